@@ -18,8 +18,8 @@ const (
 	indexHeader = 16
 )
 
-// absent looks for files of a trace's folder whose index lists packets although
-// they are gone or have none. Present are those that have some.
+// absent looks for files of a trace's folder whose index lists packets although they are
+// gone or empty. present holds the files that have packets.
 func (m *merger) absent(dir string, present map[string]bool) {
 	entries, err := fs.ReadDir(m.fsys, path.Join(dir, indexFolder))
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestAbsent reads traces with missing packets or files: that nothing was
-// lost is no longer known.
+// TestAbsent reads traces with missing packets or files: loss is no longer exactly zero.
 func TestAbsent(t *testing.T) {
 	const text = `trace
 clock seconds=1700000000
@@ -123,8 +122,8 @@ func packetIndex(packets int) []byte {
 	return append(b, make([]byte, 72*packets)...)
 }
 
-// TestIndex flips bits of the times of packets, and of those in the index: what
-// differs is damage, and makes the trace no longer than it is.
+// TestIndex flips bits of packet times in streams and indexes: a difference between them
+// is damage, and makes the trace no longer than it is.
 func TestIndex(t *testing.T) {
 	const text = `trace
 clock seconds=1700000000
@@ -182,9 +181,8 @@ packet begin=0x40000020 end=0x40000030 seq=1
 	}
 }
 
-// TestRepeatedPackets reads traces in which a packet is there twice: its events are
-// emitted once, and the second is damage, unless it is what snapshots have in
-// common.
+// TestRepeatedPackets reads traces in which a packet occurs twice. Its events are emitted
+// once, and the second is damage, unless snapshots overlap there.
 func TestRepeatedPackets(t *testing.T) {
 	const head = `trace
 clock seconds=1700000000

@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Babeltrace reads what the writer writes, without a complaint.
+// TestBabeltraceReads: babeltrace2 reads the writer's output without a complaint.
 func TestBabeltraceReads(t *testing.T) {
 	tool, err := exec.LookPath("babeltrace2")
 	if err != nil {

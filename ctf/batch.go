@@ -58,12 +58,12 @@ func (b *batch) skip(k *kind) {
 	k.skipped++
 }
 
-// A queue takes batches from the goroutine that fills them to the goroutine that uses
+// A queue passes batches from the goroutine that fills them to the goroutine that uses
 // them, and back.
 type queue struct {
 	full     chan *batch
 	used     chan *batch
-	answered chan struct{} // what a batch asked for was found out
+	answered chan struct{} // the batch's questions are answered
 	done     chan struct{} // nobody uses any more
 }
 
@@ -88,7 +88,7 @@ func (q *queue) empty() *batch {
 	}
 }
 
-// put passes on a batch. It returns false if nobody wants more.
+// put passes on a batch. It returns false if the reader has stopped.
 func (q *queue) put(b *batch) bool {
 	select {
 	case q.full <- b:
@@ -106,7 +106,8 @@ func (q *queue) wait() {
 	}
 }
 
-// recycle gives back a batch. A large payload's memory is not kept.
+// recycle returns a batch to the goroutine that fills them. It frees the memory of a
+// large payload, which would otherwise stay for good.
 func (q *queue) recycle(b *batch) {
 	data := b.data[:0]
 	if cap(data) > 4*batchData {

@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A member is one trace of those that a Reader merges: a folder with metadata.
+// A member is one of the traces that a Reader merges: a folder with metadata.
 type member struct {
 	dir         string
 	meta        *tsdl.Trace
@@ -37,15 +37,14 @@ type streamClass struct {
 	eventContext plan         // of all events
 	quick        *quickHeader // nil if the plans must be used
 	frame        *frame
-	outer        int // slots of what comes before the payload
+	outer        int // slots of values before the payload
 	slots        int // most that any event takes
 	events       map[uint64]*eventClass
 	dense        []*eventClass          // by id
 	split        map[string]*splitEvent // by the tracepoint of either part
 }
 
-// An eventClass is how one kind of event is read. It is planned when the first
-// such event is met.
+// An eventClass is how one kind of event is read. It is planned at the first such event.
 type eventClass struct {
 	meta    *tsdl.Event
 	context plan
@@ -56,7 +55,7 @@ type eventClass struct {
 	err     error // why such events cannot be read
 }
 
-// A kind is what an event stands for.
+// A kind maps a tracepoint to the event that it stands for.
 type kind struct {
 	tracepoint string
 	domain     string        // of its trace
@@ -72,7 +71,7 @@ type kind struct {
 	skipped uint64 // the merger's: not wanted, since the last batch
 }
 
-// A part is which of the tracepoints that an event was split into.
+// A part is the place of a tracepoint among the parts of a split event.
 type part uint8
 
 const (
@@ -89,8 +88,8 @@ type splitEvent struct {
 	described   [lastPart + 1]int
 }
 
-// splitSuffix is what the rest of an event's fields have in their tracepoint's
-// name. Runtimes before .NET Core 2.1 split what has more than ten fields.
+// splitSuffix ends the tracepoint name of the second part of an event. Runtimes before
+// .NET Core 2.1 split events with more than ten fields, because a tracepoint has no more.
 const splitSuffix = "_1"
 
 // denseEvents is up to where event ids index a slice.
@@ -103,7 +102,7 @@ func (s *streamClass) event(id uint64) *eventClass {
 	return s.events[id]
 }
 
-// newMember plans what all packets of a trace have.
+// newMember plans the structures that all packets of a trace share.
 func newMember(dir string, meta *tsdl.Trace) (*member, error) {
 	m := &member{dir: dir, meta: meta, describer: describer{maxDescribed}, streams: map[uint64]*streamClass{}}
 	m.kernel = meta.Env["domain"] == "kernel"
@@ -216,8 +215,7 @@ func (s *splitEvent) part(tracepoint string) part {
 	return lastPart
 }
 
-// kind finds the kind of the events of a tracepoint. Those that Resolve knows
-// are of one kind in all traces.
+// kind finds the kind of a tracepoint. If Resolve knows it, all traces share one kind.
 func (m *merger) kind(tracepoint string, of *member, fields []trace.Field) *kind {
 	if k := m.known[tracepoint]; k != nil {
 		return k
@@ -249,7 +247,7 @@ func describe(tracepoint, domain string, resolve resolver) (d trace.Descriptor, 
 
 type resolver = func(tracepoint string) (trace.Descriptor, bool)
 
-// maxDeclared bounds the kinds of events that are listed of all traces.
+// maxDeclared bounds the kinds of events that are listed for all traces.
 const maxDeclared = 1 << 16
 
 // declared lists the kinds of events that the metadata describes. It is nil if

@@ -75,8 +75,8 @@ func (c *clock) ns(cycles uint64) int64 {
 	return c.offset + scaled(cycles, c.freq)
 }
 
-// scaled is cycles/freq seconds in nanoseconds, rounded down. What is too long
-// for an int64 becomes the longest there is.
+// scaled is cycles/freq seconds in nanoseconds, rounded down. A result that overflows
+// becomes the largest int64.
 func scaled(cycles, freq uint64) int64 {
 	hi, lo := bits.Mul64(cycles, second)
 	if hi >= freq {

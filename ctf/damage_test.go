@@ -20,9 +20,9 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The damage tests read traces cut at many lengths, and with single bits
-// flipped. The share of it that every run does is small; GCTRAIL_DAMAGE=full
-// does it all.
+// damageShare returns how many cases the damage tests try, which read traces truncated at
+// many lengths and with single bits flipped. Every run tries a small share;
+// GCTRAIL_DAMAGE=full tries all.
 func damageShare(full, share int) int {
 	if os.Getenv("GCTRAIL_DAMAGE") == "full" {
 		return full
@@ -60,7 +60,7 @@ func realTraces(t testing.TB) map[string]fstest.MapFS {
 	return traces
 }
 
-// A result is what the damage tests look at.
+// A result summarizes a read trace for the damage tests.
 type result struct {
 	last   time.Duration
 	events int
@@ -68,7 +68,7 @@ type result struct {
 	err    error
 }
 
-// read reads a trace, and holds it to what every source promises.
+// read reads a trace, and checks the promises of every source.
 func read(t *testing.T, files fs.FS) result {
 	t.Helper()
 	r, err := ctf.Open(files, ctf.Options{Resolve: clr.Tracepoint})
@@ -176,7 +176,7 @@ func TestFlipped(t *testing.T) {
 	}
 }
 
-// Sizes that claim to be huge take little memory and little time.
+// TestBombs: sizes that claim to be huge take little memory and little time.
 func TestBombs(t *testing.T) {
 	const head = "trace { major = 1; minor = 8; byte_order = le; };\n" +
 		"typealias integer { size = 8; align = 8; } := u8;\n" +

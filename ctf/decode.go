@@ -44,12 +44,12 @@ type decoder struct {
 	spans [2]struct{ off, n int } // of the trace's UUID and the process's name, in bytes
 }
 
-// An output is what decoders put payloads in, one behind the other.
+// An output receives the payloads that decoders convert, one behind the other.
 type output struct{ data []byte }
 
 func (d *decoder) has(r role) bool { return d.seen&(1<<r) != 0 }
 
-// run reads what the nodes say. It returns false if that failed.
+// run executes the nodes. It returns false if one failed.
 func (d *decoder) run(nodes []node) bool {
 	for i := range nodes {
 		n := &nodes[i]
@@ -98,7 +98,7 @@ func (d *decoder) step(n *node) bool {
 	return true
 }
 
-// inner reads an element or an option, and counts what that costs.
+// inner reads an element or an option, and counts its cost against the bound.
 func (d *decoder) inner(p inner) bool {
 	d.work += p.work
 	return d.run(p.nodes)
@@ -139,7 +139,7 @@ func (d *decoder) integer(n *node) bool {
 	return true
 }
 
-// store keeps a value for those that need it.
+// store keeps a value for nodes that refer to it.
 func (d *decoder) store(n *node, v uint64) {
 	if n.slot > 0 {
 		d.slots[n.slot-1] = v
@@ -233,8 +233,8 @@ func (d *decoder) copied(n *node) bool {
 	return ok
 }
 
-// maxCount is how many elements the arrays of payloads that describe themselves
-// have at most. Others are left out.
+// maxCount bounds the elements of arrays in payloads that describe themselves. Elements
+// beyond it are left out.
 const maxCount = 1<<16 - 1
 
 func (d *decoder) varInt(n *node) bool {
@@ -263,15 +263,16 @@ func (d *decoder) varInt(n *node) bool {
 	return true
 }
 
-// Bounds on what the elements of an array may cost for the space that they take.
+// workPerBit and maxWork bound the work for an array by the space that it takes, because
+// elements of no size could repeat any number of times.
 const (
 	workPerBit = 16
 	maxWork    = 1 << 12
 	maxPayload = 16 << 20
 )
 
-// loop reads the elements of an array. All must take space: what takes none
-// could be there any number of times.
+// loop reads the elements of an array. Each must take space, because an element without
+// could be repeated any number of times.
 func (d *decoder) loop(n *node) bool {
 	count, mute := d.length(n), d.mute
 	from, work := d.pos, d.work

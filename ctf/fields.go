@@ -7,15 +7,15 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A describer describes payloads. It describes a number of fields and no more.
+// A describer describes payloads, up to a number of fields.
 type describer struct{ left int }
 
 // maxDescribed bounds the fields that are described of one trace.
 const maxDescribed = 1 << 14
 
-// describe describes the fields of a payload as they are on the wire, and says
-// how many of the structure's fields that are. It ends before the first that
-// has no description. What .NET packs has none: its fields are in its manifest.
+// describe describes the fields of a payload as they are on the wire, and says how many
+// of the structure's fields that are. It ends before the first that has no description,
+// such as .NET's packed fields, which only its manifest describes.
 func (d *describer) describe(t *tsdl.Type) (fields []trace.Field, n int) {
 	if t == nil || t.Kind != tsdl.Struct {
 		return nil, 0

@@ -15,8 +15,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// FuzzReader reads any metadata with any two files of packets: it must end, keep
-// events in order or say that they are late, and count what it emits.
+// FuzzReader reads any metadata with any two files of packets. It must end, keep events
+// in order or mark them as late, and count the emitted ones.
 func FuzzReader(f *testing.F) {
 	texts, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(texts) == 0 {

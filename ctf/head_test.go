@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Payloads with a head keep at least that, and nothing else changes.
+// TestHead: truncated payloads keep at least their head, and nothing else changes.
 func TestHead(t *testing.T) {
 	for name, files := range realTraces(t) {
 		whole := clones(t, files, ctf.Options{Resolve: clr.Tracepoint})
@@ -42,7 +42,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// A Model makes of the heads what it makes of whole payloads.
+// TestHeadOfModel: a Model computes the same from heads as from whole payloads.
 func TestHeadOfModel(t *testing.T) {
 	for name, files := range realTraces(t) {
 		opts := ctf.Options{Resolve: clr.Tracepoint, Want: gc.Wants}
@@ -83,7 +83,7 @@ func collections(t *testing.T, files fs.FS, opts ctf.Options) (all []*gc.Collect
 		all = append(all, c)
 	}
 	for _, c := range all {
-		c.Process = c.Process.Snapshot() // what is to be seen of it
+		c.Process = c.Process.Snapshot() // its state at this time
 	}
 	return all
 }

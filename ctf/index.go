@@ -19,7 +19,7 @@ type index struct {
 	off   int64  // of its packet; -1 if there is none
 }
 
-// Offsets in an entry. What follows is not read.
+// Offsets in an entry. Later fields are not read.
 const (
 	entryOffset = 0
 	entryBegin  = 24
@@ -82,9 +82,9 @@ func (x *index) more() bool {
 	return err == nil
 }
 
-// compare holds the times of the packet whose header was read against those that the
-// index has for it. Where they differ one of them is damaged, and what lies in both
-// ranges is the time of the packet: it cannot make the trace longer.
+// compare checks the times of the current packet against its index. If they differ, one
+// of them is damaged, so the packet gets the intersection of both ranges, which cannot
+// make the trace longer.
 func (s *stream) compare() {
 	p := &s.packet
 	begin, end, ok := s.index.at(s.window.off)

@@ -12,12 +12,12 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A merger reads the streams of one or several traces and merges their events
-// by time. It runs in a goroutine of its own, and shares nothing with the Reader
-// but the batches that it passes on.
+// A merger reads the streams of one or several traces and merges their events by time. It
+// runs in a goroutine of its own, and shares only batches with the Reader, so that
+// neither needs a lock.
 type merger struct {
 	fsys       fs.FS
-	info       trace.Info // what does not change while events are read
+	info       trace.Info // constant while events are read
 	processes  map[uint64]trace.Process
 	size       int64
 	members    map[memberKey]*member
@@ -43,7 +43,7 @@ type merger struct {
 	started   bool
 	early     []loss // found before the start was
 	emitted   int64
-	uncounted bool // what some stream discarded, or whether a stream is missing, is not known
+	uncounted bool // a stream's loss is unknown, or a stream may be missing
 	gone      bool // a file is missing, or has lost its packets
 	idle      bool // an index without packets shows that a processor had none
 	partial   bool // something is missing without a count
@@ -56,18 +56,19 @@ type loss struct {
 }
 
 const (
-	// windowsSize is what the windows of all streams take, if they may.
+	// windowsSize is the memory for the windows of all streams, unless minWindow needs
+	// more.
 	windowsSize   = 16 << 20
 	minWindow     = 16 << 10
 	defaultWindow = 256 << 10
-	// maxLent bounds what windows grow by for events that do not fit.
+	// maxLent bounds the memory that windows borrow for large events.
 	maxLent = 16 << 20
 )
 
-// maxEarly bounds the losses that wait. Beyond it they are joined.
+// maxEarly bounds the losses that wait for their time. Further ones are joined.
 const maxEarly = 1 << 12
 
-// newMerger finds the streams in a folder and in those below it.
+// newMerger finds the streams in a folder and its subfolders.
 func newMerger(fsys fs.FS) (*merger, error) {
 	m := &merger{
 		fsys: fsys, known: map[string]*kind{}, members: map[memberKey]*member{}, cpus: map[uint32]bool{},
@@ -84,7 +85,7 @@ func newMerger(fsys fs.FS) (*merger, error) {
 	return m, nil
 }
 
-// describe takes in what the metadata of a trace says of all.
+// describe adds the metadata of a trace to the description of all.
 func (m *merger) describe(of *member) {
 	format := [...]string{1: "CTF 1.8", 2: "CTF 2"}[of.meta.Major]
 	switch m.info.Format {
@@ -102,8 +103,7 @@ func (m *merger) describe(of *member) {
 	}
 }
 
-// run reads all, and hands batches over, until there is no more or nobody wants
-// it any more.
+// run reads all streams into batches, until their end or until the reader stops.
 func (m *merger) run(q *queue) {
 	defer close(q.full)
 	defer m.close()
@@ -127,8 +127,8 @@ func (m *merger) run(q *queue) {
 	m.flush()
 }
 
-// drain takes the events of a stream that are earlier than those of the others,
-// and one more. It returns false at the end of the stream.
+// drain takes the events of a stream up to the time of the next other stream, and one
+// more. It returns false at the end of the stream.
 func (m *merger) drain(s *stream, others int64) bool {
 	for {
 		m.take(s)
@@ -303,7 +303,7 @@ func (m *merger) lost(n uint64, from, to int64) {
 	m.changed = true
 }
 
-// missingPart notes that something is missing between two times, without a count.
+// missingPart records an uncounted loss between two times.
 func (m *merger) missingPart(from, to int64) {
 	m.partial = true
 	m.lost(0, from, to)
@@ -314,8 +314,8 @@ func (m *merger) damage(file string, off int64, section string, err error) {
 	m.loss.AddFormatError(&trace.FormatError{Format: "ctf", File: file, Off: off, Section: section, Err: err})
 }
 
-// settle finds the time up to which the streams have told what they lost: the
-// end of the packet that is furthest behind.
+// settle computes the time up to which all losses are known: the end of the packet that
+// is furthest behind.
 func (m *merger) settle() {
 	if !m.started {
 		return
@@ -328,8 +328,8 @@ func (m *merger) settle() {
 	m.changed = true
 }
 
-// lend gives n bytes for a window to grow by, or takes them back. It returns
-// false if there are no more.
+// lend takes n bytes from the reserve for a window to grow by; a negative n returns them.
+// It returns false if the reserve is too small.
 func (m *merger) lend(n int) bool {
 	if m.lent+n > maxLent {
 		return false

@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A packet is what its header and context say.
+// A packet holds the values of a packet header and context.
 type packet struct {
 	begin, end int64  // nanoseconds since 1970
 	first      uint64 // cycles
@@ -29,7 +29,7 @@ type packet struct {
 
 const (
 	packetMagic = 0xc1fc1fc1
-	// headerRead is what is read of a packet to find out how long it is.
+	// headerRead is how much of a packet is read to find its size.
 	headerRead = grain
 	// maxHeader bounds the header and context of a packet in bytes.
 	maxHeader = 64 << 10
@@ -151,8 +151,8 @@ func (p *packet) follows(o *packet) bool {
 	return p.numbered && o.numbered && p.sequence == o.sequence+1
 }
 
-// resync looks for the next packet after one whose header is damaged: for its
-// magic number and the trace's UUID. It returns false if it finds none.
+// resync searches for the next packet after one whose header is damaged, by the magic
+// number and the trace's UUID. It returns false if it finds none.
 func (s *stream) resync() bool {
 	var pattern []byte
 	t := s.member.meta

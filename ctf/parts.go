@@ -32,7 +32,7 @@ const (
 	maxPartSize = 4 << 20 // of all payloads
 )
 
-// put lets a first part wait. It returns false if there is no room.
+// put stores a first part until its last arrives. It returns false if there is no room.
 func (p *parts) put(key partKey, payload []byte, time int64) bool {
 	if len(p.waiting) == maxParts || p.size+len(payload) > maxPartSize {
 		return false
@@ -52,9 +52,8 @@ func (p *parts) take(key partKey) (partial, bool) {
 	return first, ok
 }
 
-// join puts together the parts of an event, which a thread writes one after the
-// other. The part available is in the batch from off on. It returns false if
-// the event is not whole.
+// join puts together the parts of an event, which a thread writes one after the other.
+// The batch has the latest part from off on. It returns false if the event is not whole.
 func (m *merger) join(s *stream, off int) bool {
 	key := partKey{kind: s.event.kind, pid: s.head.pid, tid: s.head.tid}
 	if key.tid == trace.UnknownID {

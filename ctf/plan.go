@@ -19,7 +19,7 @@ const (
 	opAlign            // skip bits
 	opVarInt           // LEB128
 	opString           // units of size bits up to a zero unit
-	opText             // as many bytes; a string takes those before a zero
+	opText             // as many bytes; a string ends at a zero
 	opLoop             // kids, as often as it says
 	opChoose           // the one of options that a slot selects
 )
@@ -37,7 +37,7 @@ type node struct {
 	width   uint8 // in bytes on the wire, 0 if it is not part of the payload
 	size    int   // in bits
 	mask    int   // alignment - 1
-	slot    int   // 1 + where the value is kept for those that refer to it
+	slot    int   // 1 + index of the stored value, if others refer to it
 	ref     int   // slot of count or selector
 	count   uint64
 	kids    inner
@@ -52,7 +52,7 @@ type option struct {
 // An inner plan reads an array's element, or a variant's option.
 type inner struct {
 	nodes plan
-	work  int // what it counts for: its nodes before they were fused
+	work  int // its cost: its nodes before they were fused
 }
 
 func newInner(nodes plan) inner { return inner{fused(nodes), len(nodes)} }
@@ -63,15 +63,15 @@ type plan []node
 const (
 	maxNodes = 1 << 15 // of the plans of one trace
 	maxSlots = 1 << 12 // values that they keep
-	// maxLoose bounds the nodes of an event that may take no space. The space of an
-	// event bounds the others.
+	// maxLoose bounds the nodes of an event that may take no space. The others need no
+	// bound, because the size of the event is one.
 	maxLoose = 512
 )
 
 // A role is the purpose of a value.
 type role uint8
 
-// Roles beyond those of CTF 2: tsdl.NumRoles are.
+// Roles in addition to the tsdl.NumRoles ones of CTF 2.
 const (
 	roleCPU = role(tsdl.NumRoles) + iota
 	roleVPID
@@ -133,7 +133,7 @@ type planner struct {
 	counts bool            // payloads describe themselves: arrays have their counts
 
 	described int // fields of a payload that describes itself
-	head      int // bytes of a payload that are still to come of those of use
+	head      int // remaining bytes of the payload's wanted head
 }
 
 // plan plans the structure of one scope.
@@ -266,7 +266,7 @@ func (p *planner) role(f *tsdl.Field) role {
 	return 0
 }
 
-// value plans a value of type t. It fills in what others may need of it in e.
+// value plans a value of type t. It records in e how later fields can refer to it.
 func (p *planner) value(out *plan, t *tsdl.Type, r role, e *entry) error {
 	n := node{mask: t.Align - 1, size: t.Size, signed: t.Signed, role: r, big: p.big(t)}
 	switch t.Kind {

@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A told process is the one that a stream told the name of last.
+// A namedProcess is the process whose name a stream has reported last.
 type told struct {
 	pid    uint64   // UnknownID if there is none
 	length int      // of the name that its first thread has, 0 if unknown
@@ -19,8 +19,8 @@ type told struct {
 // maxProcesses bounds the processes of a trace.
 const maxProcesses = 1 << 16
 
-// environment takes from the metadata, or else from the name of its folder, what
-// a trace says of the traced program.
+// environment reads the description of the traced program in the metadata, or else in the
+// name of the folder.
 func (m *member) environment() {
 	env := m.meta.Env
 	switch {
@@ -40,8 +40,8 @@ func (m *member) environment() {
 	}
 }
 
-// longSize returns the size of a C long in the traced program in bits, 0 if
-// unknown. LTTng's counter of discarded events is one.
+// longSize returns the size of a C long in the traced program in bits, 0 if unknown. It
+// matters because LTTng's counter of discarded events is one.
 func (m *member) longSize() int {
 	for _, s := range m.meta.Streams {
 		if s.PacketContext == nil {
@@ -56,7 +56,7 @@ func (m *member) longSize() int {
 	return 0
 }
 
-// processID returns the process of events that do not tell theirs.
+// processID returns the process of events that do not name theirs.
 func (m *member) processID() uint64 {
 	if m.pid == 0 {
 		return trace.UnknownID
@@ -64,11 +64,12 @@ func (m *member) processID() uint64 {
 	return m.pid
 }
 
-// named reports whether what a process's threads are called is of use.
+// named reports whether the thread names of a process can name the process. Names of a
+// kernel trace cannot.
 func (m *member) named(pid uint64) bool { return !m.kernel && pid != trace.UnknownID }
 
-// processRoles and threadRoles tell the process and the thread of an event, the
-// best first.
+// processRoles and threadRoles are the fields that identify the process and the thread of
+// an event, the best first.
 var (
 	processRoles = [...]role{roleVPID, rolePID}
 	threadRoles  = [...]role{roleVTID, roleTID, rolePthread}
@@ -82,8 +83,7 @@ func (r role) mask() uint64 {
 	return 1<<32 - 1
 }
 
-// first returns the value of the first of some roles that has one, or else a
-// value.
+// first returns the value of the first role that is present, or else value.
 func (d *decoder) first(roles []role, value uint64) uint64 {
 	for _, r := range roles {
 		if d.has(r) {
@@ -93,7 +93,7 @@ func (d *decoder) first(roles []role, value uint64) uint64 {
 	return value
 }
 
-// noID is the process or thread, -1 in 32 bits, of events whose tracer does not know it.
+// noID is -1 in 32 bits, for events whose tracer does not know the process or thread.
 const noID = math.MaxUint32
 
 // identity returns the process or thread that v stands for.
@@ -104,8 +104,8 @@ func identity(v uint64) uint64 {
 	return v
 }
 
-// identify processes the name of the next event's thread: that of the first
-// thread is the process's; until that is seen, any thread's.
+// identify names the next event's process after the event's thread. The first thread's
+// name is the process's; until that is seen, any thread's serves.
 func (s *stream) identify() {
 	h := &s.head
 	if h.nameLen > 0 && s.member.named(h.pid) && (h.pid != s.told.pid || h.pid == h.tid) {

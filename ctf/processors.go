@@ -41,9 +41,9 @@ func processorSets(files []*file) (sets []*processorSet) {
 	return sets
 }
 
-// processors notes that files of other processors may be missing: LTTng makes one for each
-// processor of the machine, but nothing in a trace says how many those are, so the files of
-// its stream classes are compared with each other.
+// processors records a loss if files of processors seem to be missing. LTTng makes one
+// for each processor of the machine, but a trace does not contain their number, so the
+// files of its stream classes are compared with each other.
 func (m *merger) processors(files []*file) {
 	sets := processorSets(files)
 	for _, s := range sets {
@@ -54,8 +54,9 @@ func (m *merger) processors(files []*file) {
 		case s.lacks(sets):
 			m.uncounted, m.loss.StreamsUnknown = true, true
 		case len(s.cpus)%2 == 1 && !m.idle && !s.confirmed(sets):
-			// Few machines have an odd number of processors. If there are several files,
-			// gaps in the numbers of collections show what a missing one had.
+			// Assume a loss, because few machines have an odd number of processors. If
+			// there are several files, gaps in the numbers of collections show what a
+			// missing one had.
 			m.uncounted, m.loss.StreamsUnknown = true, m.loss.StreamsUnknown || len(s.cpus) == 1
 		}
 	}

@@ -7,10 +7,9 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A quickHeader reads the header and context of an event in one go, if these
-// have the same size whenever the header's id is in a range: what LTTng writes
-// for nearly all events. It takes a seventh of the instructions that the plans
-// take.
+// A quickHeader reads the header and context of an event in one go, if these have the
+// same size whenever the header's id is in a range, as in nearly all of LTTng's events.
+// It exists because it takes a seventh of the instructions of the plans.
 type quickHeader struct {
 	id, stamp, pid, tid quickField
 
@@ -20,8 +19,8 @@ type quickHeader struct {
 	nameLen int    // 0 if there is none
 }
 
-// A quickField is an integer of at most 64 bits within the 8 bytes at off. One
-// that is not there has no bits, and an integer instead.
+// A quickField is an integer of at most 64 bits within the 8 bytes at off. A missing one
+// has no bits, and a constant value instead.
 type quickField struct {
 	off     int
 	shift   uint8
@@ -33,7 +32,7 @@ func (f *quickField) of(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b[f.off:])>>f.shift&f.mask | f.instead
 }
 
-// A quickPlanner finds out whether there is a quickHeader for a stream.
+// A quickPlanner determines whether a stream can have a quickHeader.
 type quickPlanner struct {
 	quickHeader
 	fields map[role]quickField
@@ -57,7 +56,7 @@ func newQuickHeader(s *streamClass) *quickHeader {
 	return &q.quickHeader
 }
 
-// first returns the first field that there is of some, or else a value.
+// first returns the first field that is present, or else a constant.
 func (q *quickPlanner) first(roles []role, value uint64) quickField {
 	for _, r := range roles {
 		if f, ok := q.fields[r]; ok {
@@ -68,7 +67,7 @@ func (q *quickPlanner) first(roles []role, value uint64) quickField {
 	return quickField{instead: value}
 }
 
-// add adds what nodes read, which begin after a number of bits.
+// add adds the fields that nodes read, starting at a bit offset.
 func (q *quickPlanner) add(nodes []node, bits int) (int, bool) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -120,7 +119,7 @@ func (q *quickPlanner) choose(n *node, bits int) (int, bool) {
 	return q.add(o.nodes, bits)
 }
 
-// read reads a header and context. It returns false if the plans must.
+// read reads a header and context. It returns false if the plans have to do it.
 func (q *quickHeader) read(d *decoder, h *header) bool {
 	at := (d.pos + 7) >> 3
 	b := d.buf[at:]

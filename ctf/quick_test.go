@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Events are the same with and without the quick way of reading their headers.
+// TestQuickHeader: events are the same with and without quick headers.
 func TestQuickHeader(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {

@@ -10,15 +10,15 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options select what a Reader emits. The zero value emits everything, each
-// event as its tracepoint describes it.
+// Options configure a Reader. The zero value emits all events, each as its tracepoint
+// describes it.
 type Options struct {
-	// Want reports whether events of a kind are wanted. It is called once for
-	// each kind. Unwanted events still count in Loss and Counts. Nil wants all.
+	// Want reports whether events of a kind are wanted. It is called once for each kind.
+	// Unwanted events still count in Loss and Counts. Nil means all.
 	Want func(*trace.Descriptor) bool
-	// Head returns how many bytes of the payloads of a kind are needed. It is
-	// called once for each kind. The reader may leave out the rest, and need
-	// not convert it. Nil means whole payloads.
+	// Head returns how many bytes of the payloads of a kind are needed. It is called once
+	// for each kind. The rest may be left out, so that the reader need not convert it.
+	// Nil means whole payloads.
 	Head func(*trace.Descriptor) int
 	// Resolve returns the event of a tracepoint, such as
 	// "DotNETRuntime:GCStart_V2". If it returns true, the payload has the
@@ -28,12 +28,12 @@ type Options struct {
 	Resolve func(tracepoint string) (trace.Descriptor, bool)
 }
 
-// A Reader reads a trace, or several that it merges by time. It is a
-// trace.Source, to be used by one goroutine.
+// A Reader reads a trace, or several that it merges by time. It is a trace.Source, to be
+// used by one goroutine.
 //
-// A separate goroutine reads packets and merges events, up to a few thousand
-// events ahead; it ends with the range over Events. Memory does not grow with
-// the trace or with its packets: each stream has a window of bounded size.
+// A separate goroutine reads packets and merges events, up to a few thousand events
+// ahead; it ends with the range over Events. Memory does not grow with the trace or with
+// its packets, because each stream has a window of bounded size.
 type Reader struct {
 	opts  Options
 	m     *merger
@@ -44,9 +44,8 @@ type Reader struct {
 	event trace.Event
 }
 
-// Open opens the traces in a folder and in those below it. The error wraps
-// trace.ErrNotTrace if there is not a trace, and is a *trace.FormatError if
-// none of them can be read.
+// Open opens the traces in a folder and its subfolders. The error wraps trace.ErrNotTrace
+// if there is none, and is a *trace.FormatError if none of them can be read.
 func Open(fsys fs.FS, opts Options) (*Reader, error) {
 	m, err := newMerger(fsys)
 	if err != nil {
@@ -63,7 +62,7 @@ func Open(fsys fs.FS, opts Options) (*Reader, error) {
 // first event.
 func (r *Reader) Info() *trace.Info { return &r.info }
 
-// Loss returns what is missing; see trace.Source.
+// Loss returns the missing events; see trace.Source.
 func (r *Reader) Loss() *trace.Loss { return &r.loss }
 
 // Counts yields the kinds of events in the order of their first events; see
@@ -78,8 +77,8 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 	}
 }
 
-// Size returns the size of the trace's files in bytes, as far as the file
-// system tells.
+// Size returns the size of the trace's files in bytes, as far as the file system reports
+// it.
 func (r *Reader) Size() int64 { return r.m.size }
 
 // Events yields the events in time order; see trace.Source. Events with equal

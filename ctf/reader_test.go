@@ -24,8 +24,8 @@ var update = flag.Bool("update", false, "write the wanted output into testdata")
 
 const wantMark = "-- want --\n"
 
-// TestReader assembles the traces of testdata, and compares what is read of them
-// with what the files say is wanted.
+// TestReader assembles the traces of testdata, and compares the events with the
+// expectations in the files.
 func TestReader(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {
@@ -133,8 +133,8 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// The same trace is the same in every version, byte order, alignment and form
-// of header.
+// TestForms: a trace is the same in every version, byte order, alignment and form of
+// header.
 func TestForms(t *testing.T) {
 	b, err := os.ReadFile("testdata/ctf18_packed.txt")
 	if err != nil {

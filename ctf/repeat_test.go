@@ -99,7 +99,7 @@ func repeat(t *testing.T, r *Reader, s *stream, to string, n int) {
 	}
 }
 
-// places finds what differs between repetitions.
+// places finds the values that differ between repetitions.
 func (s *stream) places(t *testing.T) (places []place, packets int) {
 	for s.inside || s.nextPacket() {
 		if s.passed() == 0 {

@@ -32,8 +32,8 @@ type file struct {
 	key    streamKey
 }
 
-// A streamKey tells which files are parts of one stream. Those of a session that
-// was rotated are, and those of a stream whose files were limited in size.
+// A streamKey identifies the stream that a file is part of. Several files have the same
+// key if the session was rotated, or if the size of its files was limited.
 type streamKey struct {
 	trace           [16]byte
 	dir             string // where the trace has no UUID
@@ -122,9 +122,9 @@ func (m *merger) folder(dir string) ([]*file, error) {
 	return files, nil
 }
 
-// member reads the metadata in a folder. Both results are set where a part of it
-// could be read. The parts of a rotated session often have the same metadata,
-// and are one member then.
+// member reads the metadata in a folder. Both results are set if only a part of it could
+// be read. Folders with the same metadata are one member, because the parts of a rotated
+// session often have the same.
 func (m *merger) member(dir string) (*member, error) {
 	name := path.Join(dir, metadataName)
 	f, err := m.fsys.Open(name)
@@ -158,11 +158,11 @@ func (m *merger) member(dir string) (*member, error) {
 
 type memberKey struct {
 	sum  [sha256.Size]byte
-	base string // of the folder: it may tell the size of pointers
+	base string // of the folder: it may contain the size of pointers
 }
 
-// probe reads the first packet of a file, to learn which stream it is of. It is
-// nil if the file has none.
+// probe reads the first packet of a file to identify its stream. It returns nil if the
+// file has none.
 func (m *merger) probe(name string, of *member) *file {
 	f := &file{path: name, member: of, key: streamKey{alone: name}}
 	s := m.newStream()

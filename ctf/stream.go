@@ -12,8 +12,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A stream yields the events of one stream, file by file and packet by packet.
-// It is one event ahead: the header and contexts of the next event were read.
+// A stream yields the events of one stream, file by file and packet by packet. It is one
+// event ahead, because merging needs the time of the next event.
 type stream struct {
 	m     *merger
 	order int // among streams
@@ -50,11 +50,11 @@ type stream struct {
 	displaced bool // its time stamp is damaged
 }
 
-// A header is what an event's header and contexts say.
+// A header holds the values of an event's header and contexts.
 type header struct {
 	id               uint64
 	stamp, low       uint64 // time stamp, and the bits that it has
-	pid, tid         uint64 // UnknownID if they are not told
+	pid, tid         uint64 // UnknownID if the event lacks them
 	nameOff, nameLen int    // of the thread's name, 0 if it is of no use
 }
 
@@ -148,7 +148,7 @@ func (s *stream) cut() {
 	s.close()
 }
 
-// missing notes that what follows cannot be read.
+// missing records that the rest of the packet cannot be read.
 func (s *stream) missing() {
 	if s.gap {
 		return
@@ -168,9 +168,9 @@ func (s *stream) enter() {
 	s.m.settle()
 }
 
-// repeated reports whether the stream had the packet whose header was read: what
-// snapshots of one session have in common is in each of them. Packets without
-// numbers are distinguished by their times, which those without events may share.
+// repeated reports whether the stream already had the current packet, because snapshots
+// of one session overlap. Packets without sequence numbers are distinguished by their
+// times. Empty packets may share these.
 func (s *stream) repeated() bool {
 	p, last := &s.packet, &s.last
 	switch {
@@ -207,7 +207,7 @@ func (s *stream) pass() {
 // passed returns how much of the packet the window no longer has.
 func (s *stream) passed() int64 { return s.window.off - s.at }
 
-// limit gives the decoder what the window has of the packet's content.
+// limit lets the decoder read the packet's content up to the end of the window.
 func (s *stream) limit() {
 	d := &s.dec
 	d.buf = s.window.buf
@@ -222,11 +222,11 @@ func (s *stream) whole() bool {
 	return 8*uint64(s.passed())+uint64(s.dec.end) >= s.packet.bits
 }
 
-// maxWindow bounds what is kept of a packet, and so the size of an event.
+// maxWindow bounds a stream's window, and so the size of an event.
 const maxWindow = 4 << 20
 
-// more moves the window on to the bit at pos and reads what follows. It returns
-// false if nothing follows. The decoder is at pos then.
+// more moves the window on to the bit at pos and fills it. It returns false if nothing
+// follows. The decoder is at pos then.
 func (s *stream) more(pos int) bool {
 	if s.whole() || s.window.err != nil {
 		return false
@@ -246,7 +246,7 @@ func (s *stream) more(pos int) bool {
 	return len(s.window.buf) > had
 }
 
-// shrink gives back what a large event took.
+// shrink returns the memory that a large event borrowed.
 func (s *stream) shrink() {
 	if s.lent == 0 || len(s.window.buf) > s.m.windowSize {
 		return
@@ -325,7 +325,7 @@ func (s *stream) readPlanned() error {
 	return nil
 }
 
-// header returns what the fields that were read say.
+// header returns the values of the fields that were read.
 func (d *decoder) header(m *member) header {
 	h := header{pid: d.first(processRoles[:], m.processID()), tid: d.first(threadRoles[:], trace.UnknownID)}
 	if d.has(role(tsdl.Timestamp)) {
@@ -373,8 +373,8 @@ func (s *stream) outside(cycles uint64) bool {
 		s.beyond(cycles) && cycles-s.packet.lastCycles > slack
 }
 
-// payload reads the payload of the next event, and puts it out if it is wanted.
-// An event must take space: what takes none could be there any number of times.
+// payload reads the payload of the next event, and emits it if it is wanted. An event
+// must take space, because an empty one could be repeated any number of times.
 func (s *stream) payload() bool {
 	d := &s.dec
 	had := len(d.out.data)
@@ -414,7 +414,7 @@ func (s *stream) broken(err error) {
 	s.leave()
 }
 
-// account notes what was lost before the packet that begins.
+// account records the events that were lost before the current packet.
 func (s *stream) account() {
 	p, from := &s.packet, s.packet.begin
 	if s.gap {

@@ -69,8 +69,8 @@ func appendUTF16(dst, text []byte) []byte {
 	return append(dst, 0, 0)
 }
 
-// widen writes the ASCII that text begins with as UTF-16LE to dst, which has room
-// for all of text, and returns how many bytes of text that was.
+// widen writes the ASCII prefix of text as UTF-16LE to dst, which has room for all of
+// text, and returns the length of the prefix.
 func widen(dst, text []byte) int {
 	size := len(text)
 	for len(text) >= 8 && len(dst) >= 16 {

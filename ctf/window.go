@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// grain is what the windows of a packet begin at a multiple of, so that all
-// alignments hold within them. It is MaxAlign in bytes.
+// grain is the multiple at which the windows of a packet begin, so that all alignments
+// hold within them. It is MaxAlign in bytes.
 const grain = 4096
 
 // A window is the part of a file that is in memory.
@@ -45,7 +45,7 @@ func (w *window) fill(n int) bool {
 	return len(w.buf) >= n
 }
 
-// resize moves what is there to the start of a memory of n bytes.
+// resize moves the content to the start of a memory of n bytes.
 func (w *window) resize(n int) {
 	mem := w.mem
 	if len(mem) != n {

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	// ErrUndescribed reports an event for which there is no class, or one with
-	// fields that cannot be written.
+	// ErrUndescribed reports an event without a class, or with fields that cannot be
+	// written.
 	ErrUndescribed = errors.New("event has no description")
 
 	errClosed = errors.New("writer is closed")
@@ -23,7 +23,7 @@ var (
 
 // WriterOptions are the contents of a trace's metadata.
 type WriterOptions struct {
-	Start       time.Time // what Event.Ticks counts from, in nanoseconds
+	Start       time.Time // origin of Event.Ticks in nanoseconds
 	SyncTicks   int64     // the clock's reading at Start
 	PointerSize int       // 4 or 8; zero means 8
 	PID         uint64    // of events whose PID is zero or trace.UnknownID
@@ -32,21 +32,20 @@ type WriterOptions struct {
 	// Describe returns the class of events. Nil means a descriptor's own name
 	// and fields.
 	Describe func(*trace.Descriptor) (EventClass, bool)
-	// PacketSize is the largest size of packets, in bytes, a multiple of 4096.
-	// Zero means 256 KiB, which holds the largest event of a runtime.
+	// PacketSize is the largest size of packets, in bytes, a multiple of 4096. Zero means
+	// 256 KiB, because that holds the largest event of a runtime.
 	PacketSize int
 }
 
-// A Writer writes a trace as LTTng 2.12 does for a program on x86-64: CTF 1.8,
-// one stream of events in time order, with the contexts vpid, vtid and
-// procname that perfcollect asks for.
+// A Writer writes a trace as LTTng 2.12 does for a program on x86-64: CTF 1.8, one stream
+// of events in time order, with the contexts vpid, vtid and procname that perfcollect
+// asks for.
 //
-// It holds one packet in memory, which is written when it is full or flushed.
-// The metadata contains what an event refers to before the stream contains the
-// event.
+// It holds one packet in memory, which is written when it is full or flushed. The metadata
+// describes a kind of event before the stream contains one.
 //
-// After an error of the underlying writers every method returns that error. A
-// Writer must not be used by several goroutines at once.
+// After an error of the underlying writers every method returns that error. A Writer must
+// not be used by several goroutines at once.
 type Writer struct {
 	metadata metadataWriter
 	stream   io.Writer
@@ -266,8 +265,8 @@ func (w *Writer) packetHeader(content int) {
 	le.AppendUint32(h, 0) // processor
 }
 
-// Close flushes and ends the trace. It closes what CreateFolder opened, and
-// completes the zip of NewZipWriter, also after an error.
+// Close flushes and ends the trace. It closes the files of CreateFolder, and completes
+// the zip of NewZipWriter, even after an error.
 func (w *Writer) Close() error {
 	if errors.Is(w.err, errClosed) {
 		return w.err

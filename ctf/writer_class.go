@@ -98,7 +98,7 @@ func (d *EventClass) Check() error {
 	return err
 }
 
-// plan makes the class's ops, and says how the metadata describes its fields.
+// plan makes the class's ops, and returns the metadata of its fields.
 func (c *writerClass) plan(d *EventClass) (text string, err error) {
 	if d.Name == "" || strings.ContainsFunc(d.Name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
 		return "", fmt.Errorf("%w: name %q", ErrUndescribed, d.Name)
@@ -124,8 +124,8 @@ func (c *writerClass) plan(d *EventClass) (text string, err error) {
 	return b.String(), nil
 }
 
-// packedText are the fields of what .NET packs: its own length, LTTng's, and
-// the bytes.
+// packedText declares the fields of a packed payload: .NET's own length, LTTng's, and the
+// bytes.
 var packedText = "\t\t" + integerText(32, false).text + " _length;\n" +
 	"\t\t" + integerText(32, false).text + " ____data___length;\n" +
 	"\t\t" + integerText(8, true).text + " ___data__[ ____data___length ];\n"
@@ -218,9 +218,8 @@ func (c *writerClass) append(dst, payload []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// appendUTF8 appends the UTF-16LE at the start of payload, up to a zero and with
-// it, as UTF-8. It returns what follows. A surrogate without its other half
-// becomes U+FFFD.
+// appendUTF8 appends the UTF-16LE at the start of payload, up to a zero and with it, as
+// UTF-8. It returns the rest. A surrogate without its other half becomes U+FFFD.
 func appendUTF8(dst, payload []byte) (out, rest []byte, ok bool) {
 	le := binary.LittleEndian
 	for i := 0; i+2 <= len(payload); i += 2 {

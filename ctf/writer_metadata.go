@@ -47,8 +47,8 @@ func (m *metadataWriter) event(c *writerClass, fields string) {
 		c.name, c.id, fields)
 }
 
-// head adds what comes before the events. It is what LTTng 2.12 writes but for
-// the name of the tracer: other readers look for its very words.
+// head adds the declarations before the events. Apart from the name of the tracer, it
+// repeats LTTng 2.12's text, because other readers look for its exact words.
 func (w *Writer) head() {
 	uuid := uuidText(w.uuid)
 	host := strings.Map(func(r rune) rune {

@@ -78,8 +78,7 @@ func numberEvent(ticks int64, n uint32) *trace.Event {
 	return &trace.Event{Desc: &number, Ticks: ticks, TID: 7, Payload: binary.LittleEndian.AppendUint32(nil, n)}
 }
 
-// TestUnknownThread checks that a thread that is unknown, or does not fit, is read as
-// unknown.
+// TestUnknownThread: a thread that is unknown, or does not fit, is read as unknown.
 func TestUnknownThread(t *testing.T) {
 	w := newWritten(t, ctf.WriterOptions{})
 	tests := []struct{ written, read uint64 }{
@@ -108,8 +107,8 @@ func TestUnknownThread(t *testing.T) {
 	}
 }
 
-// Events come back with their time, process and thread, however far they are
-// apart and in however many packets.
+// TestWriterEvents: events come back with their time, process and thread, however far
+// they are apart and in however many packets.
 func TestWriterEvents(t *testing.T) {
 	w := newWritten(t, ctf.WriterOptions{PID: 4711, Process: "a-very-long-name-of-a-program", SyncTicks: 1 << 40, PacketSize: 4096})
 	var ticks []int64
@@ -123,7 +122,7 @@ func TestWriterEvents(t *testing.T) {
 		}
 		at += int64(i % 3)
 		if i%700 == 699 {
-			at += 1<<32 - 1 + int64(i/700) // to both sides of what 32 bits hold
+			at += 1<<32 - 1 + int64(i/700) // to both sides of the range of 32 bits
 		}
 		if i%1000 == 0 {
 			if err := w.Flush(); err != nil {
@@ -252,7 +251,7 @@ func TestWriterFields(t *testing.T) {
 	}
 }
 
-// What cannot be written is refused.
+// TestWriterRefuses: events that cannot be written are refused.
 func TestWriterRefuses(t *testing.T) {
 	w := newWritten(t, ctf.WriterOptions{})
 	for _, fields := range [][]trace.Field{
@@ -297,8 +296,8 @@ func TestWriterRefuses(t *testing.T) {
 	}
 }
 
-// Events that are late, too large or lost are missed in the trace, where they
-// should have been.
+// TestWriterLoss: events that are late, too large or lost are counted at the time where
+// they should have been.
 func TestWriterLoss(t *testing.T) {
 	w := newWritten(t, ctf.WriterOptions{PacketSize: 4096})
 	packed := &trace.Descriptor{Provider: "p", Name: "text", Fields: []trace.Field{{Name: "s", Type: trace.UTF16String}}}

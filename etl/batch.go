@@ -5,8 +5,9 @@ import (
 )
 
 const (
-	// window is how much of a buffer is kept uncompressed at a time. It holds any
-	// event, whose size has 16 bits, and what a match can reach back.
+	// window is how much of a buffer is kept uncompressed at a time. It is that large
+	// because it must hold any event, whose size has 16 bits, and the history that a
+	// match can refer to.
 	window = 128 << 10
 	// chunk is how much of compressed input is read at a time.
 	chunk = 64 << 10
@@ -24,7 +25,7 @@ type item struct {
 type batch struct {
 	entry entry
 	file  *file
-	data  []byte // uncompressed; what is before start is history for matches
+	data  []byte // uncompressed; before start it is history for matches
 	start int    // where events begin
 	plain int64  // bytes of the buffer up to the end of data
 	rest  int    // bytes of the buffer after data
@@ -42,7 +43,7 @@ type batch struct {
 	seen  int64  // ticks of the latest event of the buffer up to there
 	times judge
 	held  int // items not emitted
-	owed  int // what cost was when the batch was queued
+	owed  int // the batch's cost when it was queued
 }
 
 // begin makes the batch the first stretch of a buffer. Second is its number of
@@ -57,8 +58,8 @@ func (b *batch) begin(f *file, e *entry, second int64) {
 	b.seen, b.times = e.ticks, judge{from: e.from, to: e.to, slack: f.slack(second), last: e.from}
 }
 
-// follow makes the batch the stretch after p, which begins with what p's events
-// left over.
+// follow makes the batch the stretch after p, which begins with the bytes behind p's last
+// event.
 func (b *batch) follow(p *batch) {
 	*b = batch{
 		entry: p.entry, file: p.file, plain: p.plain, rest: p.rest, in: p.in, left: p.left, x: p.x, seen: p.seen, times: p.times,
@@ -75,8 +76,8 @@ func (b *batch) follow(p *batch) {
 
 func (b *batch) compressed() bool { return b.entry.flags&flagCompressed != 0 }
 
-// load reads the stretch. It may run beside the reader. scratch, of chunk bytes,
-// takes what is compressed.
+// load reads the stretch. It may run concurrently with the reader. scratch, of chunk
+// bytes, takes compressed data.
 func (b *batch) load(scratch []byte) {
 	kept := len(b.data)
 	n := min(b.rest, window-kept)
@@ -135,7 +136,7 @@ func (b *batch) inflate(out int, scratch []byte) (int, error) {
 	return out, nil
 }
 
-// cost returns the memory that the batch holds, with the stretch after it.
+// cost returns the memory of the batch and of the stretch after it.
 func (b *batch) cost() int {
 	n := cap(b.data) + cap(b.items)*16
 	if b.follower != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// damageShare returns how much of the damage tests is done: all of it where
-// GCTRAIL_DAMAGE is full.
+// damageShare returns how many cases the damage tests try: all if GCTRAIL_DAMAGE is full.
 func damageShare(full, share int) int {
 	if os.Getenv("GCTRAIL_DAMAGE") == "full" {
 		return full
@@ -90,8 +89,8 @@ func (f *damageFixture) before(off int) int {
 	return n - 1
 }
 
-// TestCutAnywhere cuts files: what is left holds events of the file only, and
-// all of those in buffers that are not cut.
+// TestCutAnywhere truncates files: the rest yields only events of the file, and all
+// events in whole buffers.
 func TestCutAnywhere(t *testing.T) {
 	for name, f := range damageFixtures(t) {
 		t.Run(name, func(t *testing.T) {
@@ -114,12 +113,12 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestFlipAnywhere flips bits: events are lost from one buffer at most, or two
-// where its header is hit. What is said of the file as a whole is spared.
+// TestFlipAnywhere flips bits: events are lost from one buffer at most, or two if its
+// header is hit. It spares the bits that describe the file as a whole.
 func TestFlipAnywhere(t *testing.T) {
 	for name, f := range damageFixtures(t) {
 		t.Run(name, func(t *testing.T) {
-			// others[i] is the events of all buffers but those from i-1 to i+1.
+			// others[i] has the events of all buffers except i-1 to i+1.
 			others := make([]map[uint64]int, len(f.starts))
 			for i := range damageShare(50_000, 300) {
 				rnd := rand.New(rand.NewPCG(uint64(i), uint64(len(f.data))))

@@ -29,7 +29,7 @@ const (
 	instance64   = 0x15
 )
 
-// A form is what the header of an event looks like.
+// A form is a layout of event headers.
 type form uint8
 
 const (
@@ -47,7 +47,7 @@ type format struct {
 	size    uint8 // of the header
 	sizeAt  uint8 // of the event's size, two bytes
 	timeAt  uint8
-	pointer uint8 // size of those in the payload
+	pointer uint8 // size of pointers in the payload
 }
 
 // formats are the headers by their type.
@@ -72,8 +72,8 @@ var formats = [256]format{
 
 var skippedMessage = format{formSkipped, 8, 0, 0, 8}
 
-// formatOf finds the format of the event that begins with b, at least four
-// bytes; nil if no event begins so.
+// formatOf finds the format of the event at the start of b, at least four bytes; nil if
+// no event begins so.
 func formatOf(b []byte) *format {
 	switch b[3] {
 	case typedEvent:
@@ -116,8 +116,8 @@ func idOf(b []byte) uint64 {
 	return trace.UnknownID
 }
 
-// payload returns what follows the header of e, an EVENT_HEADER's extended
-// items apart. It is empty if the header says more than there is.
+// payload returns the part of e after the header and, for an EVENT_HEADER, the extended
+// items. It is empty if the header claims more than there is.
 func (f *format) payload(e []byte, x *extended) []byte {
 	at := int(f.size)
 	switch f.form {
@@ -144,7 +144,7 @@ const (
 	extStack64         = 6
 )
 
-// An extended is what the extended items of an event say.
+// An extended holds the values of an event's extended items.
 type extended struct {
 	related   []byte // a GUID
 	stack     []byte

@@ -28,8 +28,8 @@ type file struct {
 	growing bool // a session is still writing it
 
 	frequency int64 // of its time stamps
-	// The trace's ticks are those of the file from base on, or else, where the
-	// clocks of several files differ, FILETIME's.
+	// The trace's ticks are the file's, counted from base, or FILETIME's if the clocks of
+	// several files differ.
 	base   int64
 	scaled bool
 	shift  int64 // of scaled ticks
@@ -47,8 +47,8 @@ func (f *file) open() error {
 	return nil
 }
 
-// ticks converts a time stamp of the file to the trace's. What is too far away
-// for that becomes the farthest time there is.
+// ticks converts a time stamp of the file to the trace's. A time out of range becomes the
+// farthest one.
 func (f *file) ticks(t int64) int64 {
 	d := distance(t, f.base)
 	if !f.scaled {
@@ -88,9 +88,9 @@ func rescaled(ticks, from, to int64) int64 {
 	return int64(q)
 }
 
-// align gives the files one time line, and returns its clock and the file that
-// it starts with. Time stamps of one clock are compared as they are: each file's
-// idea of what time they mean differs by some microseconds.
+// align gives the files one time line, and returns its clock and the file that it starts
+// with. Time stamps of one clock are compared unconverted, because the files' conversions
+// to the time of day differ by some microseconds.
 func align(files []*file) (*trace.Clock, *file) {
 	first, same := files[0], true
 	for _, f := range files {
@@ -114,9 +114,9 @@ func align(files []*file) (*trace.Clock, *file) {
 	return &trace.Clock{Frequency: fileTimeTicks}, first
 }
 
-// agrees reports whether the time stamps of f and o come from one clock: then both
-// files start the same time apart by it and by the time of day, give or take a
-// second.
+// agrees reports whether the time stamps of f and o come from one clock. The starts of
+// both files would then be as far apart by that clock as by the time of day, give or take
+// a second.
 func (f *file) agrees(o *file) bool {
 	if f.frequency != o.frequency || f.header.clock != o.header.clock {
 		return false

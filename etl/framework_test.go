@@ -39,7 +39,7 @@ func fixed(values ...any) func(ptr) []any { return func(ptr) []any { return valu
 
 const runtimeInstance = uint16(9)
 
-// frameworkEvents are those of the .NET Framework 2.0 to 4.8, in every version.
+// frameworkEvents are the events of the .NET Framework 2.0 to 4.8, in every version.
 var frameworkEvents = []frameworkEvent{
 	{name: "GCStart", id: 1, version: 0, opcode: 1, payload: fixed(uint32(3), uint32(1)), fields: `{"Count":3,"Reason":1}`},
 	{
@@ -273,7 +273,7 @@ func TestFramework(t *testing.T) {
 	}
 }
 
-// fieldsOf returns the fields of an event, and what is wrong with them.
+// fieldsOf returns the fields of an event, and their faults.
 func fieldsOf(t *testing.T, d *clr.Decoder, ev *trace.Event) string {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(append(append([]byte(`{"":0`), d.AppendFields(nil, ev)...), '}'), &members); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// FuzzReader reads anything: it must end, yield an error last if at all, count
-// what it emits, and neither what is wanted nor stacks may change the rest.
+// FuzzReader reads anything. It must end, yield an error last if at all, and count the
+// emitted events; neither Want nor Stacks may change the rest.
 func FuzzReader(f *testing.F) {
 	small := etltest.New()
 	small.Header.BufferSize = 0x200

@@ -38,8 +38,7 @@ const (
 	fileTimeEpoch = 11_644_473_600
 )
 
-// A logfileHeader is a TRACE_LOGFILE_HEADER, and what the event that carries it
-// tells.
+// A logfileHeader is a TRACE_LOGFILE_HEADER, with values of the event that carries it.
 type logfileHeader struct {
 	bufferSize  uint32
 	cpus        int
@@ -137,9 +136,9 @@ func (h *logfileHeader) ticksPerSecond() (int64, error) {
 	return f, nil
 }
 
-// The frequencies of the clocks that Windows has used lie well between these: from
-// the PIT (1.19 MHz) to a processor's cycles. One outside them was damaged, and no
-// time is then known.
+// The frequencies of the clocks that Windows has used lie well between these, from the
+// PIT (1.19 MHz) to a processor's cycles. A frequency outside was damaged, so that no
+// time is known.
 const (
 	slowestClock = 1_000
 	fastestClock = 10_000_000_000

@@ -16,8 +16,8 @@ import (
 const (
 	// maxEntries bounds the buffers of all files of a reader.
 	maxEntries = 1 << 19
-	// maxRatio and freely bound what a file may expand to: real ones grow to four
-	// times their size.
+	// maxRatio and freely bound the expansion of a file, because it may claim any size:
+	// real files grow to four times their size.
 	maxRatio = 256
 	freely   = maxBuffer
 )
@@ -63,7 +63,7 @@ type walking struct {
 	ticks    int64 // of the first event of the last that has one
 }
 
-// A survey is what the buffer headers of one file tell.
+// A survey summarizes the buffer headers of one file.
 type survey struct {
 	buffers    uint32 // with the one that holds the file header
 	lowest     uint32 // sequence number of a buffer with events, but the first
@@ -77,8 +77,8 @@ type survey struct {
 	first      int64 // where the second buffer begins
 }
 
-// peekSize is what is read of a buffer for the index: its header, and at least
-// the header of its first event, also if compressed.
+// peekSize is how much of a buffer the index reads: its header, and at least the header
+// of its first event, even if compressed.
 const peekSize = bufferHeaderSize + 64
 
 // add lists the buffers of f.
@@ -95,7 +95,7 @@ func (x *index) add(f *file) error {
 	return err
 }
 
-// dropRepeated leaves of the buffers of f, those from had on, one of each.
+// dropRepeated removes repeated buffers of f from the entries since had.
 func (x *index) dropRepeated(f *file, had int) {
 	own := x.entries[had:]
 	order := make([]int32, len(own))
@@ -119,7 +119,7 @@ func (x *index) dropRepeated(f *file, had int) {
 	f.survey.buffers -= uint32(len(again))
 }
 
-// compareIdentity orders buffers by what is the same in no two of a session.
+// compareIdentity orders buffers by the values that identify one within a session.
 func (e *entry) compareIdentity(o *entry) int {
 	return cmp.Or(cmp.Compare(e.seq, o.seq), cmp.Compare(e.cpu, o.cpu), cmp.Compare(e.ticks, o.ticks),
 		cmp.Compare(e.used, o.used), cmp.Compare(e.to, o.to))
@@ -215,16 +215,16 @@ func (s *survey) flush(flushed, first int64, h *bufferHeader) {
 	}
 }
 
-// wrapped reports whether this is a circular file that has come round: the buffers
-// of its beginning are gone, and its last buffer lies anywhere.
+// wrapped reports whether the file is circular and has come round: its first buffers were
+// overwritten, and its last buffer lies anywhere.
 func (f *file) wrapped() bool {
 	s := &f.survey
 	return f.header.mode&modeCircular != 0 &&
 		(s.lowest > 1 || f.header.end != 0 && s.anyMarked && s.buffers < f.header.written)
 }
 
-// cut reports whether the file ends before its own end. That the beginning of a
-// circular file is gone is no cut, nor is damage in the middle.
+// cut reports whether the file was truncated. A circular file that lost its beginning was
+// not, nor was one that is damaged in the middle.
 func (f *file) cut() bool {
 	s := &f.survey
 	if f.wrapped() {
@@ -263,9 +263,9 @@ func (f *file) wholeBuffer(head []byte, pos int64) bool {
 	return h.plausible() && pos+int64(h.size) <= f.size
 }
 
-// resync finds the next buffer after a place at which none begins: the start of
-// a buffer, or of what seemed to be one at previous, is further on. It returns
-// the end of the file if there is none.
+// resync finds the next buffer after a place at which none begins. It searches beyond the
+// start of a buffer, or of an apparent one, at previous. It returns the end of the file
+// if there is none.
 func (x *index) resync(f *file, previous, pos int64) (int64, error) {
 	next, err := f.skipZeros(pos)
 	if err != nil || next == f.size {
@@ -275,7 +275,7 @@ func (x *index) resync(f *file, previous, pos int64) (int64, error) {
 	if f.survey.packed {
 		return f.scan(previous + bufferHeaderSize)
 	}
-	// Buffers that are not compressed are all of one size, the first apart.
+	// Buffers that are not compressed are all of one size, except the first.
 	grid, first := max(int64(f.header.bufferSize), bufferHeaderSize), f.survey.first
 	after := max(previous, first-1)
 	if pos >= first && (pos-first)%grid == 0 { // which is not a place to try again
@@ -336,8 +336,8 @@ func (f *file) scan(pos int64) (int64, error) {
 	return f.size, nil
 }
 
-// isBuffer reports whether a buffer of a compressed file is very likely to begin
-// with b: its header must also agree with itself and with the file's.
+// isBuffer reports whether b is very likely the start of a buffer of a compressed file:
+// its header must be consistent, and agree with the file's.
 func isBuffer(f *file, b []byte) bool {
 	if le.Uint32(b[0x04:]) != le.Uint32(b[0x30:]) { // quickly rejects most
 		return false
@@ -352,9 +352,9 @@ func isBuffer(f *file, b []byte) bool {
 // compressionNames are the formats of RtlDecompressBuffer that are not read.
 var compressionNames = map[uint16]string{2: "LZNT1", 4: "XPRESS Huffman"}
 
-// compressionError returns the error where buffers are compressed by a method
-// that is not read. The state of the first buffer tells it, but else is just a
-// state.
+// compressionError returns an error if buffers are compressed by a method that is not
+// read. It relies on the state of the first buffer only for compressed files, because
+// otherwise the field has another meaning.
 func (f *file) compressionError() error {
 	name := compressionNames[uint16(f.header.state)]
 	if !f.survey.packed || name == "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/etl"
 )
 
-// TestHeadDamaged makes heads of damaged and truncated files: they are errors, or as
-// long as the file says that its first buffer is.
+// TestHeadDamaged makes heads of damaged and truncated files: the result is an error, or
+// as long as the file claims for its first buffer.
 func TestHeadDamaged(t *testing.T) {
 	whole := packed(t)[:40_000]
 	random := rand.New(rand.NewPCG(1, 8))

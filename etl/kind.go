@@ -6,8 +6,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A key is what tells one kind of event from another: of an EVENT_HEADER the 32
-// bytes from the provider to the keywords.
+// A key identifies a kind of event: for an EVENT_HEADER, the 32 bytes from the provider
+// to the keywords.
 type key struct {
 	form form
 	w    [4]uint64
@@ -30,20 +30,20 @@ func (f *format) keyOf(e []byte) (k key) {
 	return k
 }
 
-// A role is what a reader itself does with events of a kind.
+// A role is the use that a reader itself makes of a kind's events.
 type role uint8
 
 const (
 	roleNone          role = iota
 	roleProcess            // of the kernel: names a process
 	roleKernelProcess      // of Microsoft-Windows-Kernel-Process: likewise
-	roleThread             // of either: tells which process a thread is of
-	roleLost               // tells that a real-time session lost something
+	roleThread             // of either: the process of a thread
+	roleLost               // reports a loss of a real-time session
 	roleRuntime            // may have a stack that follows as an event of its own
 	roleStackWalk          // is such a stack
 )
 
-// A kind is what the events of one key have in common.
+// A kind holds the common properties of the events of one key.
 type kind struct {
 	key   key
 	desc  trace.Descriptor
@@ -76,7 +76,8 @@ type kindTable struct {
 // get finds the kind with a key, a new one if there is none; nil if there are
 // too many.
 func (t *kindTable) get(k *key) *kind {
-	// The multipliers spread ids, opcodes and hook ids over the upper bits.
+	// The multipliers spread ids, opcodes and hook ids over the upper bits, because these
+	// choose the slot.
 	h := k.w[0] ^ k.w[2]*0x9e3779b97f4a7c15 ^ k.w[1]*0xbf58476d1ce4e5b9 ^ k.w[3]*0x94d049bb133111eb
 	slot := &t.cache[h*0x9e3779b97f4a7c15>>(64-kindCacheBits)]
 	if c := *slot; c != nil && c.key == *k {
@@ -108,8 +109,8 @@ func (t *kindTable) add(k *key) *kind {
 	return n
 }
 
-// describe makes a descriptor of what the key says. Kernel events and classic
-// ones have no id but their opcode.
+// describe makes a descriptor from the key. Kernel events and classic ones have their
+// opcode as id, because they have no other.
 func (n *kind) describe() {
 	d, w := &n.desc, n.key.w
 	switch n.key.form {
@@ -160,8 +161,8 @@ func (n *kind) describeHook(hook uint16) {
 	}
 }
 
-// nameProvider names the provider of a kind, by its GUID where no table has it. It
-// reports whether it is one of the runtime's, whose events a ClrStackWalk may follow.
+// nameProvider names the provider of a kind, by its GUID if no table has it. It reports
+// whether it is the runtime's, because a ClrStackWalk may follow such events.
 func (n *kind) nameProvider() (runtime bool) {
 	g := n.guid().String()
 	name, runtime := runtimeProviders[g]

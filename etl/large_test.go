@@ -9,11 +9,10 @@ import (
 	"github.com/gctrail/gctrail/internal/etltest"
 )
 
-// TestLarge writes files of 200 MB and more before they are compressed to the
-// folder that GCTRAIL_LARGE names, inputs to measure the whole program with:
-// plain.etl and packed.etl, and of 64 processors with buffers of 1 MiB wide.etl
-// and widepacked.etl. Where GCTRAIL_LARGE_FROM names a trace, they are made of
-// that.
+// TestLarge writes files of 200 MB and more before they are compressed to the folder that
+// GCTRAIL_LARGE names, inputs to measure the whole program with: plain.etl and
+// packed.etl, and of 64 processors with buffers of 1 MiB wide.etl and widepacked.etl. If
+// GCTRAIL_LARGE_FROM names a trace, they repeat it.
 func TestLarge(t *testing.T) {
 	dir := os.Getenv("GCTRAIL_LARGE")
 	if dir == "" {

@@ -6,8 +6,9 @@ import (
 )
 
 const (
-	// maxWorkers bounds the goroutines that decompress. They take most of the
-	// time: one that reads the events keeps up with several.
+	// maxWorkers bounds the goroutines that decompress. There are several, because
+	// decompression takes most of the time: one goroutine that reads the events keeps up
+	// with them.
 	maxWorkers = 4
 	// maxFree bounds the batches kept for reuse.
 	maxFree = 256
@@ -27,8 +28,8 @@ type loader struct {
 	workers sync.WaitGroup
 }
 
-// start starts the workers, where more than one processor may run and there is
-// something to decompress.
+// start starts the workers, if there is something to decompress and more than one
+// processor to do it.
 func (l *loader) start(entries []entry) {
 	l.entries = entries
 	l.scratch = make([]byte, chunk)
@@ -60,7 +61,7 @@ func anyCompressed(entries []entry) bool {
 	return false
 }
 
-// stop ends the workers, which finish what they were given.
+// stop ends the workers after their current stretches.
 func (l *loader) stop() {
 	if l.jobs == nil {
 		return
@@ -98,7 +99,7 @@ func (l *loader) next() *batch {
 	return b
 }
 
-// prefetch begins to load the stretch that follows b, whose events were walked.
+// prefetch starts loading the stretch after b, because b's events were walked.
 func (l *loader) prefetch(b *batch) {
 	if l.jobs == nil {
 		return
@@ -149,7 +150,7 @@ func (l *loader) following(cpu uint16) (ticks int64) {
 	return ticks
 }
 
-// batch returns one to be filled, which may have been in use before.
+// batch returns an empty batch, new or recycled.
 func (l *loader) batch() *batch {
 	if n := len(l.free); n > 0 {
 		b := l.free[n-1]

@@ -7,9 +7,9 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// account takes over what the file headers and the headers of the buffers say of
-// loss. The counts of the file headers do not say when it happened: any time may
-// be touched. Which buffers are missing, their sequence numbers tell.
+// account computes the loss from the headers of files and buffers. The counts of the file
+// headers have no time, so any time may be touched. Missing sequence numbers show which
+// buffers are missing.
 func (r *Reader) account(entries []entry) {
 	r.loss.Exactness = trace.Exact
 	r.doubt = math.MaxInt64
@@ -40,8 +40,8 @@ func (r *Reader) account(entries []entry) {
 	}
 }
 
-// doubtFrom notes that events may be missing from a time on, up to the end,
-// which is not known yet.
+// doubtFrom records that events may be missing from a time up to the end, which is not
+// known yet.
 func (r *Reader) doubtFrom(ticks int64, entries []entry) {
 	r.doubt = min(r.doubt, max(ticks, earliest(entries)))
 	r.loss.Add(0, r.time(r.doubt), r.time(max(r.doubt, entries[len(entries)-1].ticks)))
@@ -50,8 +50,8 @@ func (r *Reader) doubtFrom(ticks int64, entries []entry) {
 // earliest returns the time when the trace begins.
 func earliest(entries []entry) int64 { return min(0, entries[0].ticks) }
 
-// Opcodes of the events by which a real-time session tells that it lost
-// something (MOF class RT_LostEvent).
+// Opcodes of the events by which a real-time session reports loss (MOF class
+// RT_LostEvent).
 const (
 	lostEvents = 32 // one or more
 	lostBuffer = 33
@@ -63,9 +63,9 @@ func lossReport(d *trace.Descriptor) bool {
 	return d.Provider == lostEventProvider && lostEvents <= d.Opcode && d.Opcode <= lostFile
 }
 
-// reported notes what a real-time session tells that it lost. It does so before
-// the events of a buffer: something is missing since the buffer before. The
-// count of the file header, if there is one, has the events already.
+// reported records a loss that a real-time session reports before the events of a buffer:
+// something is missing since the buffer before. It does not add to the count of the file
+// header, which would count the events twice.
 func (r *Reader) reported(b *batch, d *trace.Descriptor, ticks int64) {
 	var n uint64
 	if d.Opcode == lostEvents && b.file.header.eventsLost == 0 {
@@ -99,20 +99,20 @@ func (r *Reader) unindexed(f *file, off int64, err error) {
 	r.indexed(f, off, err)
 }
 
-// indexed notes what is wrong with a buffer as its header tells.
+// indexed records a fault in the header of a buffer.
 func (r *Reader) indexed(f *file, off int64, err error) {
 	r.loss.AddFormatError(&trace.FormatError{Format: "etl", File: f.name, Off: off, Section: "buffer", Err: err})
 }
 
-// damaged notes that some of a buffer could not be read: events may be missing
-// from the last that was read of it to the next of its processor.
+// damaged records that part of a buffer could not be read: events may be missing from the
+// last good event to the next buffer of its processor.
 func (r *Reader) damaged(b *batch, section string, err error) {
 	r.loss.AddFormatError(&trace.FormatError{Format: "etl", File: b.file.name, Off: b.entry.off, Section: section, Err: err})
 	r.loss.Add(0, r.time(b.seen), r.time(max(b.seen, r.loader.following(b.entry.cpu))))
 }
 
-// displaced notes that the event at p of a batch's data has a time that cannot be
-// right: it is missing from where it belongs.
+// displaced records that the event at p of a batch's data has an impossible time: it is
+// missing from where it belongs.
 func (r *Reader) displaced(b *batch, p int, ticks, next int64) {
 	r.loss.AddFormatError(&trace.FormatError{Format: "etl", File: b.file.name, Off: b.entry.off, Section: "event", Err: binread.Malformed(
 		"the time of the event at %#x of the buffer is %v, that of the one before it %v",
@@ -120,8 +120,8 @@ func (r *Reader) displaced(b *batch, p int, ticks, next int64) {
 	r.loss.Add(0, r.time(b.seen), r.time(max(b.seen, next)))
 }
 
-// shortened notes that a batch's buffer passes the end of its file: events may be
-// missing from the last that was read of it on.
+// shortened records that a batch's buffer passes the end of its file: events may be
+// missing after the last that was read.
 func (r *Reader) shortened(b *batch) {
 	r.doubt = min(r.doubt, b.seen)
 	r.loss.Add(0, r.time(b.seen), r.time(max(b.seen, r.latest)))

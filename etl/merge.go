@@ -2,8 +2,7 @@ package etl
 
 import "github.com/gctrail/gctrail/internal/mergeheap"
 
-// A mergeHeap has the batch with the oldest item first of those with items that
-// were not merged yet.
+// A mergeHeap orders the batches with pending items by the oldest of these.
 type mergeHeap struct{ mergeheap.Heap[*batch] }
 
 func (h *mergeHeap) push(b *batch) {

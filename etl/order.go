@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// A processor fills one buffer after the other, each with events in time order. A
-// time is damaged if it is out of order while those before and after it agree with
-// each other, if it is earlier than the start of its buffer, or if it is later than
-// the end of its buffer or the start of the next one.
+// A processor fills one buffer after the other, each with events in time order. A time
+// counts as damaged if it is out of order while its neighbours agree with each other, or
+// if it is outside the times of its buffer: before its start, after its end or after the
+// start of the next.
 
 const (
-	// disorder is how far events are out of order in a buffer that processors
-	// share, in parts of a second: a thread gets its place there and its time one
-	// after the other.
+	// disorder is how far events are out of order in a buffer that processors share, in
+	// parts of a second: a thread may be interrupted between reserving its place and
+	// reading its time.
 	disorder = 1000
 	// modeShared are the bits of LogFileMode with which processors share buffers
 	// (evntrace.h, EVENT_TRACE_PRIVATE_LOGGER_MODE, …_PRIVATE_IN_PROC and
-	// …_NO_PER_PROCESSOR_BUFFERING). A thread may be kept waiting between getting
-	// its place and its time.
+	// …_NO_PER_PROCESSOR_BUFFERING). Their events may be out of order, because a thread
+	// may wait between reserving its place and reading its time.
 	modeShared = 0x00000800 | 0x00020000 | 0x10000000
 )
 
@@ -35,8 +35,9 @@ func (f *file) slack(frequency int64) int64 {
 // shared reports whether processors share the buffers of the file.
 func (f *file) shared() bool { return f.header.mode&modeShared != 0 }
 
-// written returns the time when a buffer was written, in ticks, math.MaxInt64
-// if unknown. A tool that rewrites files notes the time of day.
+// written returns the time when a buffer was written, in ticks, math.MaxInt64 if unknown.
+// It converts the time in a file that a tool has rewritten, because such tools store the
+// time of day.
 func (f *file) written(h *bufferHeader) int64 {
 	at := h.flushed
 	if h.kind == typeHeader || at == 0 {
@@ -55,8 +56,8 @@ type judge struct {
 	last     int64 // that was right
 }
 
-// right reports whether a time can be right, given the time of the event behind
-// it if there is one. It takes in a time that is.
+// right reports whether a time can be right, given the time of the event behind it if
+// there is one. A right time becomes the new reference.
 func (j *judge) right(t, next int64, hasNext bool) bool {
 	agree := hasNext && next >= since(j.last, j.slack)
 	switch {
@@ -69,11 +70,10 @@ func (j *judge) right(t, next int64, hasNext bool) bool {
 	return true
 }
 
-// confine finds between which times the events of a file's buffers lie: not
-// before the first of the buffer, and not after it was written or the first of the
-// next that the same processor filled. A first time that is out of order while
-// those of the buffers before and behind agree with each other is damaged: then
-// the buffer is taken to begin with the one before.
+// confine computes the range of times for the events of each buffer: from its own first
+// time to the time when it was written, or the first time of the processor's next buffer.
+// If a first time is out of order while its neighbours agree with each other, it is
+// damaged, and the buffer before provides the start.
 func (f *file) confine(entries []entry, second int64) {
 	start := since(f.ticks(f.header.time), second)
 	f.timeWriting(entries)

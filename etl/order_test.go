@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/internal/etltest"
 )
 
-// TestDisplaced reads buffers with times that cannot be right. The event is late,
-// and so left out of figures, and the trace is no longer for it.
+// TestDisplaced reads buffers with impossible times. The event counts as late, so that
+// figures leave it out, and the trace gets no longer.
 func TestDisplaced(t *testing.T) {
 	const hour = 3600 * 1_000_000
 	for _, c := range []struct {

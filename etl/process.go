@@ -28,14 +28,14 @@ const (
 )
 
 const (
-	// maxProcessText bounds what is kept of processes, in bytes.
+	// maxProcessText bounds the texts stored about processes, in bytes.
 	maxProcessText = 8 << 20
 	// maxUsers bounds the processes that are kept of one PID.
 	maxUsers = 64
 )
 
-// processes gathers what kernel events say of processes. A PID may be used again:
-// then the last process counts that has raised an event of the runtime.
+// processes collects the kernel's events about processes. Because a PID may be used
+// again, the last process that has raised an event of the runtime counts.
 type processes struct {
 	byPID map[uint64]trace.Process
 	uses  map[uint64]*pidUse
@@ -54,12 +54,12 @@ type pidUse struct {
 // A user is a process that has a PID, from some time on.
 type user struct {
 	trace.Process
-	from, told int64 // in ticks; told is the time of what tells the most of it
+	from, told int64 // in ticks; told is the time of the most detailed event
 }
 
-// kernel processes an event of the kernel's group of processes. The layouts are
-// those of the MOF classes Process_V0_TypeGroup1 to Process_V4_TypeGroup1
-// (wmicore.mof of the Windows SDK); version 5 appends to version 4.
+// kernel processes an event of the kernel's group of processes. The layouts are the MOF
+// classes Process_V0_TypeGroup1 to Process_V4_TypeGroup1 (wmicore.mof of the Windows
+// SDK); version 5 appends to version 4.
 func (t *processes) kernel(d *trace.Descriptor, payload []byte, ptr int, ticks int64) {
 	switch d.Opcode {
 	case processStart, processStop, processDCStart, processDCStop, processDefunct:
@@ -148,11 +148,11 @@ func skipFlatSID(c *binread.Cursor) {
 	c.Skip(6 + 4*n)
 }
 
-// userSize is about what a user takes besides its text.
+// userSize estimates the memory of a user without its text.
 const userSize = 128
 
-// set notes a process that has a PID at a time, unless what is known of it says
-// more. One of another name than the process before is another one.
+// set records the process that has a PID at a time, unless a more detailed event is
+// known. A different name means a different process.
 func (t *processes) set(pid uint64, p trace.Process, ticks int64) {
 	u := t.use(pid)
 	if u == nil {
@@ -205,7 +205,7 @@ func (t *processes) use(pid uint64) *pidUse {
 	return u
 }
 
-// room takes n bytes of those that may be kept, if there are so many.
+// room reserves n bytes of maxProcessText, if there are so many.
 func (t *processes) room(n int) bool {
 	if t.text+n > maxProcessText {
 		return false
@@ -223,8 +223,8 @@ func (u *pidUse) at(ticks int64) int {
 	return i
 }
 
-// last returns the last user that raised an event of the runtime, or else that
-// was told of.
+// last returns the last user that raised an event of the runtime, or else the last one
+// known.
 func (u *pidUse) last() *user {
 	if u.raised == math.MinInt64 {
 		return &u.by[len(u.by)-1]

@@ -21,9 +21,9 @@ const (
 	lostEventProvider     = "Lost_Event"
 )
 
-// otherProviders are, by GUID, the names of the kernel's providers and groups of events
-// (which evntrace.h defines as SystemTraceControlGuid and its like), and of those that
-// PerfView's merging adds to a file.
+// otherProviders maps GUIDs to the names of the kernel's providers and groups of events
+// (evntrace.h defines SystemTraceControlGuid and similar ones), and of the providers that
+// PerfView adds when it merges files.
 var otherProviders = map[string]string{
 	"22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716": kernelProcessProvider,
 	"68fdd900-4a3e-11d1-84f4-0000f80464e3": "EventTrace",
@@ -44,8 +44,8 @@ var groups = map[uint8]string{
 // images.
 const hookImageLoad = 0x030a
 
-// A classic is what a manifest calls an event that was raised the classic way,
-// as the .NET Framework did before Windows Vista.
+// A classic is the manifest's form of an event that was raised the classic way, as the
+// .NET Framework did before Windows Vista.
 type classic struct {
 	provider string
 	id       uint32
@@ -53,10 +53,9 @@ type classic struct {
 	keywords uint64
 }
 
-// classics are the events of the tasks GarbageCollection and
-// GarbageCollectionPrivate of the .NET Framework 2.0 to 4.0, by opcode. Their
-// opcodes are those of ClrEtwAll.man; 5 to 8 are older ones of version 2.0
-// (ClrTraceEventParser.cs).
+// classics maps the opcodes of the tasks GarbageCollection and GarbageCollectionPrivate
+// of the .NET Framework 2.0 to 4.0. The opcodes are from ClrEtwAll.man; 5 to 8 are older
+// ones of version 2.0 (ClrTraceEventParser.cs).
 var classics = map[string]map[uint8]classic{
 	"044973cd-251f-4dff-a3e9-9d6307286b05": {
 		1:   {runtimeProvider, 1, 4, 1}, // GCStart

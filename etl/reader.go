@@ -10,17 +10,15 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options select what a Reader emits. The zero value selects everything except
-// stacks.
+// Options configure a Reader. The zero value selects everything except stacks.
 type Options struct {
-	// Want reports whether events of a kind are wanted. It is called once for
-	// each kind. Of unwanted events only the header is read; they still count
-	// in Counts. Nil wants all.
+	// Want reports whether events of a kind are wanted. It is called once for each kind.
+	// Only the headers of unwanted events are read; they still count in Counts. Nil means
+	// all.
 	Want func(*trace.Descriptor) bool
 	// Stacks makes events carry their stacks.
 	Stacks bool
-	// Tail, if not nil, reports how files grow that are read while they are being
-	// written.
+	// Tail, if not nil, reports the growth of files that are still being written.
 	Tail *Tail
 }
 
@@ -83,7 +81,7 @@ func NewMergedReader(files []File, opts Options) *Reader {
 // Info describes the trace; see trace.Source.
 func (r *Reader) Info() *trace.Info { return &r.info }
 
-// Loss returns what is missing; see trace.Source.
+// Loss returns the missing events; see trace.Source.
 func (r *Reader) Loss() *trace.Loss { return &r.loss }
 
 // Counts yields the kinds of events in the order of the first of each in the
@@ -98,8 +96,8 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 	}
 }
 
-// Bounds on the memory of the events that wait, for each processor, for each byte
-// of a file, which may lie about its processors, and in all. Beyond them the oldest
+// Bounds on the memory of waiting events: for each processor, for each byte of a file
+// (because it may lie about its processors), and in total. Beyond them the oldest events
 // are emitted, although older ones may still come.
 const (
 	processorPending = 2*window + 64<<10 // two stretches of a buffer, and their items
@@ -235,7 +233,7 @@ func (r *Reader) step(yield func(*trace.Event, error) bool) bool {
 	return true
 }
 
-// emit emits an event, if it is wanted, and lets go of its batch.
+// emit emits an event, if it is wanted, and releases its batch.
 func (r *Reader) emit(h held, yield func(*trace.Event, error) bool) bool {
 	k := r.kinds.all[h.item.kind]
 	if k.want {
@@ -291,7 +289,7 @@ func (r *Reader) fill(k *kind, h *held) {
 	}
 }
 
-// label sets the labels of r.event to those in an EVENT_HEADER, if any.
+// label sets the labels of r.event from an EVENT_HEADER, if any.
 func (r *Reader) label(e []byte) {
 	l := &r.labels
 	copy(l.ActivityID[:], e[0x40:])

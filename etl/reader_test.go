@@ -238,7 +238,7 @@ func TestSharedBuffers(t *testing.T) {
 		line(1, 1, "0 []"), line(95, 4, "0 []"), line(97, 2, "0 []"), line(100, 3, "0 []"), nothingLost)
 }
 
-// TestLate finds events that are too far out of order to be put in their place.
+// TestLate finds events that are too far out of order to be sorted.
 func TestLate(t *testing.T) {
 	f := etltest.New()
 	f.Header.Mode |= 0x10000000 // processors share buffers
@@ -297,7 +297,7 @@ func TestStackWalks(t *testing.T) {
 	if got := list(nil); !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	// What is not wanted still takes its stack.
+	// An unwanted event still takes its stack.
 	if got := list(func(d *trace.Descriptor) bool { return d.ID == 2 }); !slices.Equal(got, want[2:3]) {
 		t.Errorf("only 2: %q", got)
 	}
@@ -344,7 +344,7 @@ func TestLoss(t *testing.T) {
 		}
 		return lines
 	}
-	// lost begins the last buffer with an event of a real-time session.
+	// lost puts an event of a real-time session at the start of the last buffer.
 	lost := func(opcode uint8, counted uint32) func(*etltest.File) {
 		return func(f *etltest.File) {
 			f.Header.EventsLost = counted
@@ -545,8 +545,8 @@ func TestLargeBuffers(t *testing.T) {
 	}
 }
 
-// TestManyProcessors reads large buffers of many processors, all of one time:
-// they take more memory than those of fewer may, and none has to wait.
+// TestManyProcessors reads large buffers of many processors at one time. Their memory
+// bound is higher than that of fewer processors, so that none has to wait.
 func TestManyProcessors(t *testing.T) {
 	const cpus, events, size = 256, 130, 1000
 	f := etltest.New()
@@ -574,8 +574,8 @@ func TestManyProcessors(t *testing.T) {
 	}
 }
 
-// TestPackedProcessors reads a small file of many processors whose buffers are large
-// when they are unpacked: it takes memory as a small file does.
+// TestPackedProcessors reads a small file of many processors whose buffers are large when
+// they are unpacked: it takes only the memory of a small file.
 func TestPackedProcessors(t *testing.T) {
 	const cpus, events = 1000, 130
 	f := etltest.New()

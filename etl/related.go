@@ -1,17 +1,17 @@
 package etl
 
-// near is how far apart the times of files can be that were recorded together:
-// the rundown comes after the rest.
+// near is how far apart the times of files of one recording can be, because the rundown
+// comes after the rest.
 const near = 60 * fileTimeTicks
 
-// Recordings finds out which files are parts of one recording. For each file,
-// the result has the index of the first file of its recording. A file that
-// cannot be read, or is a copy of an earlier one, has its own index.
+// Recordings finds out which files are parts of one recording. For each file, the result
+// has the index of the first file of its recording. A file that cannot be read, or is a
+// copy of an earlier one, has its own index.
 //
-// The files of a recording come from one machine, between two starts of it, and
-// were recorded at the same time or in quick succession. A file that a tool
-// rewrote, and may have merged, does not belong to a recording with files that
-// were not rewritten.
+// The files of a recording come from one machine, between two starts of it, and were
+// recorded at the same time or in quick succession. A file that a tool rewrote does not
+// belong to a recording with files that were not rewritten, because the tool may have
+// merged those files into it.
 func Recordings(files []File) []int {
 	opened, first := make([]*file, len(files)), make([]int, len(files))
 	for i, f := range files {
@@ -49,13 +49,12 @@ func isCopy(x *file, others []*file) bool {
 	return false
 }
 
-// related reports whether the headers of two files are such as two parts of one
-// recording have.
+// related reports whether the headers of two files can belong to one recording.
 func (f *file) related(o *file) bool {
 	p, q := f.header, o.header
 	return f.agrees(o) && (p.mode^q.mode)&modeRelog == 0 &&
 		p.start < q.until()+near && q.start < p.until()+near
 }
 
-// until returns the time when the session ended, as far as that is known.
+// until returns the time when the session ended, or its start if that is unknown.
 func (h *logfileHeader) until() int64 { return max(h.start, h.end) }

@@ -13,14 +13,13 @@ const maxGaps = 64
 // trace.
 type span struct{ from, to int64 }
 
-// missing returns the stretches of time that buffers with events may be missing
-// from, because the file is cut, damaged or has come round.
+// missing returns the stretches of time that buffers with events may be missing from,
+// because the file is cut, damaged or has come round.
 //
-// A buffer gets its sequence number when a processor begins to fill it: the
-// first events of buffers are in the order of these numbers, across processors.
-// So a buffer that is not there has no event from before the first ones of those
-// with lower numbers. Where a processor was idle, it has no buffer, and nothing
-// is missing of it.
+// A buffer gets its sequence number when a processor begins to fill it, so the first
+// events of buffers are in the order of these numbers, across processors. A missing
+// buffer therefore has no event from before the first events of buffers with lower
+// numbers. An idle processor has no buffer, and nothing is missing.
 func (f *file) missing(entries []entry) []span {
 	cut, damaged := f.cut(), f.survey.damaged
 	switch {
@@ -69,9 +68,9 @@ func (f *file) sequence(entries []entry) []*entry {
 	return own
 }
 
-// complete returns the sequence number up to which no buffer is missing at the
-// end of the file: each processor's are written in their order, so what is
-// missing of one comes after the last of it that is there.
+// complete returns the sequence number up to which no buffer is missing at the end of the
+// file. Because each processor writes its buffers in order, a missing one comes after the
+// last that the file has of its processor.
 func (f *file) complete(own []*entry) uint32 {
 	last := make(map[uint16]uint32)
 	for _, e := range own {
@@ -87,8 +86,8 @@ func (f *file) complete(own []*entry) uint32 {
 	return least
 }
 
-// slackOf returns how much the first events of buffers are out of the order of
-// their sequence numbers at most.
+// slackOf returns the greatest disorder between the first events of buffers and their
+// sequence numbers.
 func slackOf(own []*entry) (slack int64) {
 	high := int64(math.MinInt64)
 	for _, e := range own {
@@ -101,9 +100,9 @@ func slackOf(own []*entry) (slack int64) {
 // since returns t less slack, or the closest to it that there is.
 func since(t, slack int64) int64 { return distance(t, slack) }
 
-// resumed returns the time when every processor had begun a buffer of those in
-// later: the missing buffer before them was full by then. It is
-// math.MaxInt64 if some processor did not begin another.
+// resumed returns the time when every processor had begun one of the later buffers,
+// because the missing buffer before them was full by then. It is math.MaxInt64 if some
+// processor did not begin another.
 func (f *file) resumed(later []*entry) int64 {
 	begun := make(map[uint16]bool)
 	for _, e := range later {
@@ -114,8 +113,9 @@ func (f *file) resumed(later []*entry) int64 {
 	return math.MaxInt64
 }
 
-// overwritten returns the time for which a circular file that has come round
-// lacks buffers: they were all written before any that is left.
+// overwritten returns the time span whose buffers were overwritten in a circular file. It
+// ends where the remaining buffers begin, because buffers are overwritten in the order of
+// writing.
 func (f *file) overwritten() []span {
 	if f.survey.flushed == math.MinInt64 {
 		return []span{{math.MinInt64, math.MaxInt64}}

@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/internal/etltest"
 )
 
-// TestMissing leaves buffers out of files of two processors. A buffer has one
-// event, at so many microseconds as its number times ten, unless it says more.
+// TestMissing leaves buffers out of files of two processors. A buffer has one event, at
+// so many microseconds as its number times ten, unless the case lists several.
 func TestMissing(t *testing.T) {
 	const open, circular = "end", 2
 	type buffer struct {
@@ -127,8 +127,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestCutShort reads a file that ends within the buffer of a processor that was
-// idle: only what follows the last event read of it may be missing.
+// TestCutShort reads a file that ends within the buffer of an idle processor: events may
+// be missing only after the last one read of it.
 func TestCutShort(t *testing.T) {
 	f := etltest.New()
 	f.Header.CPUs = 2
@@ -142,8 +142,8 @@ func TestCutShort(t *testing.T) {
 		"lost: 0 (lower_bound), cut", "lost between 50µs and 90µs")
 }
 
-// TestRepeatedBuffers reads files in which a buffer is there twice: its events are
-// emitted once, and the second is damage.
+// TestRepeatedBuffers reads files in which a buffer occurs twice: its events are emitted
+// once, and the second is damage.
 func TestRepeatedBuffers(t *testing.T) {
 	for _, place := range []int{2, 3, 4} {
 		f := etltest.New()

@@ -1,6 +1,6 @@
 package etl
 
-// A held event waits for a stack that may follow it as an event of its own.
+// A held event waits, because its stack may follow as an event of its own.
 type held struct {
 	batch *batch
 	item  item
@@ -14,14 +14,14 @@ const (
 	// stackDelay is how long after an event its stack can come, in parts of a
 	// second.
 	stackDelay = 50
-	// maxThreads bounds the threads that stacks are kept apart by.
+	// maxThreads bounds the threads for which events are held.
 	maxThreads = 1 << 16
 )
 
-// stacks joins each ClrStackWalk with the event before it of its thread. The
-// runtime raises the one right after the other.
+// stacks joins each ClrStackWalk with the event before it of its thread. These belong
+// together, because the runtime raises one right after the other.
 //
-// The kernel's StackWalk events belong to events of the kernel.
+// It ignores the kernel's StackWalk events, because they belong to events of the kernel.
 type stacks struct {
 	ring       []held
 	head, tail uint64            // of ring, without the remainder

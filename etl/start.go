@@ -6,10 +6,10 @@ import (
 	"github.com/gctrail/gctrail/internal/binread"
 )
 
-// mendStart holds the start of a session, by the clock of its events, against its
-// buffers: none was written after the end that the header tells by the time of day,
-// and most begin after the start. Else the header is damaged. The start then is as
-// late as the buffers allow, so that the trace is no longer than it was.
+// mendStart checks the start of a session against its buffers: none may be written after
+// the header's end, and most begin after the start. Otherwise the header is damaged, and
+// the start becomes as late as the buffers allow, so that the trace is no longer than it
+// was.
 func (f *file) mendStart(own []entry, second int64) error {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	early, begun := 0, 0

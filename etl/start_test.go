@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/internal/etltest"
 )
 
-// TestStart damages the times in the header of a file: the trace gets no longer by
-// it, and the damage is told where the buffers contradict the header.
+// TestStart damages the times in the header of a file. The trace gets no longer, and
+// damage is reported if the buffers contradict the header.
 func TestStart(t *testing.T) {
 	const second = 10_000_000
 	for _, c := range []struct {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A Tail reports how files grow that a session is still writing.
+// A Tail reports the growth of files that a session is still writing.
 type Tail struct {
-	// Wait waits until the files have grown, or will not grow any more. It is called
-	// when all events are emitted that can be. The reader reads no byte of a file
-	// beyond the size that Wait has returned for it.
+	// Wait waits until the files have grown, or will not grow any more. It is called when
+	// every event that can be is emitted. The reader reads no byte of a file beyond the
+	// size that Wait has returned for it.
 	Wait func() Growth
 	// Lag is how long an event waits in memory before the session writes it: somewhat
 	// more than the session's flush timer. Events are emitted once a buffer was
@@ -29,7 +29,7 @@ type Growth struct {
 	Done bool
 }
 
-// keptEntries is how many buffers of a growing trace are remembered at least.
+// keptEntries is the least number of buffers of a growing trace that are remembered.
 const keptEntries = 1 << 14
 
 // A tail is how far a growing trace has been read.
@@ -72,7 +72,8 @@ func (r *Reader) settled() bool {
 	return !r.index.tailed || r.heap.Heap[0].Time <= r.tail.settled || r.pending > r.limit
 }
 
-// grow takes in what was written since. It reports whether there may be more events.
+// grow waits until the files have grown, and indexes the new buffers. It returns false if
+// there will be no more.
 func (r *Reader) grow() bool {
 	if !r.index.tailed || r.tail.done {
 		return false
@@ -91,7 +92,7 @@ func (r *Reader) grow() bool {
 // follow lists the buffers that were written since it was called last.
 func (r *Reader) follow() error {
 	old := r.index.entries
-	if len(old) > 2*keptEntries { // what is lost from here on is known from the last ones
+	if len(old) > 2*keptEntries { // later losses are known from the last ones
 		old = append([]entry(nil), old[len(old)-keptEntries:]...)
 	}
 	r.index.entries = nil
@@ -109,8 +110,8 @@ func (r *Reader) follow() error {
 	return err
 }
 
-// finish reads what the session has written to the file headers at its end, and
-// accounts for loss.
+// finish reads the final file headers, which the session writes at its end, and accounts
+// for loss.
 func (r *Reader) finish() {
 	r.tail.settled = math.MaxInt64
 	for _, f := range r.files {
@@ -123,7 +124,7 @@ func (r *Reader) finish() {
 	r.account(r.index.entries)
 }
 
-// add adds entries to those that are not asked for yet.
+// add adds entries to the ones that were not requested yet.
 func (l *loader) add(fresh []entry) {
 	l.entries = append(slices.Clone(l.entries), fresh...)
 	slices.SortStableFunc(l.entries, compareEntries)

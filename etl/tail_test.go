@@ -31,8 +31,8 @@ func (f *growingFile) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(f.data[:f.size]).ReadAt(p, off)
 }
 
-// tailOf returns a reader of a file that grows by pieces of random sizes, up to most.
-// grown is called before each.
+// tailOf returns a reader of a file that grows by pieces of random sizes, up to most. It
+// calls grown before each.
 func tailOf(t testing.TB, data []byte, lag time.Duration, random *rand.Rand, most int, grown func(size int)) *etl.Reader {
 	f := &growingFile{t: t, data: data}
 	return etl.NewMergedReader([]etl.File{{ReaderAt: f}}, etl.Options{Tail: &etl.Tail{
@@ -62,8 +62,8 @@ func tailed(t testing.TB) []struct {
 	}
 }
 
-// TestTail reads traces that grow in 200 ways. The collections are those of the whole
-// file, and what can be emitted is not held back.
+// TestTail reads traces that grow in 200 ways. The collections equal the whole file's,
+// and no event is held back longer than necessary.
 func TestTail(t *testing.T) {
 	for _, c := range tailed(t) {
 		t.Run(c.name, func(t *testing.T) {
@@ -86,9 +86,9 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// session is a trace of 30 s on 8 processors, each of which writes what it has every
-// second, and before if its buffer is full. It also returns when each buffer was
-// written, and the times of all events.
+// session is a trace of 30 s on 8 processors, each of which writes its buffer every
+// second, or earlier if it is full. It also returns when each buffer was written, and the
+// times of all events.
 func session(random *rand.Rand) (data []byte, written, times []int64) {
 	const processors, seconds, full = 8, 30, 400
 	file := etltest.New()
@@ -134,7 +134,7 @@ const (
 )
 
 // TestTailDelay reads sessions that write every second. Events are in order, none is
-// late, and whenever the reader waits, it has emitted all that are older than Lag.
+// late, and whenever the reader waits, it has emitted all events older than Lag.
 func TestTailDelay(t *testing.T) {
 	const lag = 1_100 * time.Millisecond
 	for way := range 20 {
@@ -167,7 +167,7 @@ func TestTailDelay(t *testing.T) {
 	}
 }
 
-// TestTailIdle: when nothing is written for some time, everything that was is emitted.
+// TestTailIdle: when nothing is written for some time, every event so far is emitted.
 func TestTailIdle(t *testing.T) {
 	data := plain(t)
 	f := &growingFile{t: t, data: data}
@@ -203,7 +203,7 @@ func TestTailIdle(t *testing.T) {
 	}
 }
 
-// TestTailCut: a file whose session was killed is read as far as it goes, like any.
+// TestTailCut: a file whose session was killed is read up to its end, like any file.
 func TestTailCut(t *testing.T) {
 	data := packed(t)
 	for _, size := range []int{0, 100, 0x48 + 0x20, 1000, len(data) / 3, len(data) - 1} {

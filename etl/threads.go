@@ -24,27 +24,27 @@ const (
 	threadDCEnd   = 4
 )
 
-// maxTold bounds the events about threads that wait until someone asks.
+// maxTold bounds the events about threads that wait for a query.
 const maxTold = 1 << 15
 
-// A threadEvent is what an event says of a thread.
+// A threadEvent is the start or end of a thread.
 type threadEvent struct {
 	ticks    int64
 	pid, tid uint32
 	ends     bool
 }
 
-// threads tells which process a thread is of. Ids are used again, so it follows
-// the events that are emitted. Nearly all say themselves what process they are
-// of: nothing is done with what is told before one does not.
+// threads maps threads to processes. Because ids are used again, it follows the events in
+// the order in which they are emitted. It sorts and applies events about threads only at
+// the first event that does not name its process, because nearly all do.
 type threads struct {
 	told   []threadEvent // and not taken in
 	sorted bool          // in time order
 	of     map[uint32]uint32
 }
 
-// tell notes an event of either provider; due is the time before which nobody
-// will ask. The kernel's are laid out as the MOF classes Thread_V0_TypeGroup1 to
+// tell stores an event of either provider; due is the time before which there will be no
+// query. The kernel's layouts are the MOF classes Thread_V0_TypeGroup1 to
 // Thread_V4_TypeGroup1: version 0 has the thread before the process.
 func (t *threads) tell(d *trace.Descriptor, payload []byte, ticks, due int64) {
 	c := binread.At(payload, 0)
@@ -65,8 +65,8 @@ func (t *threads) tell(d *trace.Descriptor, payload []byte, ticks, due int64) {
 	}
 }
 
-// advance takes in what was told of the time up to ticks. Beyond maxThreads,
-// further threads stay unknown.
+// advance applies the stored events up to ticks. Beyond maxThreads, further threads stay
+// unknown.
 func (t *threads) advance(ticks int64) {
 	if !t.sorted {
 		slices.SortStableFunc(t.told, func(x, y threadEvent) int { return cmp.Compare(x.ticks, y.ticks) })
@@ -92,8 +92,8 @@ func (t *threads) advance(ticks int64) {
 	t.told = slices.Delete(t.told, 0, n)
 }
 
-// processOf returns the process of a thread at a time, which is not before that
-// of the last call; trace.UnknownID if unknown.
+// processOf returns the process of a thread at a time, trace.UnknownID if unknown. Times
+// must not decrease from call to call.
 func (t *threads) processOf(tid uint64, ticks int64) uint64 {
 	if len(t.told) > 0 {
 		t.advance(ticks)

@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestThreads gives events without a process that of their thread at the time.
+// TestThreads gives events without a process the process of their thread at the time.
 func TestThreads(t *testing.T) {
 	const none = 1<<32 - 1
 	f := etltest.New()
@@ -81,7 +81,7 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestManyThreads follows an id through more events than are kept.
+// TestManyThreads follows an id through more events than are stored.
 func TestManyThreads(t *testing.T) {
 	const (
 		none    = 1<<32 - 1
@@ -113,8 +113,8 @@ func TestManyThreads(t *testing.T) {
 	}
 }
 
-// TestRealThreads takes the processes from the runtime's events of a real trace,
-// and gets those back whose threads the kernel told of.
+// TestRealThreads removes the processes from the runtime's events of a real trace, and
+// gets back the ones whose threads the kernel reported.
 func TestRealThreads(t *testing.T) {
 	var whole bytes.Buffer
 	if err := etltest.Repeat(&whole, packed(t), etltest.Repetition{Times: 1}); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// take puts the events of a batch, and of those that follow it in its buffer,
-// in the queue, up to the first batch with wanted ones.
+// take queues the events of a batch and of the following batches of its buffer, up to the
+// first batch with wanted events.
 func (r *Reader) take(b *batch) {
 	for {
 		r.walk(b)
@@ -43,13 +43,13 @@ func (r *Reader) take(b *batch) {
 	}
 }
 
-// atEnd reports whether the batch's buffer is where its file ends too early.
+// atEnd reports whether the batch's buffer is truncated by the end of its file.
 func (b *batch) atEnd() bool {
 	return b.file.survey.short && b.entry.off+int64(b.entry.size) == b.file.size
 }
 
-// walk reads the events of a batch: each counts, and those that are wanted
-// become items. It stops at the end, or before an event that is not all there.
+// walk reads the events of a batch: it counts each, and makes items of the wanted ones.
+// It stops at the end, or before an incomplete event.
 func (r *Reader) walk(b *batch) {
 	d, p := b.data, b.start
 	f := b.file
@@ -105,8 +105,8 @@ func (r *Reader) walk(b *batch) {
 	b.tail = min(p, len(d))
 }
 
-// timely reports whether the time of the event of size bytes at p of a batch's data
-// can be right. Else it makes it one near to where the event belongs.
+// timely reports whether the time of the event of size bytes at p of a batch's data can
+// be right. Otherwise it replaces the time by one near the event's place.
 func (r *Reader) timely(b *batch, p, size int, ticks *int64) bool {
 	next, hasNext := timeAfter(b.data, p, size)
 	next = b.file.ticks(next)
@@ -147,7 +147,7 @@ func (r *Reader) kindOf(f *format, e []byte) *kind {
 // hookFileHeader is the hook id of the event that carries the file header.
 const hookFileHeader = 0
 
-// note takes in what e says of processes, threads and loss.
+// note records the statements of e about processes, threads and loss.
 func (r *Reader) note(b *batch, k *kind, f *format, e []byte, ticks int64) {
 	switch k.role {
 	case roleRuntime:
@@ -177,8 +177,8 @@ func (r *Reader) due(b *batch) int64 {
 	return ticks
 }
 
-// stopped notes that no event begins at p. Space that was not used is filled
-// with ones.
+// stopped records damage if no event begins at p, unless the rest is unused: Windows
+// fills that with ones.
 func (r *Reader) stopped(b *batch, p int) {
 	b.rest = 0
 	if len(bytes.Trim(b.data[p:], "\xff")) == 0 {

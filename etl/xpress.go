@@ -12,8 +12,8 @@ const xpressWindow = 1 << 13
 // An xpress decompresses one stream of plain LZ77 (MS-XCA, sections 2.3 and
 // 2.4), piece by piece. The zero value is at the start of a stream.
 type xpress struct {
-	// flags are the flag bits not used yet, from the top, and then a single one
-	// bit that marks their end. Zero stands for none.
+	// flags are the flag bits not used yet, from the top, and then a single one bit that
+	// marks their end. Zero means that none are left.
 	flags  uint64
 	nibble uint16 // nibbleSet and a byte whose upper half is the next short length
 	off, n int    // of a match that was cut by the end of the output
@@ -24,17 +24,17 @@ const (
 	flagsMarker = 1 << 31 // in flags that were just read
 	flagsNone   = 1 << 63
 
-	// maxToken bounds what the flags and one match take of the input.
+	// maxToken bounds the input of the flags and one match.
 	maxToken = 4 + 2 + 1 + 1 + 2 + 4
-	// fastMargin is what must be left of input and output for a round of the
-	// fast loop: 32 literals, copied by eights, and then a match's header.
+	// fastMargin is the input and output that a round of the fast loop needs: 32
+	// literals, copied by eights, and then a match's header.
 	fastMargin = 32 + 8 + maxToken
 )
 
-// decode continues the stream: it writes to dst from out on, and reads src from
-// its start. What dst has before out is what was written last, at least
-// xpressWindow bytes of it or all. It stops where dst is full, or where src may
-// end within a token; if src is the last of the input, only if it does.
+// decode continues the stream: it writes to dst from out on, and reads src from its
+// start. dst holds the previous output before out, at least xpressWindow bytes of it or
+// all. It stops if dst is full, or if src may end within a token; for the last src, only
+// if it does.
 func (x *xpress) decode(dst []byte, out int, src []byte, last bool) (int, int, error) {
 	in := 0
 	for {
@@ -69,9 +69,9 @@ func (x *xpress) decode(dst []byte, out int, src []byte, last bool) (int, int, e
 	}
 }
 
-// fast decodes while there is room to spare on both sides. It stops in front of
-// a match that does not fit, which it leaves in x, and is not ok after one that
-// reaches back too far.
+// fast decodes while there is room to spare on both sides. It stops before a match that
+// does not fit, which it leaves in x. It is not ok after a match that refers to bytes
+// before the start.
 func (x *xpress) fast(dst []byte, out int, src []byte, in int) (int, int, bool) {
 	flags := x.flags
 	if flags == 0 {
@@ -172,7 +172,7 @@ func overlap(dst []byte, out, off, n int) int {
 		}
 		return out
 	}
-	// What was copied is there to be copied again: each round doubles.
+	// The copied bytes can be copied in turn, so that each round doubles them.
 	from, end := out-off, out+n
 	for out < end {
 		out += copy(dst[out:end], dst[from:out])
@@ -190,8 +190,8 @@ func (x *xpress) match(dst []byte, out int) int {
 	return overlap(dst, out, x.off, n)
 }
 
-// token reads one literal, or one match into x, byte by byte. It takes nothing
-// and is not ok where src ends within it.
+// token reads one literal, or one match into x, byte by byte. It takes nothing and is not
+// ok if src ends within the token.
 func (x *xpress) token(src []byte, out int) (n int, literal byte, ok bool, err error) {
 	flags, nibble := x.flags, x.nibble
 	if flags == 0 || flags == flagsNone {
@@ -208,8 +208,8 @@ func (x *xpress) token(src []byte, out int) (n int, literal byte, ok bool, err e
 		x.flags = flags << 1
 		return n + 1, src[n], true, nil
 	}
-	// The token is read from a copy with room behind it, and then counts only if
-	// it did not need the room.
+	// The token is read from a copy with room behind it, because src may end within it.
+	// It counts only if it did not need the room.
 	var b [maxToken]byte
 	copy(b[:], src[n:])
 	m := int(le.Uint16(b[:]))

@@ -12,8 +12,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// decompress decodes src into n bytes, in pieces of at most inPiece and
-// outPiece bytes, with no more history than a reader keeps.
+// decompress decodes src into n bytes, in pieces of at most inPiece and outPiece bytes,
+// with only the history that a reader keeps.
 func decompress(src []byte, n, inPiece, outPiece int) ([]byte, error) {
 	var x xpress
 	var all, dst []byte
@@ -92,7 +92,7 @@ func TestXPRESS(t *testing.T) {
 	}
 }
 
-// A stream is flags, then what they say follows.
+// A stream is flags followed by literals and matches.
 func stream(flags uint32, rest ...byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(nil, flags), rest...)
 }
@@ -147,8 +147,8 @@ func TestXPRESSTokens(t *testing.T) {
 	}
 }
 
-// FuzzXPRESS decodes anything, whole and in pieces: both must give the same, and
-// what a simple decoder gives.
+// FuzzXPRESS decodes anything, whole and in pieces. Both must agree with each other and
+// with a simple decoder.
 func FuzzXPRESS(f *testing.F) {
 	for _, text := range texts() {
 		f.Add(etltest.Compress(nil, text[:min(len(text), 5000)]), uint16(min(len(text), 5000)), uint8(20), uint8(30))

@@ -7,13 +7,12 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A builder puts together the model, and holds it to its bounds. Both languages
-// have one.
+// A builder assembles the model and enforces its bounds, for both languages.
 type builder struct {
 	trace   *Trace
 	streams map[uint64]*Stream
 	parts   int
-	nesting int // of what is being read
+	nesting int // of the current declaration
 }
 
 // part counts a part of the model.
@@ -95,7 +94,7 @@ func (b *builder) stream(id uint64) *Stream {
 	return s
 }
 
-// addStream adds a class of streams, whose events may have come before it.
+// addStream adds a class of streams. Its events may have been added before.
 func (b *builder) addStream(s Stream) error {
 	known := b.stream(s.ID)
 	s.Events = known.Events

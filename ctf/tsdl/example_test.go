@@ -8,7 +8,7 @@ import (
 )
 
 // This lists the fields of events that metadata declares. Damaged metadata gives an
-// error, and what precedes the damage.
+// error, and the part before the damage.
 func ExampleParse() {
 	t, err := tsdl.Parse([]byte(`/* CTF 1.8 */
 trace { major = 1; minor = 8; byte_order = le; };

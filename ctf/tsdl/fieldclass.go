@@ -54,7 +54,7 @@ type fieldClass struct {
 	} `json:"options"`
 }
 
-// A location is where a field is. Drafts of the format had a path only.
+// A location is the place of a field. Drafts of the format had a path only.
 type location struct {
 	Origin string `json:"origin"`
 	Path   []any  `json:"path"`
@@ -130,7 +130,7 @@ func (l *location) ref() (Ref, error) {
 	return r, nil
 }
 
-// roles are what roles of field classes are called.
+// roles maps the names of roles in field classes.
 var roles = map[string]Role{
 	"packet-magic-number":                     PacketMagic,
 	"metadata-stream-uuid":                    TraceUUID,

@@ -21,7 +21,7 @@ const (
 // A token is a word of the language. It shares the memory of the input.
 type token struct {
 	kind tokenKind
-	text []byte // of a string, what is between the quotes
+	text []byte // of a string, without its quotes
 	line int
 }
 
@@ -121,7 +121,7 @@ func isLetter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// unquoted returns the text of a string token. An escape that is none stays.
+// unquoted returns the text of a string token. An invalid escape stays.
 func (t *token) unquoted() string {
 	if bytes.IndexByte(t.text, '\\') < 0 {
 		return string(t.text)

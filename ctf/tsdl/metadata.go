@@ -16,8 +16,8 @@ const (
 	packetHeaderSize = 37
 )
 
-// Read reads the metadata of a trace, plain or in packets. If it is damaged or
-// truncated, both results are set, and the trace has what precedes the damage.
+// Read reads the metadata of a trace, plain or in packets. If it is damaged or truncated,
+// both results are set, and the trace has the part before the damage.
 func Read(r io.Reader) (*Trace, error) {
 	b, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
 	switch {
@@ -59,11 +59,11 @@ func Parse(b []byte) (*Trace, error) {
 	return t, err
 }
 
-// beginnings are what metadata in text begins with: the signature of CTF 1.8 (1.8.3,
+// beginnings are the first bytes of metadata in text: the signature of CTF 1.8 (1.8.3,
 // 7), and the separator of CTF 2.
 var beginnings = [...]string{"/* CTF ", "\x1e"}
 
-// recognized reports whether b is metadata by its beginning, whatever follows.
+// recognized reports whether b begins like metadata, whatever follows.
 func recognized(b []byte) bool {
 	if packetOrder(b) != nil {
 		return true

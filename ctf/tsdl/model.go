@@ -149,8 +149,8 @@ const (
 
 // Bounds on the contents of metadata.
 const (
-	// MaxSize bounds the metadata of one trace in bytes. All events of a Linux
-	// kernel take 2 MiB in CTF 1.8, and 12 MiB in CTF 2.
+	// MaxSize bounds the metadata of one trace in bytes. It leaves room for all events of
+	// a Linux kernel, which take 2 MiB in CTF 1.8, and 12 MiB in CTF 2.
 	MaxSize = 16 << 20
 	// MaxAlign bounds alignments, in bits.
 	MaxAlign = 1 << 15

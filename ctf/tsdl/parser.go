@@ -137,7 +137,7 @@ func (p *parser) typedef() error {
 
 func (p *parser) define(name string, t *Type) { p.scope.types[name] = t }
 
-// A value is what an attribute is set to.
+// A value is the right side of an attribute.
 type value struct {
 	text   string
 	quoted bool
@@ -153,8 +153,8 @@ func (v value) number() (uint64, error) {
 	return n, err
 }
 
-// block reads attributes between braces. It hands types to assign, other values
-// to set, by the attribute's name; either may be nil.
+// block reads attributes between braces. It passes types to assign, and other values to
+// set, with the attribute's name; either may be nil.
 func (p *parser) block(set func(key string, v value) error, assign func(key string, t *Type) error) error {
 	if err := p.expect("{"); err != nil {
 		return err
@@ -357,7 +357,7 @@ func (p *parser) expect(text string) error {
 	return p.advance()
 }
 
-// misplaced returns the error that the token stands where something else belongs.
+// misplaced returns an error at the current token: something else belongs there.
 func (p *parser) misplaced(belongs string) error {
 	if p.tok.kind == tokenEnd {
 		return binread.Malformed("the text ends where %s belongs", belongs)

@@ -167,7 +167,7 @@ func TestPartsAreBounded(t *testing.T) {
 	}
 }
 
-// Every beginning of a metadata gives what is whole in it.
+// TestTruncated: every prefix of a metadata gives its complete declarations.
 func TestTruncated(t *testing.T) {
 	for name, b := range metadata(t) {
 		whole, err := tsdl.Parse(b)
@@ -253,7 +253,7 @@ func FuzzTSDL(f *testing.F) {
 	})
 }
 
-// check checks what readers rely on in a type.
+// check checks the properties of a type that readers rely on.
 func check(t *testing.T, ty *tsdl.Type, seen map[*tsdl.Type]bool, depth int) {
 	if ty == nil || seen[ty] {
 		return

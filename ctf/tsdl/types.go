@@ -27,8 +27,7 @@ func (p *parser) named(words []string) (*Type, error) {
 	return nil, binread.Malformed("type %.60q is not defined", name)
 }
 
-// words reads the names that stand where a type belongs, nil if that begins
-// with a keyword.
+// words reads the names in place of a type; nil if that begins with a keyword.
 func (p *parser) words() ([]string, error) {
 	var words []string
 	for p.tok.kind == tokenName {
@@ -277,8 +276,8 @@ func (p *parser) declarators() ([]Field, error) {
 // unprefixed returns a name as the user gave it.
 func unprefixed(name string) string { return strings.TrimPrefix(name, "_") }
 
-// dimensions reads what makes an array or a sequence of t. The first dimension
-// is the outermost.
+// dimensions makes t an array or a sequence for each pair of brackets. The first
+// dimension is the outermost.
 func (p *parser) dimensions(t *Type) (*Type, error) {
 	if !p.tok.is("[") {
 		return t, nil
