@@ -12,11 +12,11 @@ const (
 	// parcels is how many are filled, on their way or used at a time, besides one for
 	// each walker.
 	parcels = 3
-	// maxWalkers bounds the goroutines that walk blocks: with more, all wait for the
-	// one that emits the events.
+	// maxWalkers bounds the goroutines that walk blocks. More would only wait for the
+	// goroutine that emits the events.
 	maxWalkers = 3
-	// maxParcel bounds the blocks of a parcel: passing it on takes some microseconds,
-	// and some blocks are small.
+	// maxParcel bounds the blocks of a parcel. It is large, because passing on a parcel
+	// takes some microseconds, and some blocks are small.
 	maxParcel = 1024
 	// maxLarge bounds how many blocks that need a separate buffer are in memory.
 	maxLarge = 2
@@ -69,7 +69,7 @@ type ahead struct {
 
 func newParcel() *parcel { return &parcel{walked: make(chan struct{}, 1)} }
 
-// newAhead starts the goroutines. The framer's alone may use in until close.
+// newAhead starts the goroutines. Only the framer's goroutine may use in until close.
 func newAhead(in *eventpipe.Framer, queue *mergeQueue, walkers int) *ahead {
 	walkers = min(walkers, maxWalkers)
 	parcels := parcels + walkers
@@ -127,8 +127,8 @@ func (a *ahead) run() {
 	}
 }
 
-// send passes on a parcel. There is room for all parcels in full; in work a parcel can
-// be more than once.
+// send passes on a parcel. It never blocks, because there is room for all parcels in
+// full; in work a parcel can be more than once.
 func (a *ahead) send(p *parcel) {
 	p.taken.Store(false)
 	a.full <- p
@@ -138,7 +138,7 @@ func (a *ahead) send(p *parcel) {
 	}
 }
 
-// walk walks the blocks of parcels that the reader has not taken yet.
+// walk walks the blocks of parcels ahead of the reader.
 func (a *ahead) walk() {
 	var w walker
 	for p := range a.work {

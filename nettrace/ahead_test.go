@@ -21,7 +21,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// smallest is the size of the smallest window that has room for what the framer peeks at.
+// smallest is the size of the smallest window that has room for the framer's peek.
 const smallest = 128
 
 var largest = eventpipe.FileWindow.Most
@@ -34,11 +34,11 @@ type way struct {
 	window  int
 }
 
-// inTurn reads one block after the other, and each event as if it were unusual.
+// inTurn reads one block after the other, and treats each event as unusual.
 var inTurn = way{careful: true, window: largest}
 
-// account reads a trace and returns all that is known of it afterwards: a hash of
-// its events, the loss, the counts, what Info has, and how it ended.
+// account reads a trace and returns everything known of it afterwards: a hash of its
+// events, the loss, the counts, its Info, and how it ended.
 func (w way) account(in io.Reader, opts Options) string {
 	opts.Ahead = w.ahead
 	r := NewReader(in, opts)
@@ -94,9 +94,9 @@ func hashEvent(sum hash.Hash, ev *trace.Event) {
 	sum.Write(ev.Payload)
 }
 
-// FuzzAhead reads anything in turn, and then with walkers and goroutines that read
-// ahead, in windows of any size, some events or all: events, their order and the
-// account of what was lost are the same.
+// FuzzAhead reads anything in turn, and then with walkers and goroutines that read ahead,
+// in windows of any size, some events or all. Events, their order and the account of loss
+// must be the same.
 func FuzzAhead(f *testing.F) {
 	texts, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(texts) == 0 {
@@ -125,7 +125,7 @@ func FuzzAhead(f *testing.F) {
 }
 
 // TestAheadTraces is FuzzAhead for whole traces, whose beginnings are then damaged: a
-// byte is changed, or some are left out.
+// byte is changed, or several are left out.
 func TestAheadTraces(t *testing.T) {
 	paths, err := filepath.Glob("../testdata/*.net[tp]*.gz")
 	if err != nil || len(paths) == 0 {
@@ -149,7 +149,7 @@ func TestAheadTraces(t *testing.T) {
 	}
 }
 
-// TestWalks checks that walkers walk the blocks of real traces, nearly all.
+// TestWalks checks that walkers walk nearly all blocks of real traces.
 func TestWalks(t *testing.T) {
 	for _, path := range []string{"net10-lossy-handles", "net10-wks-pin-collect", "net10-wks-stacks", "net9-srv-datas-web-collect"} {
 		in := bytes.NewReader(nettracetest.Gunzip(t, "../testdata/"+path+".nettrace.gz"))
@@ -196,8 +196,7 @@ func TestAheadEnds(t *testing.T) {
 	}
 }
 
-// TestAheadMemory reads blocks that are all as large as a block may be: each parcel
-// has one buffer for them.
+// TestAheadMemory reads blocks of the largest size: each parcel has one buffer for them.
 func TestAheadMemory(t *testing.T) {
 	const blocks, size = 24, eventpipe.MaxBlock - 1
 	head := nettracetest.MustAssemble(t, "nettrace v6")

@@ -13,14 +13,14 @@ const (
 	// beforeStart is how much older than the start of its trace an event may
 	// be.
 	beforeStart = time.Second
-	// readApart is the part of a second by which an event may precede the
-	// start: a writer may read the clock and the time of day one after the
-	// other. No event in the runtime's traces does.
+	// readApart is the part of a second by which an event may precede the start, because
+	// a writer may read the clock and the time of day one after the other. No event in
+	// the runtime's traces does.
 	readApart = 1000
 	// maxLength bounds how long after the start of its trace an event may be.
 	maxLength = 20 * 365 * 24 * time.Hour
-	// maxFrequency bounds a clock's ticks per second. The fastest are those that
-	// count nanoseconds, or cycles of a processor.
+	// maxFrequency bounds a clock's ticks per second. The fastest clocks count
+	// nanoseconds, or cycles of a processor.
 	maxFrequency = 1e10
 )
 
@@ -31,9 +31,9 @@ func sessionBounds(sync uint64, frequency int64) eventpipe.Times {
 	return eventpipe.Times{From: sync - before, Span: uint64(min(span, math.MaxInt64))}
 }
 
-// anchor compares the start of the trace with the times of its first events. If
-// most of them are impossible or older than the start, the start is damaged,
-// and anchor moves it to the earliest of them.
+// anchor compares the start of the trace with the times of its first events. If most of
+// them are impossible or older than the start, the start must be damaged, and anchor
+// moves it to the earliest of them.
 func (r *Reader) anchor(b *eventpipe.Block) {
 	var events, foreign int
 	var earliest, earliestForeign uint64
@@ -79,18 +79,17 @@ func (r *Reader) startAt(ticks uint64) {
 	r.sorted = r.latest
 }
 
-// A jump is a sorted event that is more than a second later than all before it.
-// It is accepted if the next block, or a sequence point, is not older.
-// Otherwise its time is damaged, with those of all later events in its block.
+// A jump is a sorted event that is more than a second later than all before it. It is
+// accepted if the next block, or a sequence point, is not older. Otherwise its time is
+// damaged, and so are the times of all later events in its block.
 type jump struct {
 	key    uint64 // sort key of the event; 0 if nothing is doubted
 	latest uint64 // sort key of the latest event before it
-	sorted uint64 // what Reader.sorted is if the event is believed
+	sorted uint64 // Reader.sorted if the event is believed
 	block  int64  // the block that the event is in
 }
 
-// maxDoubts bounds how many jumps in time are doubted; each may cost a scan of all
-// waiting events.
+// maxDoubts bounds the doubted jumps, because each may cost a scan of all waiting events.
 const maxDoubts = 1000
 
 // sortedAt records that no later event is older than this sort key.
@@ -114,7 +113,7 @@ func (r *Reader) believe(block int64) {
 	}
 }
 
-// contradicted drops what was read since the doubted jump: a later event, or
+// contradicted drops the events since the doubted jump, because a later event, or
 // sequence point, is older. batch is the batch being read, if any.
 func (r *Reader) contradicted(batch *batch) {
 	r.queue.dropAfter(r.jump.latest, r.kinds.all)
@@ -128,8 +127,8 @@ func (r *Reader) contradicted(batch *batch) {
 }
 
 // disbelieve drops the events of a damaged block that are later than all before the
-// block, if one of them is so by more than a second: what was taken for events may be
-// anything. latest and sorted are what the reader had before the block.
+// block, if one of them is so by more than a second, because the bytes read as events may
+// be anything. latest and sorted are the reader's values before the block.
 func (r *Reader) disbelieve(batch *batch, latest, sorted uint64) {
 	if latest == r.key(r.session.From) || r.latest <= latest+uint64(r.info.Clock.Frequency) {
 		return
@@ -141,8 +140,8 @@ func (r *Reader) disbelieve(batch *batch, latest, sorted uint64) {
 	}
 }
 
-// dropLater drops the events that wait and are more than a second later than a
-// sequence point that follows them.
+// dropLater drops waiting events that are more than a second later than a sequence point
+// that follows them.
 func (r *Reader) dropLater(point uint64, off int64) {
 	limit := point + uint64(r.info.Clock.Frequency)
 	if point < r.sorted || r.latest <= limit {
@@ -176,8 +175,8 @@ func (r *Reader) readAgain(key uint64) {
 	}
 }
 
-// unreadV3 records where events of a trace without numbers could not be read,
-// or, without an error, that the events of a block were read.
+// unreadV3 records where events of a trace without numbers could not be read. Without an
+// error, it records that the events of a block were read.
 func (r *Reader) unreadV3(err error) {
 	switch {
 	case r.in.Version != 3:

@@ -48,8 +48,8 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// TestNonsenseAfter appends blocks of random bytes to a trace. What is taken there for events
-// must not make the trace longer.
+// TestNonsenseAfter appends blocks of random bytes to a trace. Bytes that look like
+// events there must not make the trace longer.
 func TestNonsenseAfter(t *testing.T) {
 	data := nettracetest.Gunzip(t, "../testdata/net10-wks-web-collect.nettrace.gz")
 	events, whole := readAll(t, data)

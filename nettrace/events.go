@@ -95,7 +95,8 @@ func (r *Reader) readEvents(b *eventpipe.Block, batch *batch) error {
 	switch {
 	case b.Cut:
 	case in.Err != nil:
-		// one-collect's blocks begin where those before them end, the runtime's at their first event.
+		// one-collect's blocks begin at the end of the block before, the runtime's at
+		// their first event.
 		if first != 0 && (in.Version != 6 || r.key(in.Times.From) > latest+uint64(r.info.Clock.Frequency)) {
 			r.disbelieve(batch, latest, sorted)
 		}
@@ -164,7 +165,7 @@ func (r *Reader) context(h *eventpipe.Header, b *batch) uint32 {
 		return uint32(len(b.contexts) - 1)
 	}
 	ctx := context{pid: r.info.PID, tid: trace.UnknownID, cpu: h.CPU, labels: r.labels.lists[h.Labels]}
-	if th, ok := r.threads[h.Thread]; ok { // one-collect writes 0 for what it does not know
+	if th, ok := r.threads[h.Thread]; ok { // one-collect writes 0 for unknown values
 		ctx.pid, ctx.tid = pick(th.pid != 0, th.pid, ctx.pid), pick(th.tid != 0, th.tid, ctx.tid)
 	}
 	return b.add(h, ctx)
@@ -226,8 +227,8 @@ func (r *Reader) metadataBlock(b *eventpipe.Block) error {
 	return in.Err
 }
 
-// define processes a metadata record. An id that is defined again means the new
-// kind from then on.
+// define processes a metadata record. An id that is defined again refers to the new kind
+// from then on.
 func (r *Reader) define(id uint32, d *trace.Descriptor, err error) error {
 	if err != nil {
 		return err

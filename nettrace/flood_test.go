@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestFloods reads traces of a million of each thing that a reader remembers. Its
-// memory must not grow with them.
+// TestFloods reads traces with a million of each thing that a reader remembers, because
+// its memory must not grow with them.
 func TestFloods(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 10 traces of a million records each")

@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// FuzzReader reads anything: it must end, keep within the input, yield an error
-// last if at all, and count what it emits.
+// FuzzReader reads anything: it must end, keep within the input, yield an error last if
+// at all, and count the emitted events.
 func FuzzReader(f *testing.F) {
 	f.Add(nettracetest.Gunzip(f, "../testdata/net10-killed-web.nettrace.gz")[:4096])
 	f.Add(nettracetest.Gunzip(f, "../testdata/net21-win-x86-objver3.netperf.gz")[:4096])

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the files of testdata want")
 
-// TestGolden assembles each text in testdata and compares what the reader makes
-// of it with the listing that follows the text.
+// TestGolden assembles each text in testdata and compares the reader's events with the
+// listing after the text.
 func TestGolden(t *testing.T) {
 	const mark = "\n-- want --\n"
 	paths, err := filepath.Glob("testdata/*.txt")

@@ -7,15 +7,13 @@ import (
 	"time"
 )
 
-// A limitedReader is an input whose reads can be limited in time, as those of a
-// net.Conn.
+// A limitedReader is an input whose reads have a time limit, such as a net.Conn.
 type limitedReader interface {
 	io.Reader
 	SetReadDeadline(time.Time) error
 }
 
-// An idleInput is an input that flushes when it gives nothing for a while
-// though events wait.
+// An idleInput is an input that makes the reader flush when it is idle while events wait.
 type idleInput struct {
 	in      limitedReader
 	after   time.Duration
@@ -26,7 +24,7 @@ type idleInput struct {
 
 var errStopped = errors.New("nettrace: no more events are wanted")
 
-// Read reads what is available, and waits for it without limit.
+// Read waits for bytes without limit.
 func (i *idleInput) Read(p []byte) (int, error) {
 	for {
 		var deadline time.Time

@@ -16,8 +16,8 @@ metadata
   def id=1 provider=P event=1
 `
 
-// The parts of a trace, and the times of the events that are known once each
-// has come: an event that is not sorted waits for a sorted one behind it.
+// liveParts are the parts of a trace, and the times of the events that are known after
+// each. An event that is not sorted waits for a sorted one behind it.
 var liveParts = []struct {
 	text string
 	now  []int64 // emitted at once
@@ -36,7 +36,7 @@ var liveParts = []struct {
 `, []int64{130, 200}, []int64{250}},
 }
 
-// growing returns what each part adds to the trace.
+// growing returns the bytes that each part adds to the trace.
 func growing(t *testing.T) [][]byte {
 	var added [][]byte
 	text, have := "", 0
@@ -49,8 +49,8 @@ func growing(t *testing.T) [][]byte {
 	return added
 }
 
-// TestDispatch holds the reader to handing out what it can as soon as the bytes
-// of a block are there, and to letting go of the rest when the input is idle.
+// TestDispatch: the reader emits every event that it can as soon as the bytes of a block
+// are there, and the rest when the input is idle.
 func TestDispatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const idle = 200 * time.Millisecond
@@ -93,7 +93,7 @@ func TestDispatch(t *testing.T) {
 	})
 }
 
-// TestStopWhileIdle ends the reading from within the hand-out of an idle input.
+// TestStopWhileIdle ends reading while an idle input is flushed.
 func TestStopWhileIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, out := net.Pipe()

@@ -16,7 +16,7 @@ type kind struct {
 	plain bool   // its events are counted only
 	count uint64 // of events, wanted or not
 	index uint32 // in kindTable.all
-	// fields are those of the record: Options.Complete may give desc others.
+	// fields are the record's own, because Options.Complete may give desc others.
 	fields []trace.Field
 }
 
@@ -37,7 +37,7 @@ type kindTable struct {
 	dense  []*kind
 	plain  []bool // whether an event of the id is counted only, and has a number
 	sparse map[uint32]*kind
-	all    []*kind // in the order of their definition, also those redefined
+	all    []*kind // in the order of definition, with redefined ones
 	same   map[kindKey]*kind
 	size   int // bytes, about
 }

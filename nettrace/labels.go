@@ -119,8 +119,8 @@ func (l *labels) read(c *binread.Cursor) error {
 	return c.Err()
 }
 
-// number processes a label with a number. Older builds of one-collect write versions
-// and opcodes this way, as plain varints where the format has zigzag ones.
+// number processes a label with a number. Versions and opcodes may be plain varints,
+// because older builds of one-collect write them so; the format has zigzag ones.
 func (l *labels) number(name string, raw uint64) {
 	switch {
 	case name == "Version" && raw <= math.MaxUint8:

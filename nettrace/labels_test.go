@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestManyOverrides reads events that all have different keywords. The memory for kinds
-// of events must not grow with the trace.
+// TestManyOverrides reads events that all have different keywords, because the memory for
+// kinds must not grow with the trace.
 func TestManyOverrides(t *testing.T) {
 	const events, limit = 10_000, 5000
 	var text strings.Builder

@@ -20,29 +20,29 @@ type item struct {
 	context uint32 // index in the batch's contexts, and lateItem
 }
 
-// lateItem is set in an item's context if the event is older than one before it
-// that was said to be sorted: something is damaged.
+// lateItem is set in an item's context if the event is older than an earlier one that was
+// marked as sorted, because of damage.
 const lateItem = 1 << 31
 
-// A context holds what changes from event to event but rarely.
+// A context holds the values that seldom change from event to event.
 type context struct {
 	pid, tid uint64
 	cpu      uint32
 	labels   *labels
 }
 
-// A batch is the wanted events of one block, and the bytes that they refer to. Its
+// A batch holds the wanted events of one block, and the bytes that they refer to. Its
 // items form runs of ascending time.
 type batch struct {
 	block    []byte // while it is being read
-	data     []byte // a copy of what is wanted of it
+	data     []byte // a copy of the wanted bytes
 	base     int64
 	items    []item
 	contexts []context
 	left     int // items not emitted
 	faults   faults
 
-	// What the last of contexts was made of.
+	// The values that the last of contexts was made of.
 	thread            uint64
 	cpu               uint32
 	activity, related [16]byte
@@ -75,9 +75,9 @@ func (b *batch) add(h *eventpipe.Header, ctx context) uint32 {
 	return uint32(len(b.contexts) - 1)
 }
 
-// keep copies what the items refer to, as the block is valid only until the
-// next one is read: the payloads, or the whole block if they are most of it.
-// The stacks of V3 are in the block as well.
+// keep copies the bytes that the items refer to, because the block is valid only until
+// the next one is read: the payloads, or the whole block if they are most of it. The
+// stacks of V3 are in the block as well.
 func (b *batch) keep(version int) {
 	n := 0
 	for i := range b.items {
@@ -138,8 +138,8 @@ func (q *mergeQueue) add(b *batch) {
 	}
 }
 
-// pop takes the oldest item off the queue, which must not be empty. The batch
-// is to be released after use of the item when nothing of it is left.
+// pop takes the oldest item off the queue, which must not be empty. If that was the
+// batch's last item, the caller releases the batch after using it.
 func (q *mergeQueue) pop() (*batch, *item) {
 	s := &q.heap[0].Of
 	b := s.batch
@@ -195,8 +195,8 @@ func (q *mergeQueue) release(b *batch) {
 // batches are kept for their buffers.
 type batches []*batch
 
-// lent are empty batches that the readers of idle processes do not need: of many
-// processes that are followed, few raise events at a time.
+// lent holds empty batches between uses by different readers, because of many followed
+// processes few raise events at a time.
 var lent = sync.Pool{New: func() any { return new(batch) }}
 
 // lend leaves the batches to other readers.

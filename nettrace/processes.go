@@ -22,7 +22,7 @@ const (
 	processCreate   = 1
 )
 
-// unknownProcess is what one-collect calls a process whose name it does not know.
+// unknownProcess is one-collect's name for a process whose name it does not know.
 const unknownProcess = "Unknown"
 
 // namesProcess reports whether events of this kind name the process they are of.

@@ -13,25 +13,22 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options select what a Reader yields. The zero value selects everything except
-// stacks.
+// Options configure a Reader. The zero value selects everything except stacks.
 type Options struct {
-	// Want reports whether events of a kind are wanted. It is called once for each
-	// kind that the trace defines. Of unwanted events only the header is read; they
-	// still count in Loss and Counts. Nil wants all.
+	// Want reports whether events of a kind are wanted. It is called once for each kind
+	// that the trace defines. Only the headers of unwanted events are read; they still
+	// count in Loss and Counts. Nil means all.
 	Want func(*trace.Descriptor) bool
-	// Complete is called with each kind of event of a V6 trace before Want, to
-	// fill in what its description lacks: one-collect records neither the
-	// keywords nor the levels of the runtime's events. If Complete is nil, they
-	// stay unknown.
+	// Complete is called with each kind of event of a V6 trace before Want. It completes
+	// the description, because one-collect records neither the keywords nor the levels of
+	// the runtime's events. If Complete is nil, they stay unknown.
 	Complete func(*trace.Descriptor)
 	// Stacks makes events carry their stacks.
 	Stacks bool
-	// Ahead reads the input in a separate goroutine, and decodes blocks of V4
-	// on all processors. They are at most 3 MiB, or three blocks if these are
-	// larger, ahead of the events emitted. Events waits for a Read in progress
-	// before it returns, so the input should be a file. Ahead has no effect
-	// with Idle.
+	// Ahead reads the input in a separate goroutine, and decodes blocks of V4 on all
+	// processors. They are at most 3 MiB, or three blocks if these are larger, ahead of
+	// the events emitted. The input should be a file, because Events waits for a Read in
+	// progress before it returns. Ahead has no effect with Idle.
 	Ahead bool
 	// Idle is for a trace that is still being written. If the input, which must
 	// have net.Conn's SetReadDeadline, returns nothing for this long, the
@@ -41,10 +38,10 @@ type Options struct {
 	Idle time.Duration
 }
 
-// A Reader reads one trace, from its first byte to its last. It is a
-// trace.Source, to be used by one goroutine.
+// A Reader reads one trace, from its first byte to its last. It is a trace.Source, to be
+// used by one goroutine.
 //
-// Its memory does not grow with the trace: it reuses the buffer of a block once
+// Its memory does not grow with the trace, because it reuses the buffer of a block once
 // the events of the block have been emitted.
 type Reader struct {
 	opts  Options
@@ -65,7 +62,7 @@ type Reader struct {
 	walkers int  // goroutines that walk blocks, with Options.Ahead
 	careful bool // readEvents reads all blocks: tests compare with it
 	walker  walker
-	view    *view // of what was read so far; nil if it has to be made
+	view    *view // of the input so far; nil if outdated
 	shown   int64 // offset of the block from which on walkers have their view
 	summary summary
 
@@ -112,7 +109,7 @@ func NewReader(r io.Reader, opts Options) *Reader {
 // Info returns the trace's description of itself; see trace.Source.
 func (r *Reader) Info() *trace.Info { return &r.info }
 
-// Loss returns what is missing; see trace.Source.
+// Loss returns the missing events; see trace.Source.
 func (r *Reader) Loss() *trace.Loss { return &r.loss }
 
 // Counts yields the kinds of events in the order of their definition; see
@@ -270,16 +267,16 @@ func (r *Reader) end(ended bool, err error) {
 	}
 	r.readAgain(r.latest)
 	if r.loss.Truncated && !r.point && r.latest > r.sorted {
-		// What other threads raised in this time may have been yet to come. What comes
-		// after a sequence point is later.
+		// Other threads' events up to the latest one may be missing. Events after a
+		// sequence point are later.
 		r.lost(0, r.unkey(r.sorted), r.unkey(r.latest))
 	}
 	r.loss.Settled = math.MaxInt64
 	r.info.Last = max(0, r.info.Clock.Duration(signed(r.latest)))
 }
 
-// flush emits the events that are no later than upTo, and then the oldest
-// while too many wait. It reports whether to continue.
+// flush emits the events that are no later than upTo, and then the oldest ones while too
+// many wait. It reports whether to continue.
 func (r *Reader) flush(upTo uint64, yield func(*trace.Event, error) bool) bool {
 	q := &r.queue
 	for len(q.heap) > 0 && (q.heap[0].Time <= signed(upTo) || q.pending > maxPending) {
@@ -336,8 +333,8 @@ func (r *Reader) time(ticks uint64) time.Duration {
 	return r.info.Clock.Duration(int64(ticks - r.sync))
 }
 
-// sequencePoint processes a sequence point: everything before it in the file is older,
-// and it has the numbers of all threads.
+// sequencePoint processes a sequence point. Everything before it in the file is older,
+// and it lists the numbers of all threads.
 func (r *Reader) sequencePoint(b *eventpipe.Block) error {
 	c := binread.At(b.Data, b.Off)
 	ticks := c.U64()
@@ -396,7 +393,7 @@ func (r *Reader) removeThreads(b *eventpipe.Block) error {
 	return c.Err()
 }
 
-// key orders ticks as the signed distance from the trace's start that they are.
+// key makes ticks comparable, because they are signed distances from the trace's start.
 func (r *Reader) key(ticks uint64) uint64 { return (ticks - r.sync) ^ 1<<63 }
 
 // signed returns the distance from the trace's start that has key as its sort key.

@@ -87,7 +87,7 @@ func TestReadTwice(t *testing.T) {
 	}
 }
 
-// TestReadError takes an input that fails in its middle for a trace that ends there.
+// TestReadError treats an input that fails in its middle like a truncated trace.
 func TestReadError(t *testing.T) {
 	data := nettracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
 	broken := errors.New("disk gone")
@@ -130,8 +130,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestSteadyState holds reading to a number of allocations that does not grow
-// with the events.
+// TestSteadyState: the number of allocations does not grow with the events.
 func TestSteadyState(t *testing.T) {
 	data := nettracetest.Gunzip(t, "../testdata/net10-lossy-handles.nettrace.gz")
 	allocs := testing.AllocsPerRun(3, func() {

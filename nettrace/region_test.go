@@ -25,8 +25,8 @@ func blockOf(off int, capture uint64, seq uint32, from uint64, n int) []byte {
 	return append(append(b, body...), eventpipe.TagEnd)
 }
 
-// TestLargeRegion reads 64 MB between two sequence points in which nothing says
-// what is sorted: first all of one thread, then all of another.
+// TestLargeRegion reads 64 MB between two sequence points without a sorted event: first
+// all of one thread, then all of another.
 func TestLargeRegion(t *testing.T) {
 	const blocks, events = 320, 1000
 	data := nettracetest.MustAssemble(t, "nettrace v4 freq=1000000000 sync=0\nmetadata\n  def id=1 provider=P event=1\n")

@@ -2,8 +2,8 @@ package nettrace
 
 import "hash/maphash"
 
-// repeats finds event blocks that are in a trace twice. No two blocks of events
-// are the same, for each event has its time and its number.
+// repeats finds event blocks that are in a trace twice. An equal block is a copy, because
+// each event has its time and its number.
 type repeats struct {
 	seed      maphash.Seed
 	old, seen map[uint64]struct{}

@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
-// TestRepeated inserts copies of event blocks into a trace, right after the originals
-// and five objects later. Events and losses must be those of the trace without them.
+// TestRepeated inserts copies of event blocks into a trace, right after the originals and
+// five objects later. Events and losses must not change.
 func TestRepeated(t *testing.T) {
 	data := nettracetest.Gunzip(t, "../testdata/net10-wks-web-collect.nettrace.gz")
 	want, whole := readAll(t, data)

@@ -5,8 +5,8 @@ import "github.com/gctrail/gctrail/internal/binread"
 // maxThreads bounds how many capture threads are followed.
 const maxThreads = 1 << 17
 
-// A sequence follows one capture thread: the runtime numbers the events of
-// each from 1, also those that it then has no room for.
+// A sequence follows one capture thread, whose events the runtime numbers from 1,
+// including events that it then has no room for.
 type sequence struct {
 	last  uint32
 	ticks uint64 // of the last event or sequence point with a number
@@ -30,9 +30,10 @@ type sequences struct {
 	introduced func(thread uint64) bool
 }
 
-// event notes that a run of events of a thread begins. It returns the thread's
-// state, which the caller updates with each event of the run; nil if the thread is
-// not followed. A thread that the trace declares has all its numbers in it.
+// event begins a run of events of a thread. It returns the thread's state, which the
+// caller updates with each event of the run; nil if the thread is not followed. It counts
+// from number 1 if the trace declares the thread, because such a trace has all of the
+// thread's numbers.
 func (s *sequences) event(thread uint64, seq uint32, ticks uint64) *sequence {
 	t := s.threads[thread]
 	if t == nil {
@@ -45,7 +46,7 @@ func (s *sequences) event(thread uint64, seq uint32, ticks uint64) *sequence {
 			return nil
 		}
 	}
-	// A number that goes back is a new thread under an old id, not a loss.
+	// A number that goes back means a new thread under an old id, not a loss.
 	s.gap(t, int32(seq-t.last-1), ticks)
 	t.seen = s.damage
 	return t
@@ -75,8 +76,8 @@ func (t *sequence) at(seq uint32, ticks uint64) {
 	}
 }
 
-// add follows a thread that was not met before, and whose last number before
-// now is taken to be last. It returns nil if there are too many.
+// add follows a new thread, whose number before now is assumed to be last. It returns nil
+// if there are too many threads.
 func (s *sequences) add(thread uint64, last uint32) *sequence {
 	if len(s.threads) == maxThreads {
 		s.full = true
@@ -87,9 +88,9 @@ func (s *sequences) add(thread uint64, last uint32) *sequence {
 	return t
 }
 
-// before returns the number from which a thread without events is followed that
-// is known to have raised some. Unless the thread was introduced, the trace may
-// have begun after them, until there was a sequence point.
+// before returns the number from which to follow a thread that has raised events but has
+// none in the trace. Unless the thread was introduced, or there was a sequence point, the
+// trace may have begun after them.
 func (s *sequences) before(thread uint64, raised uint32) uint32 {
 	if s.points > 0 || s.introduced(thread) {
 		return 0
@@ -97,9 +98,8 @@ func (s *sequences) before(thread uint64, raised uint32) uint32 {
 	return raised
 }
 
-// sequencePoint compares the thread list of a sequence point with what was
-// seen. A thread id that the system used twice is listed twice: the nearer
-// number counts.
+// sequencePoint compares the thread list of a sequence point with the events so far. A
+// thread id that the system used twice is listed twice; the nearer number counts.
 func (s *sequences) sequencePoint(ticks uint64, list func(yield func(thread uint64, seq uint32))) {
 	points := s.points + 1
 	list(func(thread uint64, seq uint32) {
@@ -128,9 +128,9 @@ func (s *sequences) sequencePoint(ticks uint64, list func(yield func(thread uint
 	s.points, s.ticks = points, ticks
 }
 
-// drop forgets all threads, as a sequence point of V6 may require. one-collect does so
-// before each block without a number, and adds what was lost in the whole trace to
-// the number in the last sequence point.
+// drop forgets all threads, as a sequence point of V6 may require. one-collect requires
+// it before each block without a number, and adds the loss of the whole trace to the
+// number in the last sequence point.
 func (s *sequences) drop() {
 	for _, t := range s.threads {
 		s.unnumbered = s.unnumbered || t.point != s.points
@@ -149,8 +149,8 @@ func (s *sequences) remove(thread uint64, seq uint32, ticks uint64) {
 	delete(s.threads, thread)
 }
 
-// nearer reports whether gap a explains a thread better than b: none at all,
-// else the smaller loss, else whatever is not a loss.
+// nearer reports whether gap a explains a thread better than b. No gap is best, then the
+// smaller loss, then any negative gap.
 func nearer(a, b int32) bool {
 	if a < 0 || b < 0 {
 		return b < 0 && a > b

@@ -81,7 +81,7 @@ func (t *stackTable) get(id uint32) []byte {
 	return t.data[start:b.ends[n]]
 }
 
-// clear forgets all stacks: their ids begin anew after a sequence point.
+// clear forgets all stacks, because their ids begin anew after a sequence point.
 func (t *stackTable) clear() {
 	t.blocks = t.blocks[:0]
 	t.data = t.data[:0]

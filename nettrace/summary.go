@@ -12,8 +12,8 @@ type walkedBlock struct {
 	summary *summary
 }
 
-// walked processes an event block by its summary. It reports false, and has done
-// nothing, where readEvents has to read the block.
+// walked processes an event block by its summary. It returns false, and has no effect, if
+// readEvents has to read the block.
 func (r *Reader) walked(b *walkedBlock) bool {
 	if r.careful || r.in.Version != 4 || !r.anchored {
 		return false
@@ -35,7 +35,7 @@ func (r *Reader) walked(b *walkedBlock) bool {
 	return false
 }
 
-// reject takes back what a summary holds.
+// reject frees the memory of a summary.
 func (r *Reader) reject(s *summary) {
 	if s.batch != nil {
 		r.queue.free.add(s.batch)
@@ -43,8 +43,8 @@ func (r *Reader) reject(s *summary) {
 	}
 }
 
-// look makes the view of what was read before the block at off, and shows it to the
-// walkers. That copies the kinds, so that it is done again only after as much input.
+// look makes a view of the trace before the block at off, and gives it to the walkers.
+// Because that copies the kinds, it is done again only after as much input.
 func (r *Reader) look(off int64) {
 	if r.view == nil {
 		r.view = &view{
@@ -61,11 +61,11 @@ func (r *Reader) look(off int64) {
 	r.ahead.view.Store(&v)
 }
 
-// kindCopy is about the size of what a view has of a kind.
+// kindCopy is about the size of a kind in a view.
 const kindCopy = 16
 
-// apply does with a summary what readEvents does with the block. It reports false,
-// and has done nothing, where what was read before makes events unusual.
+// apply processes a summary as readEvents would the block. It returns false, and has no
+// effect, if earlier blocks make events unusual.
 func (r *Reader) apply(s *summary) bool {
 	switch {
 	case r.jump.key != 0, s.earliest < r.sorted:

@@ -22,8 +22,9 @@ func (t threadTable) has(index uint64) bool {
 	return ok
 }
 
-// add reads a thread block: rows of a size, an index, and what is known of the
-// thread. What follows an unknown kind in a row is skipped.
+// add reads a thread block: rows of a size, an index, and properties of the thread. It
+// skips the rest of a row after a property of unknown kind, because that has an unknown
+// length.
 func (t threadTable) add(data []byte, base int64) error {
 	c := binread.At(data, base)
 	for c.Len() > 0 && c.OK() {

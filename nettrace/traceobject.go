@@ -49,9 +49,9 @@ func (r *Reader) traceObject(b *eventpipe.Block) error {
 	return nil
 }
 
-// mended returns the clock's frequency, or the one that it is if all but one bit
-// of it are those of a common one: a tick is a nanosecond on Linux and macOS, and
-// 100 ns on Windows.
+// mended returns the clock's frequency. If it differs by one bit from a common one, it
+// was damaged, and the common one is returned: a tick is a nanosecond on Linux and macOS,
+// and 100 ns on Windows.
 func (r *Reader) mended(frequency, off int64) int64 {
 	for _, common := range []int64{1e9, 1e7} {
 		if bits.OnesCount64(uint64(frequency^common)) == 1 {

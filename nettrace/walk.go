@@ -4,8 +4,8 @@ import (
 	"github.com/gctrail/gctrail/internal/eventpipe"
 )
 
-// A view is what a walker needs to know of the trace before a block. It does not
-// change once walkers have it: where more is defined, that is another view.
+// A view holds the state of the trace that a walker needs before a block. It never
+// changes, so that walkers can use it without a lock; new definitions make a new view.
 type view struct {
 	kinds   []*kind // kindTable.dense
 	plain   []bool  // kindTable.plain
@@ -16,10 +16,10 @@ type view struct {
 	shown   bool // to walkers
 }
 
-// key returns what Reader.key does.
+// key is Reader.key for a view.
 func (v *view) key(ticks uint64) uint64 { return (ticks - v.sync) ^ 1<<63 }
 
-// A summary is what a walker finds in an event block.
+// A summary is the result of walking an event block.
 type summary struct {
 	view     *view  // with which the block was walked
 	regular  bool   // the rest is set; else readEvents has to read the block
@@ -47,12 +47,11 @@ type run struct {
 }
 
 const (
-	// maxRuns bounds the runs of a block that is walked, as each event that begins
-	// one looks through them.
+	// maxRuns bounds the runs of a block that is walked, because each event that begins
+	// one searches all of them.
 	maxRuns = 64
-	// maxWalked bounds the size of a block that is walked, and leastWanted is how many
-	// of its bytes there are for each wanted event: they bound the memory of
-	// summaries.
+	// maxWalked bounds the size of a block that is walked, and leastWanted is how many of
+	// its bytes there are for each wanted event. Both bound the memory of summaries.
 	maxWalked   = 512 << 10
 	leastWanted = 8
 )
@@ -76,7 +75,7 @@ type walker struct {
 	opened      uint64 // ticks from there to the event with which the current run began or continued
 }
 
-// walk makes s the summary of a block. Its batch is one of those that are free.
+// walk makes s the summary of a block. It takes the batch for it from free.
 func (w *walker) walk(b *eventpipe.Block, v *view, s *summary, free *batches) {
 	*s = summary{view: v, tallies: s.tallies[:0], runs: s.runs[:0]}
 	if b.Cut || len(b.Data) > maxWalked {
@@ -174,14 +173,14 @@ func (w *walker) endRun() bool {
 	return since <= w.Times.Span && since >= w.opened
 }
 
-// sortedAt notes that an event is sorted, unless it is in doubt: see Reader.sortedAt.
+// sortedAt records that an event is sorted, unless it is in doubt: see Reader.sortedAt.
 func (w *walker) sortedAt(first bool) bool {
 	key := w.view.key(w.Ticks)
 	w.sum.sorted = max(w.sum.sorted, key)
 	return first || w.Ticks-w.Times.From <= max(w.most, w.last-w.Times.From)+w.view.second
 }
 
-// count counts an event. It returns its kind, nil if that is unusual.
+// count counts an event. It returns its kind, nil if the event is unusual.
 func (w *walker) count(id uint32) *kind {
 	if int64(id) >= int64(len(w.view.kinds)) {
 		return nil

@@ -6,14 +6,13 @@ import (
 	"github.com/gctrail/gctrail/internal/eventpipe"
 )
 
-// Whole returns the length of the longest prefix read so far that ends at an
-// object boundary (0 before the first), and the bytes that complete it: the
-// prefix followed by end is a trace that every reader reads to its end.
-// TraceEvent drops events of a trace without them. end is empty if the trace
-// itself has ended. The caller must not change it.
+// Whole returns the length of the longest prefix read so far that ends at an object
+// boundary (0 before the first), and the bytes that complete it: the prefix followed by
+// end is a trace that every reader reads to its end. Otherwise TraceEvent would drop
+// events. end is empty if the trace itself has ended. The caller must not change it.
 //
-// A program that writes the bytes it receives from a runtime can thus keep its
-// file readable at any time, even if the runtime crashes.
+// A program that writes the bytes it receives from a runtime can thus keep its file
+// readable at any time, even if the runtime crashes.
 func (r *Reader) Whole() (size int64, end []byte) {
 	if r.ahead != nil {
 		size = r.ahead.whole

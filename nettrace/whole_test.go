@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A growing input notes, before each read, how much of what came is whole.
+// A growing input records, before each read, how much of the bytes so far is whole.
 type growing struct {
 	in    io.Reader
 	r     *Reader
@@ -24,8 +24,8 @@ func (g *growing) Read(p []byte) (int, error) {
 	return g.in.Read(p[:1])
 }
 
-// TestWhole cuts traces at every byte and mends them: what is left ends as a
-// trace does, has no damage, and lacks events of the last block only.
+// TestWhole truncates traces at every byte and mends them. The result ends as a trace
+// does, has no damage, and lacks events of the last block only.
 func TestWhole(t *testing.T) {
 	for _, version := range []int{4, 6} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
@@ -54,8 +54,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestWholeIn: of any part of a trace that begins where it is known to be whole,
-// as much is whole as of the trace up to the part's end.
+// TestWholeIn: a part of a trace from an object boundary is whole up to the same place as
+// the trace up to the part's end.
 func TestWholeIn(t *testing.T) {
 	for _, version := range []int{4, 6} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestWholeIn(t *testing.T) {
 				count(r)
 				whole, mark := r.Whole()
 				if r.in.Version == 0 {
-					continue // too short to tell
+					continue // too short for a result
 				}
 				for _, off := range known {
 					if n, end := r.WholeIn(data[off:size], off); int64(n) != whole-off || !bytes.Equal(end, mark) {

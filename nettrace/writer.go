@@ -19,14 +19,14 @@ var errClosed = errors.New("writer is closed")
 const MaxPayload = 100 << 10
 
 // MaxLargePayload is the largest payload that WriterOptions.MaxPayload permits. The
-// format has room for it, and a Reader reads it, but readers that hold the size in 16
-// bits, such as TraceEvent, see the beginning only.
+// format has room for it, and a Reader reads it, but TraceEvent sees only the beginning,
+// because it stores the size in 16 bits.
 const MaxLargePayload = 4 << 20
 
 // WriterOptions select the format and the contents of the trace's header.
 type WriterOptions struct {
 	Version      int       // 4 or 6; zero means 4
-	Start        time.Time // what Event.Ticks counts from
+	Start        time.Time // origin of Event.Ticks
 	SyncTicks    int64     // the clock's reading at Start
 	Frequency    int64     // of the clock, in ticks per second; zero means 1e9
 	PointerSize  int       // 4 or 8; zero means 8
@@ -37,21 +37,20 @@ type WriterOptions struct {
 }
 
 // A Writer writes a trace as the runtime does (ep-file.c, ep-block.c and
-// ep-buffer-manager.c in dotnet/runtime's src/native/eventpipe): events are
-// queued and written thread by thread, beginning with the thread that has the
-// oldest event. What an event refers to is always written before it.
+// ep-buffer-manager.c in dotnet/runtime's src/native/eventpipe): events are queued and
+// written thread by thread, beginning with the thread that has the oldest event.
+// Metadata, stacks and labels are always written before an event that refers to them.
 //
-// Events of one thread must come in time order. Events of different threads
-// may come out of order between two flushes; the writer flushes on its own
-// whenever its queue, of bounded size, is full.
+// Events of one thread must come in time order. Events of different threads may come out
+// of order between two flushes; the writer flushes on its own whenever its queue, of
+// bounded size, is full.
 //
-// The format stores the start in whole milliseconds. A Start between two
-// milliseconds is moved to the earlier one together with SyncTicks: absolute
-// times stay the same, and the ticks that a reader counts grow by the
-// difference.
+// The format stores the start in whole milliseconds. A Start between two milliseconds is
+// moved to the earlier one together with SyncTicks: absolute times stay the same, and the
+// ticks that a reader counts grow by the difference.
 //
-// After an error of the underlying writer every method returns that error. A
-// Writer must not be used by several goroutines at once.
+// After an error of the underlying writer every method returns that error. A Writer must
+// not be used by several goroutines at once.
 type Writer struct {
 	out    io.Writer
 	off    int64 // bytes written
@@ -72,12 +71,12 @@ type Writer struct {
 	metadataBlock blockBuffer
 	threadBlock   blockBuffer // V6
 	eventBlock    blockBuffer
-	otherBlock    blockBuffer // what is written at once
+	otherBlock    blockBuffer // written at once
 	addresses     []uint64    // of a stack
 }
 
-// A sequence point follows after so many bytes, or when so many different
-// stacks or label lists were seen. It lets readers and the writer forget them.
+// A sequence point follows after so many bytes, or after so many different stacks or
+// label lists, so that readers and the writer can forget them.
 const (
 	regionSize       = 10 << 20
 	maxRegionEntries = 32 << 10
@@ -148,20 +147,19 @@ func (w *Writer) maxPayload() int {
 	return min(cmp.Or(w.opt.MaxPayload, MaxPayload), MaxLargePayload)
 }
 
-// Write adds an event, captured by the thread with the given id, which is
-// usually the event's own thread. Of the event it takes Desc, Ticks, PID (V6;
-// zero means the traced process), TID, which may be trace.UnknownID, CPU, Payload, Labels and the stack, and
-// copies what it keeps; Ticks are those of the writer's clock. V4 stores only
-// the activity ids of the labels. The descriptor must not change while the
-// writer is in use.
+// Write adds an event, captured by the thread with the given id, which is usually the
+// event's own thread. It uses Desc, Ticks, PID (V6; zero means the traced process), TID,
+// which may be trace.UnknownID, CPU, Payload, Labels and the stack, and copies them;
+// Ticks count the writer's clock. V4 stores only the activity ids of the labels. The
+// descriptor must not change while the writer is in use.
 //
-// If Write returns trace.ErrLate or trace.ErrTooLarge, the event is not
-// written, and readers count it as lost.
+// If Write returns trace.ErrLate or trace.ErrTooLarge, the event is not written, and
+// readers count it as lost.
 func (w *Writer) Write(capture uint64, ev *trace.Event) error {
 	if w.err != nil {
 		return w.err
 	}
-	if w.due && ev.Ticks > w.newest { // it must be later than what is before it
+	if w.due && ev.Ticks > w.newest { // it must be later than any event before
 		w.drain()
 		w.sequencePoint(math.MinInt64)
 	}
@@ -199,8 +197,8 @@ func (w *Writer) Write(capture uint64, ev *trace.Event) error {
 	return w.err
 }
 
-// define sets the metadata id of h to that of d, and writes the definition when
-// d is first used.
+// define sets the metadata id of h to the id of d, and writes the definition when d is
+// first used.
 func (w *Writer) define(d *trace.Descriptor, h *eventpipe.Header) error {
 	id, known := w.metadata[d]
 	if !known {
@@ -233,8 +231,8 @@ func (w *Writer) Lost(pid, capture uint64, n uint32) {
 // thread.
 func (w *Writer) EndThread(pid, tid uint64) { w.thread(pid, tid).ended = true }
 
-// Flush writes out every event given so far. Later events may be older than
-// these only as far as the format allows.
+// Flush writes every event given so far. Later events may be older than these only as far
+// as the format allows.
 func (w *Writer) Flush() error {
 	w.drain()
 	w.flushBlocks()

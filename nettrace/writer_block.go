@@ -80,8 +80,7 @@ func (w *Writer) metadataHeader() int {
 	return eventpipe.EventBlockHeader
 }
 
-// flushBlocks writes all blocks, in an order that lets each refer to those
-// before it.
+// flushBlocks writes all blocks, in an order that lets each refer to earlier ones.
 func (w *Writer) flushBlocks() {
 	w.flushThreads()
 	w.flushMetadata()
@@ -116,7 +115,7 @@ func (w *Writer) flushMetadata() {
 // An internTable numbers the stacks or the label lists of a region, from 1 on.
 type internTable struct {
 	ids   map[string]uint32
-	block blockBuffer // with those that are not written yet
+	block blockBuffer // with the entries that are not written yet
 }
 
 // intern returns the number of an entry, which it adds at first sight.
@@ -150,8 +149,8 @@ func (w *Writer) flushTable(t *internTable) {
 	b.begin(tableBlockHeader)
 }
 
-// sequencePoint flushes all blocks and ends a region, at the given time or later:
-// behind all events, as TraceEvent up to 2025 drops those of the same time.
+// sequencePoint flushes all blocks and ends a region, at the given time or later. It is
+// later than all events, because TraceEvent up to 2025 drops events of the same time.
 func (w *Writer) sequencePoint(ticks int64) {
 	w.flushBlocks()
 	ticks = max(ticks, w.floor, w.newest+1)

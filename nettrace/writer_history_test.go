@@ -14,8 +14,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestWriterHistories writes random histories and reads them back: every event
-// is there as it was given, in time order, and what was lost is counted.
+// TestWriterHistories writes random histories and reads them back: every event comes back
+// unchanged, in time order, and lost events are counted.
 func TestWriterHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		opt := WriterOptions{
@@ -52,7 +52,7 @@ var historyKinds = []*trace.Descriptor{
 	{Provider: "B", ID: 1, Name: "Named", Opcode: 5},
 }
 
-// A history is what was given to a Writer.
+// A history is the input of a Writer.
 type history struct {
 	opt     WriterOptions
 	out     bytes.Buffer
@@ -100,8 +100,8 @@ func (h *history) write(t *rapid.T) {
 	h.events = append(h.events, ev)
 }
 
-// lost drops events of a thread that the trace knows: nobody can tell what was
-// lost before a thread's first event.
+// lost drops events of a thread that the trace knows, because a reader cannot count the
+// ones lost before a thread's first event.
 func (h *history) lost(t *rapid.T) {
 	capture := rapid.Uint64Range(1, 4).Draw(t, "capture")
 	if _, known := h.threads[capture]; !known {
@@ -123,7 +123,7 @@ func (h *history) compare(t *rapid.T) {
 		got = append(got, ev.Clone())
 	}
 	l := r.Loss()
-	exact := l.Exactness == trace.Exact || len(h.events) == 0 // V6 without threads tells nothing
+	exact := l.Exactness == trace.Exact || len(h.events) == 0 // V6 without threads has no numbers
 	if l.Events != h.missing || !exact || l.Truncated || l.Damaged != 0 || l.Late != 0 {
 		t.Fatalf("loss %+v, want %d events", l, h.missing)
 	}
@@ -141,7 +141,7 @@ func (h *history) compare(t *rapid.T) {
 
 func number(ev *trace.Event) uint32 { return binary.LittleEndian.Uint32(ev.Payload) }
 
-// difference names what two events differ in.
+// difference names the fields in which two events differ.
 func difference(a, b *trace.Event) string {
 	switch {
 	case a.Desc.Provider != b.Desc.Provider || a.Desc.ID != b.Desc.ID || a.Desc.Name != b.Desc.Name:
@@ -240,7 +240,7 @@ func BenchmarkWriter(b *testing.B) {
 	}
 }
 
-// A counter counts what is written to it.
+// A counter counts the written bytes.
 type counter struct{ n int64 }
 
 func (c *counter) Write(b []byte) (int, error) {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxQueue bounds the bytes of the events that wait to be put in order.
+	// maxQueue bounds the bytes of queued events.
 	maxQueue = 256 << 10
 	// maxQueued bounds the number of these events.
 	maxQueued = 4096
@@ -23,7 +23,7 @@ const (
 type queue struct {
 	events []queuedEvent
 	bytes  []byte          // payload, stack and labels of the events
-	heads  []*writerThread // those with events in the queue
+	heads  []*writerThread // threads with events in the queue
 }
 
 // A queuedEvent waits to be written. Its bytes lie in queue.bytes.
@@ -97,7 +97,7 @@ func (tt *writerThreads) forgetEnded(gone func(*writerThread)) {
 	tt.recent = nil
 }
 
-// enqueue takes an event whose header is complete but for its stack and labels.
+// enqueue takes an event whose header lacks only its stack and labels.
 func (w *Writer) enqueue(by *writerThread, h *eventpipe.Header, ev *trace.Event) error {
 	q := &w.queue
 	e := queuedEvent{Header: *h, off: len(q.bytes), next: noEvent}
@@ -141,14 +141,14 @@ func appendPointer(dst []byte, v uint64, size int) []byte {
 	return binary.LittleEndian.AppendUint64(dst, v)
 }
 
-// drain moves the queue into blocks, thread by thread, the one with the oldest
-// event first. So the first event of each thread is older than all that follow,
-// and is marked as sorted; within a block, readers rely on the capture thread
-// changing at such events only.
+// drain moves the queue into blocks, thread by thread, the one with the oldest event
+// first. The first event of each thread is therefore older than all that follow, and is
+// marked as sorted; within a block, readers rely on the capture thread changing at such
+// events only.
 //
-// TraceEvent emits a sorted event before those of the same time that it
-// holds. One that follows such an event of its own thread is therefore not marked,
-// and begins a block.
+// An event of the same time as such an event of its own thread is not marked, and begins
+// a block, because TraceEvent would emit a sorted event before the queued ones of the
+// same time.
 func (w *Writer) drain() {
 	q := &w.queue
 	slices.SortStableFunc(q.heads, func(a, b *writerThread) int {

@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestWriterHead writes the first two batches of a real trace again, and wants
-// the runtime's bytes.
+// TestWriterHead writes the first two batches of a real trace again, and expects the
+// runtime's bytes.
 func TestWriterHead(t *testing.T) {
 	const (
 		firstBatch = 6   // events
@@ -40,8 +40,8 @@ func TestWriterHead(t *testing.T) {
 			w.Flush()
 		}
 	}
-	// The runtime defines events in the name of the thread that writes the file,
-	// which a Writer does not know.
+	// The runtime writes definitions under the thread that writes the file, which a
+	// Writer does not know.
 	want = bytes.Replace(want, binary.AppendUvarint(nil, 3842), binary.AppendUvarint(nil, 3835), 1)
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%d events, got\n%swant\n%s", n, hex.Dump(got.Bytes()), hex.Dump(want))
@@ -57,8 +57,8 @@ func newWriter(t testing.TB, out io.Writer, opt WriterOptions) *Writer {
 	return w
 }
 
-// TestWriterCopies writes the events of a real trace in both formats, and
-// wants them back.
+// TestWriterCopies writes the events of a real trace in both formats, and reads them
+// back.
 func TestWriterCopies(t *testing.T) {
 	want, r := readAll(t, nettracetest.Gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz"))
 	info := r.Info()

@@ -175,7 +175,8 @@ func TestWriterRefusesOptions(t *testing.T) {
 	}
 }
 
-// A start between two milliseconds moves to the earlier, and the ticks with it.
+// TestWriterStart: a start between two milliseconds moves to the earlier, and the ticks
+// with it.
 func TestWriterStart(t *testing.T) {
 	const late = 123456 * time.Nanosecond
 	var out bytes.Buffer
@@ -222,7 +223,8 @@ func TestWriterLimits(t *testing.T) {
 	}
 }
 
-// Payloads up to the limit that is asked for are written, but never above the largest.
+// TestWriterLargePayloads: payloads up to the requested limit are written, but never
+// above the largest.
 func TestWriterLargePayloads(t *testing.T) {
 	d := &trace.Descriptor{Provider: "P", ID: 1}
 	for _, version := range []int{4, 6} {
@@ -283,7 +285,7 @@ func (l *limited) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// fieldsOf are descriptions that V4 can hold, and those that only V6 can.
+// fieldsOf are descriptions that V4 can hold, and more that only V6 can.
 var fieldsOf = map[int][][]trace.Field{
 	4: {
 		nil,

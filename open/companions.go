@@ -15,13 +15,12 @@ import (
 	"github.com/gctrail/gctrail/etl"
 )
 
-// companionParts begin the middle of the name of a file that PerfView and its
-// like leave beside X.etl until they merge them: X.kernel.etl, X.clrRundown.etl,
-// X.user1.etl (ETWTraceEventSource.cs, GetMergeAllLogFiles).
+// companionParts begin the middle of the name of a file that PerfView and similar tools
+// leave next to X.etl until they merge them: X.kernel.etl, X.clrRundown.etl, X.user1.etl
+// (ETWTraceEventSource.cs, GetMergeAllLogFiles).
 var companionParts = []string{"kernel", "clr", "user"}
 
-// isCompanion reports whether name is that of a part of main, both without a
-// folder.
+// isCompanion reports whether name can be a part of main, both without a folder.
 func isCompanion(name, main string) bool {
 	rest, ok := cutPrefixFold(name, strings.TrimSuffix(main, filepath.Ext(main))+".")
 	if !ok || !strings.EqualFold(filepath.Ext(main), ".etl") || !strings.EqualFold(filepath.Ext(rest), ".etl") {
@@ -40,9 +39,9 @@ func cutPrefixFold(s, prefix string) (rest string, ok bool) {
 	return s[len(prefix):], true
 }
 
-// companions opens the other parts of the ETW trace that the input is a file of:
-// those that were named with it, which sessions found to belong to it, and those
-// beside it that were recorded with it.
+// companions opens the other parts of the ETW trace that the input is a file of: files
+// named together with it, files that sessions found to belong to it, and files next to it
+// that were recorded with it.
 func (in *Input) companions(main *found) error {
 	for _, name := range in.with {
 		part, err := openETW(name)
@@ -76,8 +75,7 @@ func sameAs(name string) func(string) bool {
 	return func(other string) bool { return filepath.Clean(name) == filepath.Clean(other) }
 }
 
-// addRelated makes the file called name a part of main's trace, if it was recorded
-// with it.
+// addRelated makes a file a part of main's trace, if both were recorded together.
 func (in *Input) addRelated(main *found, name string) bool {
 	part, err := openETW(name)
 	if err != nil {
@@ -127,8 +125,8 @@ func openETW(name string) (*etwFile, error) {
 	return &etwFile{etl.File{ReaderAt: f, Size: fi.Size(), Name: name}, f}, nil
 }
 
-// sessions groups paths: ETW files that were recorded together are one trace. In
-// what order the paths come makes no difference.
+// sessions groups paths, because ETW files that were recorded together are one trace. The
+// order of the paths makes no difference.
 func sessions(paths []string) (groups [][]string) {
 	paths = slices.Sorted(slices.Values(paths))
 	heads := make([]etl.File, len(paths))
@@ -158,7 +156,7 @@ func headOf(name string) etl.File {
 	return etwHead(io.NewSectionReader(f, 0, f.Size))
 }
 
-// etwHead returns the beginning of what r yields.
+// etwHead returns the beginning of r's bytes.
 func etwHead(r io.Reader) etl.File {
 	var head [sniffLen]byte
 	n, err := io.ReadFull(r, head[:])

@@ -53,7 +53,7 @@ func part(us int64, change func(*etltest.Header)) []byte {
 	return f.Bytes()
 }
 
-// TestCompanions opens ETW traces whose parts lie in files beside them.
+// TestCompanions opens ETW traces with parts in files next to them.
 func TestCompanions(t *testing.T) {
 	parts := map[string][]byte{"x.etl": etwFile(1, 4), "x.kernel.etl": partFile(2), "x.clrRundown.etl": partFile(3)}
 	for _, c := range []struct {
@@ -146,7 +146,7 @@ func TestCompanions(t *testing.T) {
 	}
 }
 
-// TestFolderOfTraces does not choose among the traces of a folder.
+// TestFolderOfTraces: no trace of a folder with several is chosen.
 func TestFolderOfTraces(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.etl", "a.kernel.etl", "b.etl"} {

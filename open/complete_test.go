@@ -9,8 +9,9 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestComplete reads descriptions of GCStart. What one-collect leaves out is filled in
-// before Want is asked. What a trace contains is kept; runtimes write all of it.
+// TestComplete reads descriptions of GCStart. Parts that one-collect leaves out are
+// filled in before Want is called; existing ones are kept, because runtimes write all of
+// them.
 func TestComplete(t *testing.T) {
 	const def = "metadata\n  def id=1 provider=Microsoft-Windows-DotNETRuntime event=1"
 	for _, test := range []struct {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// describe finds words for what has no magic number.
+// describe names a kind of input that has no magic number.
 func describe(head []byte) kind {
 	switch text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))); {
 	case len(head) == 0:
@@ -43,8 +43,8 @@ func describe(head []byte) kind {
 	}
 }
 
-// isText reports whether head is UTF-8 without control characters other than those
-// of text. It may end within a character.
+// isText reports whether head is UTF-8 without control characters, except the ones of
+// text. It may end within a character.
 func isText(head []byte) bool {
 	for i := 0; i < len(head); {
 		r, n := utf8.DecodeRune(head[i:])

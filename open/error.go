@@ -12,8 +12,8 @@ var ErrOnce = errors.New("can be read only once")
 // An UnknownError describes an input that is not a trace gctrail reads.
 type UnknownError struct {
 	Name     string // the name of the input
-	Detected string // what it is: "a Windows ETW trace (.etl)"
-	Hint     string // what to do instead
+	Detected string // a description: "a Windows ETW trace (.etl)"
+	Hint     string // advice
 	Err      error  // trace.ErrNotTrace or trace.ErrUnsupported
 
 	Traces []FolderTrace // of a folder that holds several, the newest first

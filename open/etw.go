@@ -9,9 +9,9 @@ import (
 
 const packedETW = "an .etl that is packed or comes through a pipe"
 
-// files returns the files of an ETW trace, which are not read from their start
-// to their end: what is compressed, or only a stream, is copied to disk.
-// Their damage is what is wrong with how they are packed, by file.
+// files returns the files of an ETW trace. Compressed files and streams are copied to
+// disk, because ETW files are not read from start to end. damage lists faults of the
+// packing, by file.
 func (p *peeler) files(f *found) (files []etl.File, damage []trace.Damage, err error) {
 	left := int64(maxSpool)
 	for _, part := range append([]found{*f}, f.more...) {

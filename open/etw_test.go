@@ -88,7 +88,7 @@ func TestETW(t *testing.T) {
 	}
 }
 
-// TestETWApart does not make one trace of those of several recordings.
+// TestETWApart does not merge files of several recordings.
 func TestETWApart(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -128,7 +128,7 @@ func TestETWFixtures(t *testing.T) {
 	}
 }
 
-// TestETWClaims refuses what claims to take more room than there is, before it
+// TestETWClaims refuses input that claims to take more room than there is, before it
 // takes any.
 func TestETWClaims(t *testing.T) {
 	var packed, data bytes.Buffer

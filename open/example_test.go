@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// This reads a trace of any format, and says what is missing from it.
+// This reads a trace of any format, and prints its loss.
 func ExampleFile() {
 	in, err := open.File("../testdata/net10-killed-web.nettrace.gz", open.Options{Want: gc.Wants})
 	if err != nil {
@@ -36,7 +36,7 @@ func ExampleFile() {
 	// the end is missing: true
 }
 
-// An input that is not a trace gives an error that describes it.
+// An input that is not a trace gives a descriptive error.
 func ExampleUnknownError() {
 	_, err := open.File("../testdata/README.md", open.Options{})
 	var unknown *open.UnknownError

@@ -49,8 +49,8 @@ func otherFolder(path string, reason error, opts Options) (*Input, error) {
 	return nil, e
 }
 
-// lookInto finds the traces in the folder at path and below it, and of what is
-// unsupported the first.
+// lookInto finds the traces in the folder at path and below it, and the first unsupported
+// one.
 func lookInto(path string) (traces []FolderTrace, known *UnknownError, err error) {
 	left := maxFolder
 	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
@@ -80,8 +80,8 @@ func lookInto(path string) (traces []FolderTrace, known *UnknownError, err error
 	return traces, known, err
 }
 
-// probe returns why there is not a trace in the file called name, unpacking no
-// more than necessary.
+// probe returns the reason why the file called name is not a trace, unpacking no more
+// than necessary.
 func probe(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

@@ -11,11 +11,11 @@ type kind struct {
 	off   int                    // where magic lies
 	magic string                 // the bytes that identify the kind; empty if also does
 	also  func(head []byte) bool // nil if magic is enough
-	looks string                 // what it is, for those that are refused
-	hint  string                 // what to do instead
+	looks string                 // a description, for kinds that are refused
+	hint  string                 // advice
 }
 
-// A class is what is done with a kind.
+// A class is the treatment of a kind.
 type class uint8
 
 const (
@@ -99,7 +99,7 @@ var kinds = []kind{
 	{magic: "%PDF-", looks: "a PDF document", hint: hintReads},
 }
 
-// identify returns what an input is that begins with head.
+// identify returns the kind of an input that begins with head.
 func identify(head []byte) kind {
 	for _, k := range kinds {
 		if k.matches(head) {
@@ -142,8 +142,8 @@ func zstdSkippable(head []byte) bool {
 	return len(head) >= 4 && binary.LittleEndian.Uint32(head)&^0xf == 0x184d2a50
 }
 
-// etlBuffer matches the WMI_BUFFER_HEADER that begins an ETW file, which has no
-// magic number: a plausible size, the type of a header buffer, and then a system
+// etlBuffer matches the WMI_BUFFER_HEADER that begins an ETW file, which has no magic
+// number. It requires a plausible size, the type of a header buffer, and then a system
 // event.
 func etlBuffer(head []byte) bool {
 	const (
@@ -170,5 +170,5 @@ func elfCore(head []byte) bool {
 // machCore matches a Mach-O file of the type MH_CORE.
 func machCore(head []byte) bool { return len(head) > 12 && head[12] == 4 }
 
-// control matches what is no text.
+// control matches input that is not text.
 func control(head []byte) bool { return !isText(head) }

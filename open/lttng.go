@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// folder opens the LTTng trace in the folder at path, and in those below it.
+// folder opens the LTTng trace in the folder at path and its subfolders.
 func folder(path string, opts Options) (*Input, error) {
 	in := &Input{Name: path, meter: &meter{}, folder: true}
 	in.again = func() (*Input, error) { return File(path, opts) }
@@ -22,7 +22,7 @@ func folder(path string, opts Options) (*Input, error) {
 	case err != nil:
 		return nil, named(path, err)
 	}
-	in.meter.n.Store(0) // what looking has read is read again
+	in.meter.n.Store(0) // these bytes are read again
 	in.Source, in.Size = r, r.Size()
 	return in, nil
 }
@@ -31,7 +31,7 @@ func openCTF(fsys fs.FS, opts Options) (*ctf.Reader, error) {
 	return ctf.Open(fsys, ctf.Options{Want: opts.Want, Head: opts.Head, Resolve: clr.Tracepoint})
 }
 
-// A meteredFS counts what is read of its files.
+// A meteredFS counts the bytes read from its files.
 type meteredFS struct {
 	fs.FS
 	meter *meter
@@ -59,7 +59,7 @@ func (f *meteredFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Seek lets a reader skip what it does not need.
+// Seek lets a reader skip bytes.
 func (f *meteredFile) Seek(offset int64, whence int) (int64, error) {
 	s, ok := f.File.(io.Seeker)
 	if !ok {

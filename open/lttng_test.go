@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// An LTTng trace is the same as a folder, as a zip, and as a zip that comes
+// TestLTTng: an LTTng trace is the same as a folder, as a zip, and as a zip that comes
 // through a pipe.
 func TestLTTng(t *testing.T) {
 	const path = "../testdata/net9-lttng-snapshot.trace.zip"
@@ -80,8 +80,8 @@ func TestLTTng(t *testing.T) {
 	}
 }
 
-// A part of an LTTng trace names what to open; a folder without any is refused
-// as before.
+// TestLTTngParts: the error for a part of an LTTng trace names the folder to open; a
+// folder without any is refused as before.
 func TestLTTngParts(t *testing.T) {
 	dir := t.TempDir()
 	z, err := zip.OpenReader("../testdata/lttng216-ctf2.trace.zip")

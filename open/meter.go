@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// A meter counts what is read of a file.
+// A meter counts the bytes read from a file.
 type meter struct {
 	r  io.Reader
 	at io.ReaderAt // nil if there is only a stream
@@ -24,7 +24,7 @@ func (m *meter) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// beside returns another file whose bytes count with those of m.
+// beside returns another file whose bytes count for m.
 func (m *meter) beside(f io.ReaderAt) io.ReaderAt { return &companionMeter{f, m} }
 
 type companionMeter struct {

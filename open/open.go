@@ -14,8 +14,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options select what a trace's Source emits. The zero value selects everything
-// except stacks.
+// Options configure a trace's Source. The zero value selects everything except stacks.
 type Options struct {
 	// Want is called once for each kind of event, and reports whether to emit its
 	// events. Nil emits all.
@@ -36,14 +35,14 @@ type Input struct {
 	Name string
 	// Size is the size of the file on disk, 0 if unknown.
 	Size int64
-	// Compression lists what the trace is wrapped in, from the outside in,
-	// joined by plus signs: "gzip", "zstd", "zip:NAME", "zip:NAME+gzip". It is
-	// empty if the trace is not wrapped.
+	// Compression lists the wrappings of the trace, from the outside in, joined by plus
+	// signs: "gzip", "zstd", "zip:NAME", "zip:NAME+gzip". It is empty if the trace is not
+	// wrapped.
 	Compression string
-	// Companions are the files next to an ETW trace that are parts of it and
-	// read with it: X.kernel.etl and X.clrRundown.etl of X.etl. Foreign files
-	// have such names, but belong to another recording, are a copy of X.etl or
-	// likely to be merged into it, or cannot be read.
+	// Companions are the files next to an ETW trace that are parts of it and read with
+	// it: X.kernel.etl and X.clrRundown.etl of X.etl. Foreign lists files with such names
+	// that are not read, because they belong to another recording, are a copy of X.etl or
+	// likely to be merged into it, or are unreadable.
 	Companions, Foreign []string
 
 	with   []string // other files of the same ETW trace, as they were named
@@ -52,7 +51,7 @@ type Input struct {
 	again  func() (*Input, error) // nil if the input can be read only once
 	file   io.Closer              // nil if it is the caller's, or has no name
 	folder bool                   // Name is one
-	packed map[string]string      // the names of a zip's entries, by those without folder; nil until they are needed
+	packed map[string]string      // the entries of a zip by their names without folder; nil until needed
 	peeler peeler
 }
 
@@ -62,7 +61,7 @@ type Input struct {
 // an *UnknownError if it is not a trace. Both name the path.
 func File(path string, opts Options) (*Input, error) { return openFile(path, nil, opts) }
 
-// openFile opens the trace at path, which is made of the files with as well.
+// openFile opens the trace at path, together with the files in with.
 func openFile(path string, with []string, opts Options) (*Input, error) {
 	if path == "-" {
 		return Reader(os.Stdin, "standard input", opts)
@@ -178,7 +177,7 @@ func (in *Input) open(opts Options) (*Input, error) {
 	return in, nil
 }
 
-// source returns the reader of what was found.
+// source returns the reader for f.
 func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	switch f.kind.class {
 	case eventPipe:
@@ -206,7 +205,7 @@ func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	return &packed{r, func() []trace.Damage { return damage }}, nil
 }
 
-// complete fills in what a trace lacks about one of the runtime's events.
+// complete fills in missing properties of one of the runtime's events.
 func complete(d *trace.Descriptor) {
 	k := clr.KindOf(d.Provider, d.ID)
 	d.Opcode = cmp.Or(d.Opcode, k.Opcode())

@@ -21,8 +21,7 @@ import (
 
 const web = "../testdata/net10-wks-web-collect.nettrace.gz"
 
-// A digest tells two traces apart by every event's kind, time, thread and
-// payload.
+// A digest identifies a trace by every event's kind, time, thread and payload.
 type digest struct {
 	events int
 	sum    uint64
@@ -226,7 +225,8 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// A compressed stream that is cut or damaged is a trace that ends early.
+// TestDamagedStream: a compressed stream that is truncated or damaged is a trace that
+// ends early.
 func TestDamagedStream(t *testing.T) {
 	bare := plain(t)
 	for name, data := range map[string][]byte{"gzip": gzipped(bare), "zstd": zstded(bare), "zip": zipped(member{"a", bare})} {
@@ -273,8 +273,8 @@ type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
-// FuzzReader asks for an error that names the input or a trace that can be read
-// to its end, whatever the bytes.
+// FuzzReader accepts only an error that names the input, or a trace that can be read to
+// its end, whatever the bytes.
 func FuzzReader(f *testing.F) {
 	head := plain(f)[:4096]
 	for _, b := range [][]byte{

@@ -13,14 +13,14 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A packed is the source of a compressed trace. A checksum may come after the
-// trace's end: if it does not match, any event may be wrong.
+// A packed is the source of a compressed trace. It checks a checksum after the trace's
+// end, because any event may be wrong if it does not match.
 type packed struct {
 	trace.Source
 	damage func() []trace.Damage // of the wrapping, once the events are read
 }
 
-// Events yields the events, and then notes what is wrong with the wrapping.
+// Events yields the events, and then records faults of the wrapping.
 func (p *packed) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		for ev, err := range p.Source.Events() {
@@ -34,7 +34,7 @@ func (p *packed) Events() iter.Seq2[*trace.Event, error] {
 	}
 }
 
-// note records damage of the wrapping, unless the source has met it.
+// note records damage of the wrapping, unless the source has already reported it.
 func (p *packed) note(damage trace.Damage) {
 	loss := p.Loss()
 	switch {
@@ -50,10 +50,10 @@ func (p *packed) note(damage trace.Damage) {
 	}
 }
 
-// maxRest bounds what is read behind a trace.
+// maxRest bounds the bytes read behind a trace.
 const maxRest = 16 << 20
 
-// rest reads what follows a trace, and returns a checksum that does not match.
+// rest reads the bytes behind a trace, and returns a checksum that does not match.
 func (f *found) rest() []trace.Damage {
 	if _, err := io.CopyN(io.Discard, f.r, maxRest); isChecksum(err) {
 		return []trace.Damage{{Off: f.packed.n, Err: err}}
@@ -61,8 +61,8 @@ func (f *found) rest() []trace.Damage {
 	return nil
 }
 
-// isChecksum reports whether err says that all was read, and that a checksum does not
-// match it.
+// isChecksum reports whether err means that everything was read but a checksum does not
+// match.
 func isChecksum(err error) bool {
 	return errors.Is(err, gzip.ErrChecksum) || errors.Is(err, zip.ErrChecksum) || errors.Is(err, zstd.ErrCRCMismatch) || errors.Is(err, errXZCheck)
 }
@@ -81,8 +81,8 @@ func (s *salvage) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// salvage copies what can be read of r to a temporary file, which what describes. An
-// error of r is one only if there is nothing before it.
+// salvage copies the readable part of r to a temporary file; what describes it in errors.
+// An error of r counts only if there is nothing before it.
 func (p *peeler) salvage(r *salvage, limit int64, what string) (io.ReaderAt, int64, error) {
 	f, n, err := spool(r, limit, what)
 	if err == nil && n == 0 && r.err != nil {

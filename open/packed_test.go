@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// misfit changes the checksum of plain wherever it lies in its wrapping.
+// misfit changes the checksum of plain wherever it occurs in its wrapping.
 func misfit(t *testing.T, packed, plain []byte) []byte {
 	t.Helper()
 	sum := binary.LittleEndian.AppendUint32(nil, crc32.ChecksumIEEE(plain))
@@ -43,7 +43,7 @@ func TestChecksums(t *testing.T) {
 	}
 }
 
-// TestCutETW reads an ETW trace of which only the beginning can be unpacked.
+// TestCutETW reads an ETW trace that can be unpacked only in part.
 func TestCutETW(t *testing.T) {
 	packed := gzipped(onlyMember(t, "../testdata/net8-win-x64-gcevents.etl.zip"))
 	if d := digestOf(t, packed[:len(packed)/2]); !d.cut {

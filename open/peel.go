@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// sniffLen is how much of an input is looked at; a tar archive is known by
-	// its bytes from 257 on.
+	// sniffLen is how much of an input is examined. A tar archive is recognized by its
+	// bytes from 257 on.
 	sniffLen = 1 << 10
-	// readAhead is the size of the reads that a layer does of the one outside.
+	// readAhead is the size of a layer's reads from the layer outside.
 	readAhead = 64 << 10
 	// maxDepth is how many wrappings may lie one inside another.
 	maxDepth = 3
@@ -35,14 +35,14 @@ var zstdOptions = []zstd.DOption{
 	zstd.WithDecoderMaxWindow(maxWindow),
 }
 
-// A layer is an input as it lies there, or what a wrapping holds.
+// A layer is an input itself, or the content of a wrapping.
 type layer struct {
 	io.Reader
 	at   io.ReaderAt // the same bytes, nil if there is only a stream
 	size int64       // of at
 }
 
-// A found is what an input turned out to be, and the wrappings around it.
+// A found describes an input: its kind, and the wrappings around it.
 type found struct {
 	kind     kind
 	wrapping string      // see Input.Compression
@@ -64,8 +64,8 @@ type peeler struct {
 	closers []func() error
 }
 
-// peel looks at l, and into it as far as it is a wrapping. An error reports that it
-// cannot be read.
+// peel identifies l, and unpacks it while it is a wrapping. An error means that it cannot
+// be read.
 func (p *peeler) peel(l layer, depth int) (found, error) {
 	in := bufio.NewReaderSize(l, readAhead)
 	head, err := in.Peek(sniffLen)
@@ -127,7 +127,7 @@ func (p *peeler) xz(in *bufio.Reader, depth int) (found, error) {
 	return p.within("xz", z, depth)
 }
 
-// within peels what the wrapping called name holds.
+// within peels the content of the wrapping called name.
 func (p *peeler) within(name string, r io.Reader, depth int) (found, error) {
 	w := &wrapped{name: name, r: r}
 	f, err := p.peel(layer{Reader: w}, depth+1)
@@ -151,7 +151,7 @@ func (p *peeler) close() error {
 	return err
 }
 
-// refusal returns the error where f is not a trace that is read.
+// refusal returns the error for an f that is not a supported trace.
 func (f *found) refusal(name string) error {
 	e := &UnknownError{Name: name, Detected: f.kind.looks, Hint: f.kind.hint, Err: trace.ErrNotTrace}
 	switch f.kind.class {

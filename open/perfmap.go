@@ -11,10 +11,11 @@ import (
 	"github.com/klauspost/compress/zip"
 )
 
-// PerfMap opens the file perf-PID.map of a process that came with the trace: in the
-// zip or the folder that holds the trace, as perfcollect packs it, or beside the
-// trace. The error is fs.ErrNotExist if there is none. A file beside the trace that
-// was last written before the trace began is of an earlier process with the same id.
+// PerfMap opens the file perf-PID.map of a process that came with the trace: in the zip
+// or the folder that holds the trace, as perfcollect packs it, or beside the trace. The
+// error is fs.ErrNotExist if there is none. A file beside the trace that was last written
+// before the trace began is ignored, because it belongs to an earlier process with the
+// same id.
 func (in *Input) PerfMap(pid uint64) (fs.File, error) {
 	name := fmt.Sprintf("perf-%d.map", pid)
 	for _, part := range in.parts {

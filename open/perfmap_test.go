@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// Perf maps come in the zip or the folder of a trace, or lie beside it.
+// TestPerfMap: perf maps come in the zip or the folder of a trace, or lie beside it.
 func TestPerfMap(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -49,7 +49,7 @@ func TestPerfMap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range in.Source.Events() { // the first tells when the trace began
+		for range in.Source.Events() { // the first event sets the start of the trace
 		}
 		began := in.Source.Info().Start
 		touch := func(at time.Time) {
@@ -83,7 +83,7 @@ func unzipped(t *testing.T, path, folder string) string {
 	return folder
 }
 
-// perfMap returns what the perf map of a process holds, empty if there is none.
+// perfMap returns the content of a process's perf map, empty if there is none.
 func perfMap(t *testing.T, in *open.Input, pid uint64) string {
 	t.Helper()
 	f, err := in.PerfMap(pid)

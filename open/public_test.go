@@ -19,9 +19,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// publicTrace returns the path of a trace that others published, which is too
-// large to be kept in this repository. The test is skipped if there is no such
-// file.
+// publicTrace returns the path of a published trace, which is kept outside of this
+// repository because of its size. The test is skipped if there is no such file.
 func publicTrace(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../shared"), "traces", "real", name)
@@ -31,9 +30,9 @@ func publicTrace(t *testing.T, name string) string {
 	return path
 }
 
-// TestPublicLTTng reads traces of the first versions of CoreCLR, whose events are
-// of two tracepoints, or have arrays of structures in a form of their own. The
-// numbers of events are babeltrace2's.
+// TestPublicLTTng reads traces of the first versions of CoreCLR, whose events are split
+// into two tracepoints, or have arrays of structures in a special form. The numbers of
+// events are babeltrace2's.
 func TestPublicLTTng(t *testing.T) {
 	for name, want := range map[string]map[string]int{
 		"auto-20151103-132930.trace.zip": {"MethodJitInliningFailed": 1576, "MethodJitTailCallSucceeded": 101, "MethodJitTailCallFailed": 50},
@@ -68,9 +67,8 @@ func TestPublicLTTng(t *testing.T) {
 }
 
 // TestPublicDiagnosticsSession reads the four files of a session of Visual Studio's
-// diagnostics hub, which were rewritten when it ended: from the zip whatever its
-// name, and by name in whatever order. The numbers of events are those of the files
-// when each is read alone.
+// diagnostics hub, which were rewritten when it ended: from the zip whatever its name,
+// and by name in any order. The expected counts are the sums of reading each file alone.
 func TestPublicDiagnosticsSession(t *testing.T) {
 	const want = 62378 + 16334 + 3 + 22034
 	zipped := publicTrace(t, "diaghub-etls-8e12e38.zip")
@@ -136,8 +134,8 @@ func unpack(t *testing.T, dir, path string) (names []string) {
 	return names
 }
 
-// checkRanges tests that what moved comes in order of its address, as it does
-// where structures are read from where they begin.
+// checkRanges checks that moved ranges ascend, as they would not if structures were read
+// from wrong offsets.
 func checkRanges(t *testing.T, ev *trace.Event) {
 	t.Helper()
 	var moved clr.GCBulkMovedObjectRanges

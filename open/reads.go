@@ -21,7 +21,7 @@ func Reads(path string) []string {
 		if err == nil && !d.IsDir() {
 			files = append(files, name)
 		}
-		return nil // what cannot be listed cannot be read
+		return nil // an unlistable folder cannot be read
 	})
 	return files
 }

@@ -207,8 +207,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestMetadata opens LTTng traces whose metadata cannot be read: the reason is
-// given, whatever the trace lies in.
+// TestMetadata opens LTTng traces whose metadata cannot be read: the reason is reported,
+// whatever the trace is wrapped in.
 func TestMetadata(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
@@ -239,8 +239,8 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// What expands to a gigabyte is refused by its first bytes, or read in the
-// memory of a small trace.
+// TestBombs: input that expands to a gigabyte is refused by its first bytes, or read in
+// the memory of a small trace.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("packs four gigabytes")

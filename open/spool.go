@@ -7,12 +7,12 @@ import (
 	"os"
 )
 
-// maxSpool is how much of an input that comes as a stream, or is compressed, is
-// kept on disk if it cannot be read as one.
+// maxSpool is how much of a stream or compressed input is kept on disk if it cannot be
+// read sequentially.
 const maxSpool = 4 << 30
 
-// spool copies r, which what describes, to a temporary file that is gone when it is
-// closed. It takes no more than limit bytes.
+// spool copies r to a temporary file that is gone when it is closed; what describes r in
+// errors. It takes no more than limit bytes.
 func spool(r io.Reader, limit int64, what string) (*os.File, int64, error) {
 	f, err := createTemp()
 	if err != nil {

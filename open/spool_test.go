@@ -41,7 +41,7 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// TestSpoolKilled checks that nothing stays behind of a program that is killed.
+// TestSpoolKilled checks that a killed program leaves nothing behind.
 func TestSpoolKilled(t *testing.T) {
 	const child = "GCTRAIL_TEST_SPOOLS"
 	if os.Getenv(child) != "" {
@@ -69,15 +69,15 @@ func TestSpoolKilled(t *testing.T) {
 	if err := c.Process.Kill(); err != nil {
 		t.Error(err)
 	}
-	_ = c.Wait() // which tells that it was killed
+	_ = c.Wait() // fails, because it was killed
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if left != nil || err != nil {
 		t.Errorf("%v stays behind, %v", left, err)
 	}
 }
 
-// TestSpooled: a trace from a stream is read as a file of its own, with nothing that is
-// beside a file of its name, and leaves none behind.
+// TestSpooled: a trace from a stream is read as a file of its own, without files next to
+// one of its name, and leaves none behind.
 func TestSpooled(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

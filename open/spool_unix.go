@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// createTemp creates a file that is gone when it is closed, however the program ends: it
-// has no name.
+// createTemp creates a file that is gone when it is closed, however the program ends,
+// because it has no name.
 func createTemp() (*os.File, error) {
 	f, err := os.CreateTemp("", "gctrail-*")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 const (
 	// maxTarFiles bounds the files of a tar archive, and maxTarNames their names
-	// together, which are kept in memory.
+	// together, because both are kept in memory.
 	maxTarFiles = 1 << 14
 	maxTarNames = maxDirectory
 )
@@ -42,8 +42,8 @@ func (p *peeler) tar(l layer, in io.Reader) (found, error) {
 	return found{kind: kind{class: unsupported, looks: "a tar archive without an LTTng trace", hint: hintUnpack}}, nil
 }
 
-// A tarFS is the regular files of a tar archive, and the folders that they lie in.
-// Links, devices and names that lead out of the archive are left out.
+// A tarFS is the regular files of a tar archive, and the folders that they lie in. It
+// leaves out links, devices and names that lead out of the archive.
 type tarFS struct {
 	r       *io.SectionReader
 	files   map[string]tarFile
@@ -53,7 +53,8 @@ type tarFS struct {
 	last      string // the file that ends where the archive does then
 }
 
-// A tarFile is where a file lies. It is also its own fs.FileInfo and fs.DirEntry.
+// A tarFile is the place of a file in the archive. It is also its own fs.FileInfo and
+// fs.DirEntry.
 type tarFile struct {
 	name      string // without its folder
 	folder    bool
@@ -90,7 +91,7 @@ func newTarFS(r *io.SectionReader) (*tarFS, error) {
 	}
 }
 
-// sparse reports whether the file does not lie in the archive as it is.
+// sparse reports whether the archive stores the file with its gaps left out.
 func sparse(h *tar.Header) bool {
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
@@ -158,7 +159,7 @@ type openTarFile struct {
 	end  error
 }
 
-// Read reads on, up to an error that reports whether the archive is truncated there.
+// Read reads on. Its error reports whether the archive is truncated there.
 func (f *openTarFile) Read(p []byte) (int, error) {
 	n, err := f.SectionReader.Read(p)
 	if errors.Is(err, io.EOF) {

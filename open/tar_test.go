@@ -19,8 +19,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// tarOf returns the files of a zip as a tar archive, behind others that have no
-// place in a trace.
+// tarOf returns the files of a zip as a tar archive, behind entries that do not belong to
+// a trace.
 func tarOf(t *testing.T, from string) []byte {
 	t.Helper()
 	z, err := zip.OpenReader(from)
@@ -70,8 +70,7 @@ func tarOf(t *testing.T, from string) []byte {
 	return out.Bytes()
 }
 
-// TestTar reads an LTTng folder from tar archives as from the zip that they were
-// made of.
+// TestTar reads an LTTng folder from tar archives like the zip that they were made of.
 func TestTar(t *testing.T) {
 	const path = "../testdata/net9-lttng-snapshot.trace.zip"
 	plain := tarOf(t, path)
@@ -140,7 +139,7 @@ func TestTruncatedTar(t *testing.T) {
 	}
 }
 
-// summary returns what there is in a trace, in brief.
+// summary returns a short description of a trace.
 func summary(t *testing.T, opened func() (*open.Input, error)) string {
 	t.Helper()
 	in, err := opened()

@@ -17,9 +17,9 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// An xzReader unpacks the streams of an .xz file (xz-file-format.txt 1.2.1), block
-// by block. Only LZMA2 without filters before it is read, as xz itself writes. The
-// sizes of dictionaries are bounded.
+// An xzReader unpacks the streams of an .xz file (xz-file-format.txt 1.2.1), block by
+// block. It reads only LZMA2 without further filters, because xz writes nothing
+// else by default. It bounds the sizes of dictionaries.
 type xzReader struct {
 	in    *countingReader
 	check byte // the type of the blocks' checks
@@ -211,7 +211,7 @@ func (z *xzReader) passIndex() error {
 	return unexpected(err)
 }
 
-// unexpected is err, or what it is within a part of a file.
+// unexpected replaces io.EOF, which is unexpected within a part of a file.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -18,8 +18,7 @@ import (
 )
 
 const (
-	// maxDirectory bounds what is read of a zip's directory, which is kept in
-	// memory.
+	// maxDirectory bounds a zip's directory, because it is kept in memory.
 	maxDirectory = 4 << 20
 	// maxEntries bounds the entries that are looked at.
 	maxEntries = 4096
@@ -27,8 +26,8 @@ const (
 
 var errDirectory = fmt.Errorf("zip: its directory takes more than %d MiB: unpack it and give the trace in it", maxDirectory>>20)
 
-// methods are the names of zip's ways of packing that are not read (APPNOTE.TXT,
-// section 4.4.5). Windows packs what is larger than 2 GiB with Deflate64.
+// methods are the names of zip's compression methods that are not read (APPNOTE.TXT,
+// section 4.4.5). Windows uses Deflate64 for files larger than 2 GiB.
 var methods = map[uint16]string{
 	1: "Shrink", 6: "Implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 95: "xz", 98: "PPMd",
 }
@@ -77,7 +76,7 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 		return c.refused()
 	}
 	if !stream {
-		p.meter.n.Store(0) // what looking has read is read again
+		p.meter.n.Store(0) // these bytes are read again
 	}
 	f, err := p.entry(c.traces[0], depth)
 	for _, t := range c.traces[1:] {
@@ -92,10 +91,10 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 	return f, err
 }
 
-// A contents is what the entries of a zip are.
+// A contents sorts the entries of a zip.
 type contents struct {
 	traces []*zip.File
-	etw    []etl.File // the beginnings of those that are ETW's
+	etw    []etl.File // the beginnings of the ETW entries
 	lttng  bool       // there is the metadata of an LTTng trace
 	names  []string   // of all that are no folders
 	known  *kind      // of the first that is unsupported
@@ -136,8 +135,8 @@ func (p *peeler) look(z *zip.Reader, depth int) *contents {
 	return c
 }
 
-// belong reports whether the traces of a zip are parts of one: a session may
-// write what the kernel and what programs raise to files of their own.
+// belong reports whether the traces of a zip are parts of one, because a session may
+// write the kernel's and the programs' events to separate files.
 func (c *contents) belong() bool {
 	return len(c.etw) > 0 && len(c.etw) == len(c.traces) && len(c.etw) <= maxParts &&
 		slices.Max(etl.Recordings(c.etw)) == 0

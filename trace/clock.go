@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// MaxTime bounds times before and after a trace's start: 146 years. It ensures
-// that the time of an event, and the difference between two, fits a Duration
-// even if the trace is damaged.
+// MaxTime bounds times before and after a trace's start: 146 years. It exists so that the
+// time of an event, and the difference between two, fit a Duration even if the trace is
+// damaged.
 const MaxTime = time.Duration(1<<62 - 1)
 
 // Bound returns the time nearest to t that lies within MaxTime.
@@ -43,8 +43,8 @@ func (c *Clock) Millis(ticks int64) float64 {
 	return float64(ticks) * 1000 / float64(c.Frequency)
 }
 
-// ticks converts a duration that is not negative to ticks, rounded down. What an
-// int64 cannot hold becomes the most there is.
+// ticks converts a duration that is not negative to ticks, rounded down. A result that
+// overflows becomes the largest int64.
 func (c *Clock) ticks(d time.Duration) int64 {
 	hi, lo := bits.Mul64(uint64(d), uint64(c.Frequency))
 	if hi >= uint64(time.Second) {

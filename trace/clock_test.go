@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestClockDuration compares times with those computed in whole numbers of any
-// size: they are rounded to the nearest nanosecond, and bounded.
+// TestClockDuration compares times with exact ones, computed in integers of any size:
+// they are rounded to the nearest nanosecond, and bounded.
 func TestClockDuration(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := trace.Clock{Frequency: rapid.OneOf(rapid.Int64Min(1), rapid.SampledFrom([]int64{1, 1e7, 3124099, 1e9})).Draw(t, "frequency")}

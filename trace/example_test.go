@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// This counts collections by process. A trace need not record which process raised an
-// event, and may lack events.
+// This counts collections by process. The process may be unknown, because a trace need
+// not record it, and events may be lost.
 func ExampleSource() {
 	files, err := zip.OpenReader("../testdata/net31-net9-lttng.trace.zip")
 	if err != nil {

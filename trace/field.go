@@ -9,8 +9,8 @@ type Field struct {
 	Fields []Field // of Object
 }
 
-// A TypeCode is the type of a Field. The numbers are .NET's type codes, as
-// NetTraceFormat.md lists them; V6 traces use those from VarInt on.
+// A TypeCode is the type of a Field. The numbers are .NET's type codes, which
+// NetTraceFormat.md lists; only V6 traces use the ones from VarInt on.
 type TypeCode uint8
 
 const (

@@ -7,19 +7,19 @@ import (
 	"github.com/gctrail/gctrail/internal/enum"
 )
 
-// Loss describes what is missing from a trace.
+// Loss describes the events missing from a trace.
 type Loss struct {
 	// Events is the number of events known to be lost.
 	Events uint64
-	// LeftOut counts those of Events that are in the trace, but of more processes than a
-	// model distinguishes.
+	// LeftOut counts the part of Events that is in the trace, but was left out because it
+	// has more processes than a model distinguishes.
 	LeftOut uint64
 	// Exactness qualifies Events.
 	Exactness Exactness
 	// Truncated is set if the trace ends before its end mark.
 	Truncated bool
-	// StreamsUnknown is set if whole parts, such as the files of further
-	// processors, may be missing without a sign in those that are there.
+	// StreamsUnknown is set if whole parts, such as the files of further processors, may
+	// be missing without a sign in the other parts.
 	StreamsUnknown bool
 	// Late counts events that came out of order: see Event.Late.
 	Late uint64
@@ -47,7 +47,7 @@ type Damage struct {
 type Exactness uint8
 
 const (
-	Unknown    Exactness = iota // the format has no count of what was lost
+	Unknown    Exactness = iota // the format does not count lost events
 	LowerBound                  // more may be lost: the trace is truncated or damaged
 	Exact
 )
@@ -59,7 +59,7 @@ func (e Exactness) String() string { return enum.Name("Exactness", exactnessName
 // A Range is a stretch of time, in which events were lost.
 type Range struct{ From, To time.Duration }
 
-// maxRanges bounds what a Loss remembers; beyond it, neighbours are joined.
+// maxRanges bounds the memory of a Loss; beyond it, neighbours are joined.
 const maxRanges = 4096
 
 // Add records that n events were lost between from and to.
@@ -85,7 +85,7 @@ func (l *Loss) Add(n uint64, from, to time.Duration) {
 	}
 }
 
-// Join adds the lost events of o, except those that l already counts.
+// Join adds the lost events of o, unless l already counts them.
 func (l *Loss) Join(o *Loss) {
 	l.Events += o.Events
 	l.LeftOut += o.LeftOut
@@ -121,10 +121,10 @@ func (l *Loss) Clone() Loss {
 	return c
 }
 
-// Uncounted reports whether parts are missing, or may be, whose events nothing counts.
+// Uncounted reports whether an unknown number of events is, or may be, missing.
 func (l *Loss) Uncounted() bool { return l.StreamsUnknown || l.Events == 0 && len(l.ranges) > 0 }
 
-// Holes reports whether events may be missing between from and to whose number is unknown.
+// Holes reports whether an unknown number of events may be missing between from and to.
 func (l *Loss) Holes(from, to time.Duration) bool {
 	return l.Damaged > 0 || l.LeftOut > 0 || l.Truncated && to >= MaxTime || l.StreamsUnknown || l.Uncounted() && l.Touches(from, to)
 }

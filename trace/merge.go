@@ -53,8 +53,8 @@ func (m *Merged) Loss() *Loss { return &m.loss }
 // of events left out of the later sources.
 func (m *Merged) Excluded() map[uint64]uint64 { return m.skipped }
 
-// Disjoint reports whether the recording times of some sources do not overlap
-// with those of the others. It is valid once all events have been yielded.
+// Disjoint reports whether some sources were recorded at another time than the others. It
+// is valid once all events have been yielded.
 func (m *Merged) Disjoint() bool { return m.disjoint }
 
 // Counts yields the counts of the sources, one source after the other.
@@ -101,7 +101,7 @@ func (m *Merged) Events() iter.Seq2[*Event, error] {
 	}
 }
 
-// open reads the first event of each source, with which its clock is known.
+// open reads the first event of each source, because its clock is unknown before.
 func (m *Merged) open() error {
 	var formats []string
 	for i := range m.parts {
@@ -127,7 +127,7 @@ func (m *Merged) open() error {
 	return nil
 }
 
-// declared lists what any of the sources declares, if all of them do.
+// declared returns the union of the sources' declarations, nil if a source has none.
 func (m *Merged) declared() []Descriptor {
 	var all []Descriptor
 	for i := range m.parts {
@@ -155,8 +155,8 @@ func (m *Merged) earliest() (first *part, index int) {
 	return first, index
 }
 
-// claim makes the process of a PID the first source's that asks, and reports whether it
-// is this source's. What is of no known process is every source's own.
+// claim assigns a PID to the first source that asks, and reports whether it is this
+// source's. Events of unknown processes belong to every source.
 func (m *Merged) claim(source int, pid uint64) bool {
 	if pid == UnknownID {
 		return true
@@ -172,15 +172,15 @@ func (m *Merged) claim(source int, pid uint64) bool {
 	return owner == source
 }
 
-// takeName takes over what a source has learnt of a process of its own.
+// takeName copies the name of a process from the source that it belongs to.
 func (m *Merged) takeName(p *part, pid uint64) {
 	if of, ok := p.Info().Processes[pid]; ok && of != m.info.Processes[pid] {
 		m.info.Processes[pid] = of
 	}
 }
 
-// names takes over what the sources have learnt of all processes in the end. One
-// without events is named by the first source that knows it.
+// names completes the names of all processes at the end. The first source that knows it
+// names a process without events.
 func (m *Merged) names() {
 	for i := range m.parts {
 		p := &m.parts[i]
@@ -205,7 +205,7 @@ func (p *part) step() error {
 	return err
 }
 
-// end combines what the sources know at their end.
+// end combines the results of the sources.
 func (m *Merged) end() {
 	m.names()
 	exactness, until := Exact, time.Duration(0)

@@ -99,8 +99,8 @@ func TestMergeApart(t *testing.T) {
 	}
 }
 
-// TestMergeNames takes the name of a process from the source that has its events,
-// and the last that this source has for it.
+// TestMergeNames takes the name of a process from the source that has its events, in that
+// source's last version.
 func TestMergeNames(t *testing.T) {
 	a, b := source(noon, 1000, 1, 1, 2, 3), source(noon, 1000, trace.UnknownID, 1, 4)
 	a.info.Processes = map[uint64]trace.Process{1: {Name: "thread"}}

@@ -1,6 +1,6 @@
-// Package trace defines what all trace formats have in common: an Event with its
-// time, process, thread and payload, a Source of events in time order, the
-// account of what was lost, and the errors of readers.
+// Package trace defines the common model of all trace formats: an Event with its time,
+// process, thread and payload, a Source of events in time order, the account of what was
+// lost, and the errors of readers.
 //
 // It knows nothing of files or of what payloads mean.
 package trace
@@ -12,33 +12,33 @@ import (
 
 // A Source yields the events of one trace.
 type Source interface {
-	// Events yields the events in time order; equal times of one thread keep
-	// their order. The yielded event and everything it points to is valid until
-	// the next step. An error is yielded once, last, with a nil event;
-	// everything yielded before it is valid. Damage inside a trace is not an
-	// error: see Loss. Events can be ranged over once.
+	// Events yields the events in time order; equal times of one thread keep their order.
+	// The yielded event and everything it points to is valid until the next step. An
+	// error is yielded once, last, with a nil event; everything yielded before it is
+	// valid. Damage inside a trace is not an error, because reading goes on: see Loss.
+	// Events can be ranged over once.
 	Events() iter.Seq2[*Event, error]
 	// Info returns the trace's description of itself. It is complete once the first
 	// event has been yielded, or the sequence has ended.
 	Info() *Info
-	// Loss returns what is missing from the events yielded so far.
+	// Loss returns the events missing from the ones yielded so far.
 	Loss() *Loss
-	// Counts yields the kinds of events read so far, with the number of events of
-	// each, including those that the source does not emit.
+	// Counts yields the kinds of events read so far with their numbers of events,
+	// including the ones that the source does not emit.
 	Counts() iter.Seq2[*Descriptor, uint64]
 }
 
 // Info describes a trace as a whole.
 type Info struct {
 	Format      string    // "nettrace V4"
-	Start       time.Time // UTC; what Event.Ticks counts from
+	Start       time.Time // UTC; origin of Event.Ticks
 	Clock       *Clock
 	PointerSize int    // 4 or 8
 	PID         uint64 // of the traced process, in its own namespace; UnknownID if there are several or it is not known
 	CPUs        int    // 0 if unknown
 
-	// First is about the time of the earliest event: exact unless the first block lacks it.
-	// It is 0 where the format counts time from the first event, or is not known to.
+	// First is about the time of the earliest event: exact unless the first block lacks
+	// it. It is 0 if the format counts time from the first event, or may do so.
 	First time.Duration
 	// Last is the time of the latest event. It is known once all events have
 	// been yielded.
@@ -47,9 +47,9 @@ type Info struct {
 	// while events are read. If a PID was reused, it has the latest process, or
 	// in an ETW trace the latest process in which the runtime raised events.
 	Processes map[uint64]Process
-	// Declared holds the kinds of events that the trace declares it may contain,
-	// without their fields. It is nil if the trace declares none: only LTTng's
-	// traces do, in which events are enabled by name.
+	// Declared holds the kinds of events that the trace declares it may contain, without
+	// their fields. It is nil for all but LTTng's traces, because only in these events
+	// are enabled by name.
 	Declared []Descriptor
 	// ProcessesUnknown is set once an event has been yielded that may come from
 	// any of several processes. Its PID is UnknownID.
@@ -127,8 +127,8 @@ type Descriptor struct {
 	Keywords uint64
 	Fields   []Field // the trace's own description of the payload, nil if it has none
 
-	// RawStructs is set if arrays of structures are C structures copied from
-	// the writer's memory, without a manifest that names their members.
+	// RawStructs is set if arrays of structures are C structures copied from the writer's
+	// memory. They contain padding, and no manifest names their members.
 	RawStructs bool
 }
 
