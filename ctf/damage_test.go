@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -17,18 +16,9 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/trace"
 )
-
-// damageShare returns how many cases the damage tests try, which read traces truncated at
-// many lengths and with single bits flipped. Every run tries a small share;
-// GCTRAIL_DAMAGE=full tries all.
-func damageShare(full, share int) int {
-	if os.Getenv("GCTRAIL_DAMAGE") == "full" {
-		return full
-	}
-	return share
-}
 
 // realTraces returns the real traces of testdata by name, unpacked.
 func realTraces(t testing.TB) map[string]fstest.MapFS {
@@ -131,7 +121,7 @@ func TestTruncated(t *testing.T) {
 				continue
 			}
 			random := rand.New(rand.NewPCG(1, uint64(len(data))))
-			for range damageShare(500, 12) {
+			for range extent.Pick(5, 12, 500) {
 				n := random.IntN(len(data))
 				got := read(t, with(files, stream, data[:n]))
 				switch {
@@ -157,7 +147,7 @@ func TestFlipped(t *testing.T) {
 				continue
 			}
 			random := rand.New(rand.NewPCG(2, uint64(len(data))))
-			for range damageShare(500, 12) {
+			for range extent.Pick(5, 12, 500) {
 				bit := random.IntN(8 * len(data))
 				damaged := bytes.Clone(data)
 				damaged[bit/8] ^= 1 << (bit % 8)

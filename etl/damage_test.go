@@ -5,22 +5,14 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/trace"
 )
-
-// damageShare returns how many cases the damage tests try: all if GCTRAIL_DAMAGE is full.
-func damageShare(full, share int) int {
-	if os.Getenv("GCTRAIL_DAMAGE") == "full" {
-		return full
-	}
-	return share
-}
 
 // digests counts the events of a file by all that is in them.
 func digests(t *testing.T, data []byte) map[uint64]int {
@@ -98,7 +90,7 @@ func TestCutAnywhere(t *testing.T) {
 			for i, at := range f.starts {
 				kept[i] = digests(t, f.data[:at])
 			}
-			cuts := damageShare(20_000, 100)
+			cuts := extent.Pick(40, 100, 20_000)
 			for i := range cuts {
 				n := len(f.data) * i / cuts
 				got := digests(t, f.data[:n])
@@ -120,7 +112,7 @@ func TestFlipAnywhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			// others[i] has the events of all buffers except i-1 to i+1.
 			others := make([]map[uint64]int, len(f.starts))
-			for i := range damageShare(50_000, 300) {
+			for i := range extent.Pick(100, 300, 50_000) {
 				rnd := rand.New(rand.NewPCG(uint64(i), uint64(len(f.data))))
 				at, bit := f.starts[1]+rnd.IntN(len(f.data)-f.starts[1]), rnd.IntN(8)
 				flipped := bytes.Clone(f.data)

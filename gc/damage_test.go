@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -18,25 +17,18 @@ import (
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
 
 // The damage tests read fixtures cut at many lengths, and with single bits
-// flipped. The share of it that every run does is small;
-// GCTRAIL_DAMAGE=full does it all.
+// flipped.
 const (
 	damageBytes = 2 << 20 // of each fixture
 	everyLength = 64 << 10
 )
-
-func damageShare(full, share int) int {
-	if os.Getenv("GCTRAIL_DAMAGE") == "full" {
-		return full
-	}
-	return share
-}
 
 // damageFixtures returns the first part of each trace in testdata.
 func damageFixtures(t *testing.T) map[string][]byte {
@@ -168,13 +160,13 @@ func TestCutAnywhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			whole := read(name, b)
 			head := min(everyLength, len(b))
-			step := damageShare(1, 257)
+			step := extent.Pick(1009, 257, 1)
 			each(head/step, func(i int) {
 				if err := whole.includes(read(name, b[:i*step])); err != nil {
 					t.Errorf("cut at %d: %v", i*step, err)
 				}
 			})
-			places := damageShare(2000, 20)
+			places := extent.Pick(5, 20, 2000)
 			each(places, func(i int) {
 				n := head + (len(b)-head)*i/places
 				if err := whole.includes(read(name, b[:n])); err != nil {
@@ -189,7 +181,7 @@ func TestFlipAnywhere(t *testing.T) {
 	fixtures := damageFixtures(t)
 	for name, b := range fixtures {
 		t.Run(name, func(t *testing.T) {
-			each(damageShare(100_000, 800)/len(fixtures), func(i int) {
+			each(extent.Pick(200, 800, 100_000)/len(fixtures), func(i int) {
 				rnd := rand.New(rand.NewPCG(uint64(i), uint64(len(b))))
 				at, bit := rnd.IntN(len(b)), rnd.IntN(8)
 				damaged := bytes.Clone(b)

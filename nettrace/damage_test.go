@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
@@ -16,15 +17,12 @@ import (
 // damage, nor make it lose more events than the numbers of one thread can count.
 func TestFlippedBits(t *testing.T) {
 	const head = 112 * 8
-	flips := 500
-	if testing.Short() {
-		flips = 100
-	}
+	flips := extent.Pick(200, 500, 20_000)
 	for _, name := range []string{"net10-wks-web-collect.nettrace", "net21-win-x86-objver3.netperf"} {
 		data := nettracetest.Gunzip(t, "../testdata/"+name+".gz")
 		_, whole := readAll(t, data)
 		rng := rand.New(rand.NewPCG(1, 2))
-		for i := range head + flips {
+		for i := 0; i < head+flips; i += extent.Pick(5, 1, 1) {
 			bit := i
 			if i >= head {
 				bit = head + rng.IntN(8*len(data)-head)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/eventpipe"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -14,9 +15,7 @@ import (
 // TestFloods reads traces with a million of each thing that a reader remembers, because
 // its memory must not grow with them.
 func TestFloods(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads 10 traces of a million records each")
-	}
+	extent.Long(t, "reads 10 traces of a million records each")
 	const n, perBlock = 1_000_000, 1000
 	v4 := nettracetest.MustAssemble(t, "nettrace v4\nmetadata\n  def id=1 provider=P event=1\n")
 	v6 := nettracetest.MustAssemble(t, "nettrace v6\nthreads\n  thread index=1 pid=1 tid=1\nmetadata\n  def id=1 provider=P event=1\n  def id=2 provider=Universal.System event=0\n")

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -242,9 +243,7 @@ func TestMetadata(t *testing.T) {
 // TestBombs: input that expands to a gigabyte is refused by its first bytes, or read in
 // the memory of a small trace.
 func TestBombs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("packs four gigabytes")
-	}
+	extent.Long(t, "packs four gigabytes")
 	const gigabyte = 1 << 30
 	bare := plain(t)
 	for _, c := range []struct {

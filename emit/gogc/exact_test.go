@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/emit"
 	"github.com/gctrail/gctrail/emit/gogc"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -25,9 +26,7 @@ func TestExactPauses(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the clock of package time moves in steps there")
 	}
-	if testing.Short() {
-		t.Skip("the race detector, for which this is, lets the source miss some pauses")
-	}
+	extent.Long(t, "the source misses pauses where the machine has other work")
 	percent := debug.SetGCPercent(-1)
 	defer debug.SetGCPercent(percent)
 	runtime.GC() // so that no cycle is under way

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // unpack decodes a chunk as the page does, from what the header says of details.
@@ -160,9 +161,7 @@ func detailsOf(t *testing.T, page string, h *header, p []*process) map[[2]int]de
 // TestDetailsOfMany: of many collections a page has the details of those with the
 // longest pauses, as many as fit in its size.
 func TestDetailsOfMany(t *testing.T) {
-	if testing.Short() {
-		t.Skip("packs 100,000 collections")
-	}
+	extent.Long(t, "packs 100,000 collections")
 	for _, fixture := range []string{"net10-wks-web-collect", "net9-srv-datas-web-collect", "net8-srv-background"} {
 		const many = 100_000
 		var out bytes.Buffer

@@ -2,28 +2,19 @@ package alloc
 
 import (
 	"fmt"
-	"os"
 	"runtime"
-	"strconv"
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/symbol"
 )
 
 // Millions of stacks, no two of them alike, fit into bounded memory; what there
-// is no room for is summed up as other stacks. GCTRAIL_STACKS is their number,
-// such as 10000000.
+// is no room for is summed up as other stacks.
 func TestDistinctStacks(t *testing.T) {
-	n := uint64(400_000)
-	if s := os.Getenv("GCTRAIL_STACKS"); s != "" {
-		v, err := strconv.ParseUint(s, 10, 32)
-		if err != nil || v < 200_000 {
-			t.Fatalf("GCTRAIL_STACKS=%s: expected a number from 200000 on", s)
-		}
-		n = v
-	}
+	n := extent.Pick[uint64](400_000, 400_000, 10_000_000)
 	const amount = 102_400
 	maker := eventtest.Maker{PID: 7}
 	var table symbol.Table

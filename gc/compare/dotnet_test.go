@@ -13,6 +13,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -75,9 +76,7 @@ func (v verdicts) String() string {
 // that must be found. It takes a quarter of an hour, on a machine that does
 // nothing else.
 func TestPrograms(t *testing.T) {
-	if os.Getenv("GCTRAIL_COMPARE") == "" {
-		t.Skip("runs programs for a quarter of an hour: set GCTRAIL_COMPARE=1")
-	}
+	extent.Full(t, "runs programs for a quarter of an hour")
 	file := dotnettest.Install(t, 10)
 	const seconds, side, pairs = 3, 5, 4
 	random := rand.New(rand.NewPCG(30, 30))

@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -87,9 +88,7 @@ func rowOf(name string, r *findings.Result) row {
 
 // TestTraceTable holds the table of traces to the reference traces.
 func TestTraceTable(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reading all traces takes seconds: not with -short")
-	}
+	extent.Long(t, "reads all reference traces")
 	shared := os.Getenv("GCTRAIL_SHARED")
 	if shared == "" {
 		shared = "../../../shared"
@@ -178,11 +177,9 @@ var programs = []struct {
 }
 
 // TestMatrix runs programs whose trouble is known, and records their findings. It
-// takes minutes, and runs only with GCTRAIL_MATRIX=1.
+// takes minutes.
 func TestMatrix(t *testing.T) {
-	if os.Getenv("GCTRAIL_MATRIX") == "" {
-		t.Skip("GCTRAIL_MATRIX=1 captures the programs anew")
-	}
+	extent.Full(t, "captures the programs anew")
 	var rows []row
 	for _, p := range programs {
 		path := filepath.Join(t.TempDir(), "out.nettrace")

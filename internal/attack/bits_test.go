@@ -2,29 +2,27 @@ package attack
 
 import (
 	"bytes"
-	"os"
 	"testing"
+
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // flipped returns the bits of an undamaged trace that are flipped.
 func (s *seed) flipped(tb testing.TB) []bit {
-	list := s.headers(tb, s.data)
-	switch v := os.Getenv("GCTRAIL_BITS"); {
-	case v == "all":
+	if extent.Pick(false, false, true) {
 		return bits(whole(tb, s.data))
-	case v == "headers":
-		return bits(list)
-	case testing.Short():
-		return sampled(list, 0)
-	default:
-		return sampled(list, 1)
 	}
+	list := sampled(s.headers(tb, s.data))
+	some := make([]bit, min(len(list), extent.Pick(100, len(list), 0)))
+	for i := range some {
+		some[i] = list[i*len(list)/len(some)]
+	}
+	return some
 }
 
-// TestHeaderBits flips each bit of the headers of small traces of every format: of
-// headers that differ only in their values all bits of the first, and one bit of each
-// other. GCTRAIL_BITS=headers flips all bits of all headers, GCTRAIL_BITS=all all bits
-// of the traces.
+// TestHeaderBits flips bits of the headers of small traces of every format: of headers
+// that differ only in their values all bits of the first, and one bit of each other. A
+// sample flips a hundred of them, a full run all bits of the traces.
 func TestHeaderBits(t *testing.T) {
 	for _, s := range seeds(t) {
 		t.Run(s.name, func(t *testing.T) {

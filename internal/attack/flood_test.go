@@ -2,16 +2,15 @@ package attack
 
 import (
 	"iter"
-	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -125,28 +124,10 @@ func (f *flood) raised(events int) iter.Seq[*trace.Event] {
 	}
 }
 
-// floodEvents returns how many events a flood has: as many as GCTRAIL_FLOOD
-// says.
-func floodEvents(t *testing.T) int {
-	const least = 1000
-	switch v := os.Getenv("GCTRAIL_FLOOD"); {
-	case v != "":
-		n, err := strconv.Atoi(v)
-		if err != nil || n < least {
-			t.Fatalf("GCTRAIL_FLOOD=%s: want a number of events, at least %d", v, least)
-		}
-		return n
-	case testing.Short():
-		return 10_000
-	default:
-		return 30_000
-	}
-}
-
 // TestFloods writes each flood as a trace of each format, and reads it: what is
 // remembered of it is bounded.
 func TestFloods(t *testing.T) {
-	events := floodEvents(t)
+	events := extent.Pick(10_000, 100_000, 1_000_000)
 	for i := range floods {
 		for _, r := range recordings {
 			t.Run(floods[i].name+" in "+r.name, func(t *testing.T) {

@@ -34,14 +34,14 @@ func bits(list []header) (all []bit) {
 	return all
 }
 
-// sampled returns all bits of the first whole headers of each shape, and one bit of
-// each other header.
-func sampled(list []header, whole int) (some []bit) {
+// sampled returns all bits of the first header of each shape, and one bit of each other
+// header.
+func sampled(list []header) (some []bit) {
 	seen := make(map[string]int)
 	for _, h := range list {
 		n := seen[h.shape]
 		seen[h.shape]++
-		if n < whole {
+		if n == 0 {
 			some = append(some, bits([]header{h})...)
 		} else {
 			some = append(some, bit{h.from + 7*n%(h.to-h.from), n % 8})

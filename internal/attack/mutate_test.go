@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // mutations are the ways in which an input is damaged.
@@ -75,10 +77,7 @@ func heap() uint64 {
 
 // TestMutations damages traces at random and reads them.
 func TestMutations(t *testing.T) {
-	tries, err := strconv.Atoi(os.Getenv("GCTRAIL_ATTACK"))
-	if err != nil {
-		tries = 500
-	}
+	tries := extent.Pick(200, 5000, 20_000)
 	number, err := strconv.ParseUint(os.Getenv("GCTRAIL_SEED"), 10, 64)
 	if err != nil {
 		number = 1

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
@@ -167,15 +168,9 @@ func beyond(whole, got map[string]float64) (list []string) {
 }
 
 // TestPayloadBits flips single bits in payloads: what a command then prints is as possible as
-// before, or marked. GCTRAIL_BITS says how many,
-// GCTRAIL_SEED which.
+// before, or marked. GCTRAIL_SEED chooses which.
 func TestPayloadBits(t *testing.T) {
-	tries := 60
-	if n, err := strconv.Atoi(os.Getenv("GCTRAIL_BITS")); err == nil {
-		tries = n
-	} else if testing.Short() {
-		tries = 12
-	}
+	tries := extent.Pick(12, 60, 6000)
 	path := filepath.Join(t.TempDir(), "bit.nettrace")
 	list := make([]*bitTrace, 0, len(bitTraces))
 	for _, name := range bitTraces {

@@ -25,6 +25,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // A collecting is gctrail collect in a process of its own.
@@ -351,9 +352,7 @@ func TestSurviveImpostors(t *testing.T) {
 // TestSurviveSilence: gctrail gives up a process that does not answer, or sends a byte a
 // second.
 func TestSurviveSilence(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes ten seconds and more: not with -short")
-	}
+	extent.Long(t, "waits more than ten seconds for answers")
 	t.Parallel()
 	ctx := patient(t)
 	silent := collectingFromImpostor(ctx, t, func(_ uint16, c net.Conn) { io.Copy(io.Discard, c) })

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // Modes of gcload, and those that count collections without events:
@@ -22,10 +23,10 @@ var (
 )
 
 // TestCollectTotals collects from suspended starts to ends: what is in the file
-// is what the program counted. GCTRAIL_MATRIX=1 does so for every mode, runtime
-// and kind of collector.
+// is what the program counted. A full run does so for every mode, runtime and kind
+// of collector.
 func TestCollectTotals(t *testing.T) {
-	if os.Getenv("GCTRAIL_MATRIX") == "" {
+	if extent.Pick(true, true, false) {
 		collectTotals(t, 8, "web", "DOTNET_gcServer=0")
 		collectTotals(t, 9, "induced", "DOTNET_gcServer=0")
 		collectTotals(t, 10, "web", "DOTNET_gcServer=1")

@@ -16,21 +16,15 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // recordings are the ways in which collect writes a trace.
 var recordings = map[string][]string{"file": nil, "ring": {"--keep", "10m"}}
 
 // TestEarlierRecording: collect leaves an earlier file until the new trace can be read.
-// GCTRAIL_KILLS is how many times each way is killed.
 func TestEarlierRecording(t *testing.T) {
-	if testing.Short() {
-		t.Skip("dozens of processes take seconds: not with -short")
-	}
-	kills, err := strconv.Atoi(os.Getenv("GCTRAIL_KILLS"))
-	if err != nil {
-		kills = 2
-	}
+	kills := extent.Pick(1, 20, 200)
 	for name, args := range recordings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,6 +18,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
@@ -26,18 +27,6 @@ import (
 type holedTrace struct {
 	name string
 	data []byte
-}
-
-// holedShare returns how many traces TestHoledTraces makes of each kind: GCTRAIL_HOLES says
-// of how many.
-func holedShare() (ctf, others int) {
-	switch {
-	case os.Getenv("GCTRAIL_HOLES") == "full":
-		return 100, 200
-	case testing.Short():
-		return 4, 6
-	}
-	return 16, 24
 }
 
 // unpacked returns the files in a .zip or .tar.xz.
@@ -193,7 +182,7 @@ func fixtures(t *testing.T, patterns ...string) (paths []string) {
 	for _, p := range patterns {
 		if !strings.Contains(p, "/") {
 			p = filepath.Join("../../testdata", p)
-		} else if os.Getenv("GCTRAIL_HOLES") == "full" {
+		} else if extent.Pick(false, false, true) {
 			p = filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../../shared"), "traces", p)
 		} else {
 			continue
@@ -217,7 +206,8 @@ var whole = []string{
 var missing = []string{"truncated", "missing", "lost", "damaged", "could not be read", "processors", "unknown number of events"}
 
 // TestHoledTraces checks that no command takes a trace for whole of which a part is gone: a
-// file of an LTTng trace, or the end of a file. GCTRAIL_HOLES=full takes 300 of all traces.
+// file of an LTTng trace, or the end of a file. A full run also
+// takes the reference traces.
 func TestHoledTraces(t *testing.T) {
 	dir := t.TempDir()
 	budget := filepath.Join(dir, "budget.yaml")
@@ -225,7 +215,6 @@ func TestHoledTraces(t *testing.T) {
 	if err := os.WriteFile(budget, []byte(generous), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	inCTF, others := holedShare()
 	r := rand.New(rand.NewPCG(23, 4))
 	var list []holedTrace
 	for _, of := range []struct {
@@ -233,8 +222,8 @@ func TestHoledTraces(t *testing.T) {
 		make     func(*testing.T, *rand.Rand, string) holedTrace
 		patterns []string
 	}{
-		{inCTF, withoutStream, []string{"*lttng*.trace.zip", "lttng/*.zip", "lttng/*.tar.xz"}},
-		{others, cut, []string{"net*.nettrace.gz", "*.etl.zip", "eventpipe/*.nettrace.gz", "etw/*.etl.zip"}},
+		{extent.Pick(4, 16, 100), withoutStream, []string{"*lttng*.trace.zip", "lttng/*.zip", "lttng/*.tar.xz"}},
+		{extent.Pick(6, 24, 200), cut, []string{"net*.nettrace.gz", "*.etl.zip", "eventpipe/*.nettrace.gz", "etw/*.etl.zip"}},
 	} {
 		paths := fixtures(t, of.patterns...)
 		for range of.n {

@@ -16,6 +16,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
@@ -73,7 +74,7 @@ func tracesToTry(t *testing.T) []string {
 		t.Fatal("no traces")
 	}
 	before := len(paths)
-	if testing.Short() {
+	if !extent.All() {
 		return paths
 	}
 	for _, suffix := range []string{".nettrace.gz", ".netperf.gz", ".zip", ".tar.xz"} {

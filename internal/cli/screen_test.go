@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -21,7 +22,7 @@ func TestFirstScreen(t *testing.T) {
 	var paths []string
 	for _, pattern := range []string{"../../testdata/*.gz", "../../testdata/*.zip", "../../../shared/traces/*/*.nettrace.gz", "../../../shared/traces/*/*.zip", "../../../shared/traces/*/*.tar.xz"} {
 		found, _ := filepath.Glob(pattern)
-		if testing.Short() && strings.Contains(pattern, "shared") {
+		if !extent.All() && strings.Contains(pattern, "shared") {
 			continue
 		}
 		paths = append(paths, found...)

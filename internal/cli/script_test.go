@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 var update = flag.Bool("update", false, "write what is printed to testdata and docs")
@@ -32,7 +34,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, files := "testdata/script", []string(nil)
-	if runtime.GOOS == "windows" && testing.Short() { // a program starts slowly there
+	if runtime.GOOS == "windows" && !extent.All() { // a program starts slowly there
 		dir = ""
 		for _, name := range []string{"merge", "mcp", "output", "ps", "top", "unreadable"} {
 			files = append(files, filepath.Join("testdata", "script", name+".txtar"))

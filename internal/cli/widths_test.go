@@ -15,6 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -87,7 +88,7 @@ func TestWidths(t *testing.T) {
 		t.Fatal("no traces", err)
 	}
 	var optional []string // traces with events of the private provider
-	if !testing.Short() {
+	if extent.All() {
 		optional, _ = filepath.Glob("../../../shared/traces/eventpipe/net10-wks-private.nettrace.gz")
 		more, _ := filepath.Glob("../../../shared/traces/eventpipe/real-aspnet-datas.nettrace.gz")
 		optional = append(optional, more...)
@@ -121,12 +122,12 @@ func TestWidths(t *testing.T) {
 	rows, wide := make(map[string]int), make(map[string]int)
 	for _, path := range paths {
 		trace, has := widened(t, path)
-		if !has && testing.Short() {
+		if !has && !extent.All() {
 			continue
 		}
 		for _, args := range commands {
 			what := strings.Join(args, " ")
-			for _, width := range widths {
+			for _, width := range widths[:extent.Pick(1, len(widths), len(widths))] {
 				out, talk, code := on(t, width, append(args, trace)...)
 				if code != exitDone {
 					t.Fatalf("%s of %s: exit code %d: %s", what, path, code, talk)

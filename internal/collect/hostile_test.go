@@ -12,6 +12,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
@@ -22,9 +23,7 @@ const maxHeap = 256 << 20
 // TestHostileRuntimes: whatever a runtime writes, collecting from it ends when it
 // is to, in bounded memory, and keeps whole what was a trace.
 func TestHostileRuntimes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes many seconds")
-	}
+	extent.Long(t, "receives gigabytes")
 	trace := webBytes(t)
 	want := len(diagtest.MustEnd(t, trace))
 	trace = trace[:len(trace)-1]

@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/export/redact"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/convert"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"
@@ -140,7 +141,7 @@ func TestNettrace(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	if testing.Short() {
+	if !extent.All() {
 		files = slices.DeleteFunc(files, func(f string) bool { return !strings.Contains(f, "lttng") && !strings.Contains(f, "etl") })
 	}
 	for _, file := range files {

@@ -29,6 +29,7 @@ import (
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/export/redact"
 	"github.com/gctrail/gctrail/internal/convert"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"
@@ -69,7 +70,7 @@ func shared(t *testing.T, patterns ...string) []string {
 // of its files.
 func TestRedactedStrings(t *testing.T) {
 	files := slices.Clone(redactedFiles)
-	if testing.Short() { // without those with much text
+	if !extent.All() { // without those with much text
 		files = slices.DeleteFunc(files, func(f string) bool { return strings.HasPrefix(f, "net30") || strings.HasPrefix(f, "net21") })
 	}
 	for i := range files {
@@ -80,9 +81,7 @@ func TestRedactedStrings(t *testing.T) {
 
 // TestRedactedShared does so with further traces.
 func TestRedactedShared(t *testing.T) {
-	if testing.Short() {
-		t.Skip("large traces take a minute: not with -short")
-	}
+	extent.Long(t, "searches large traces")
 	files := shared(t, "damage/redact-*.gz", "traces/lttng/*.tar.xz", "traces/lttng/*.zip", "traces/etw/*.zip", "traces/eventpipe/*private*.nettrace.gz",
 		"traces/eventpipe/*all-providers*.nettrace.gz", "traces/lab/concat-alloc.nettrace.gz", "traces/heap/net10-wks-rich.nettrace.xz")
 	if len(files) == 0 {

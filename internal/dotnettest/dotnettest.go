@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // Versions are those of the programs' runtimes.
@@ -112,9 +114,7 @@ func RemoveSockets(pid int) {
 // that tells it from those of other tests, and returns its path.
 func Install(t testing.TB, version int) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a real .NET process takes seconds: not with -short")
-	}
+	extent.Long(t, "runs a real .NET process for seconds")
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the .NET programs are for Linux on x64")
 	}

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // Lab returns the command line of lab.dll, programs with known trouble, under .NET 10.
@@ -17,9 +19,7 @@ import (
 // take.
 func Lab(t testing.TB) []string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a real .NET process takes seconds: not with -short")
-	}
+	extent.Long(t, "runs a real .NET process for seconds")
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the .NET runtime is for Linux on x64")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // buffersOf returns the buffers of a real trace.
@@ -152,11 +153,8 @@ func TestChain(t *testing.T) {
 		buffers := buffersOf(t, name)
 		all := bytes.Join(buffers, nil)
 		want, whole := collectionsIn(t, bytes.NewReader(all), int64(len(all)))
-		files, ways := 0, 30
-		if testing.Short() {
-			ways = 5
-		}
-		for way := range ways {
+		files := 0
+		for way := range extent.Pick(5, 30, 300) {
 			random := rand.New(rand.NewPCG(uint64(way), 5))
 			r := turn(t, buffers, Limits{Time: 24 * time.Hour})
 			r.chain.hold(r.now)

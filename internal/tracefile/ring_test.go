@@ -20,6 +20,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/nettrace"
@@ -116,7 +117,7 @@ func TestRing(t *testing.T) {
 	shared := filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../../shared"), "traces", "eventpipe")
 	for _, name := range []string{"net8-wks-all-verbose", "net8-srv-all-collect", "net10-wks-stacks", "real-aspnet-datas"} {
 		path := filepath.Join(shared, name+".nettrace.gz")
-		if _, err := os.Stat(path); err == nil && !testing.Short() {
+		if _, err := os.Stat(path); err == nil && extent.All() {
 			paths = append(paths, path)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
 )
@@ -174,9 +175,7 @@ func TestHostile(t *testing.T) {
 
 // TestSlow: a client that sends its request a byte at a time is dropped.
 func TestSlow(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for the end of the time that a client has")
-	}
+	extent.Long(t, "waits for the end of the time that a client has")
 	addr := serve(t, Options{})
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
