@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Append writes what Decode read, for every event, in every version and with
-// both sizes of pointers.
+// TestAppendIsTheInverseOfDecode: Append restores the payload that Decode read, for every
+// event, in every version and with both sizes of pointers.
 func TestAppendIsTheInverseOfDecode(t *testing.T) {
 	eachLayout(t, func(t *testing.T, k Kind, l *layout, _ *encoder) {
 		for seed := range uint64(20) {
@@ -54,7 +54,8 @@ func TestAppendDynamicEvents(t *testing.T) {
 	}
 }
 
-// Append writes the number of elements, whatever the count field contains.
+// TestAppendCounts: Append writes the number of elements, whatever the count field
+// contains.
 func TestAppendCounts(t *testing.T) {
 	stacks := ClrStackWalk{FrameCount: 9, Stack: []uint64{1, 2}}
 	var got ClrStackWalk

@@ -6,7 +6,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Neither decoding nor writing allocates once the slices are large enough.
+// TestAllocations: neither decoding nor writing allocates once the slices are large
+// enough.
 func TestAllocations(t *testing.T) {
 	var d Decoder
 	var out []byte

@@ -13,8 +13,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Every event, in every version and with both sizes of pointers, is decoded to
-// its struct and to JSON, whole and cut at every byte. Struct and JSON agree.
+// TestEveryLayout decodes every event, in every version and with both sizes of pointers,
+// to its struct and to JSON, whole and truncated at every byte. Struct and JSON agree.
 func TestEveryLayout(t *testing.T) {
 	eachLayout(t, func(t *testing.T, k Kind, l *layout, e *encoder) {
 		var d Decoder
@@ -42,7 +42,7 @@ func TestEveryLayout(t *testing.T) {
 	})
 }
 
-// What comes after the known fields does not disturb them.
+// TestLongerPayload: bytes after the known fields do not disturb them.
 func TestLongerPayload(t *testing.T) {
 	eachLayout(t, func(t *testing.T, k Kind, l *layout, e *encoder) {
 		payload := append(e.payload, 1, 2, 3, 4, 5)
@@ -65,8 +65,8 @@ func TestLongerPayload(t *testing.T) {
 	})
 }
 
-// A version between known ones is the one before it; one before all is the
-// first.
+// TestUnknownVersions: a version between known ones is read as the one before it, a
+// version before all as the first.
 func TestUnknownVersions(t *testing.T) {
 	for _, tt := range []struct {
 		kind            Kind
@@ -119,7 +119,7 @@ func TestDecodeAgain(t *testing.T) {
 	}
 }
 
-// A count in a payload is limited by the bytes that follow it.
+// TestHugeCounts: a count in a payload is limited by the bytes that follow it.
 func TestHugeCounts(t *testing.T) {
 	payload := make([]byte, 100)
 	for i := range payload {
@@ -140,7 +140,7 @@ func TestRawLayouts(t *testing.T) {
 		version uint32
 		size    int
 		ptrSize int
-		rest    string // what follows the five records
+		rest    string // after the five records
 	}{
 		{0, 225, 4, `"MemoryPressure":1,"ExpandMechanism":2,"CompactMechanism":3,"ConcurrentCompactMechanism":4,"CondemnReasons":5,"HeapIndex":6,"ClrInstanceID":7}`},
 		{0, 221, 4, `"MemoryPressure":1,"ExpandMechanism":2,"CompactMechanism":3,"CondemnReasons":4,"HeapIndex":5,"ClrInstanceID":7}`},
@@ -164,7 +164,8 @@ func TestRawLayouts(t *testing.T) {
 	}
 }
 
-// The first GCHeapStats has the tail padding of a C structure in some traces.
+// TestTailPadding: the first GCHeapStats has the tail padding of a C structure in some
+// traces.
 func TestTailPadding(t *testing.T) {
 	var d Decoder
 	for size, extra := range map[int]bool{92: false, 96: false, 97: true} {
@@ -252,7 +253,7 @@ func bulkType(n, params byte) []byte {
 	return b
 }
 
-// members parses what AppendFields gave.
+// members parses the output of AppendFields.
 func members(t *testing.T, b []byte) map[string]any {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader("{" + string(b[1:]) + "}"))

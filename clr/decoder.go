@@ -8,10 +8,10 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Decoder names events and writes their fields as JSON. It knows the events
-// of this package's table, and others as far as the trace describes them. It caches what
-// it knows of each Descriptor, so use one Decoder for a trace. The zero Decoder is ready
-// for use, by one goroutine at a time.
+// A Decoder names events and writes their fields as JSON. It knows the events of this
+// package's table, and others as far as the trace describes them. Use one Decoder for a
+// trace, because it caches a plan for each Descriptor. The zero Decoder is ready for use,
+// by one goroutine at a time.
 type Decoder struct {
 	plans    map[*trace.Descriptor]*plan
 	lastDesc *trace.Descriptor
@@ -31,8 +31,8 @@ type plan struct {
 // without a version; else the name in the trace; else the id, as in "EventID(85)".
 func (d *Decoder) Name(desc *trace.Descriptor) string { return d.plan(desc).name }
 
-// AppendFields appends what is in ev's payload as members of a JSON object,
-// each with a comma before it:
+// AppendFields appends ev's payload as members of a JSON object, each with a comma before
+// it:
 //
 //   - fields: the fields by name. Integers are exact, floats the shortest that
 //     read back the same (null for NaN and infinities), bytes base64, GUIDs
@@ -41,15 +41,15 @@ func (d *Decoder) Name(desc *trace.Descriptor) string { return d.plan(desc).name
 //     arrays bear the names of the runtime's C structures (gcrecord.h) in the
 //     manifest's spelling, and padding is among them, as _pad.
 //   - fields_text: the words of the enums among them, a string or, for flags, an
-//     array of strings; not of those inside arrays, nor of numbers without a word.
+//     array of strings; enums inside arrays and numbers without a word have none.
 //   - dynamic: the members of a GCDynamicEvent that DynamicKindOf knows.
 //   - fields_short, true: the payload ends too early, and fields lacks what is
 //     not there.
 //   - extra_bytes: the number of bytes after the last field.
 //
-// If neither the table nor the trace describes the fields, or the payload does
-// not agree with the trace's description, the only member is payload, in
-// base64; if there is no payload either, fields is empty.
+// If neither the table nor the trace describes the fields, or the payload does not agree
+// with the trace's description, the only member is payload, in base64; if there is no
+// payload either, fields is empty.
 func (d *Decoder) AppendFields(dst []byte, ev *trace.Event) []byte {
 	p := d.plan(ev.Desc)
 	switch {

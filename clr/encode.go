@@ -41,7 +41,7 @@ func appendANSIz(dst []byte, s ANSI) []byte {
 	return append(append(dst, s...), 0)
 }
 
-// element returns the ith element of s, or a zero one where s is too short.
+// element returns the ith element of s, or a zero one if s is too short.
 func element[T any](s []T, i int) *T {
 	if i < len(s) {
 		return &s[i]

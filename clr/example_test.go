@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// An event as a reader of traces yields it: provider and id identify its kind, and its
-// version the layout.
+// A reader of traces yields an event: provider and id identify its kind, and its version
+// the layout.
 func Example() {
 	ev := &trace.Event{
 		Desc: &trace.Descriptor{Provider: clr.RuntimeProvider, ID: 1, Version: 2},

@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// FuzzDecode checks for any payload that a struct's Decode and AppendFields return the
+// FuzzDecode checks that, for any payload, a struct's Decode and AppendFields return the
 // same fields, and agree on whether the payload was complete.
 func FuzzDecode(f *testing.F) {
 	for _, p := range realPayloads(f) {
@@ -38,9 +38,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzAppendFields holds, for any description that a trace could give and any
-// payload, that the result is JSON, the same each time, and bounded by the sizes
-// of both.
+// FuzzAppendFields checks that the result is JSON, the same each time, and bounded by the
+// sizes of payload and description, for any description that a trace could give.
 func FuzzAppendFields(f *testing.F) {
 	f.Add([]byte{18, 9}, []byte("a\x00\x00\x00\x01\x00\x00\x00"))
 	f.Add([]byte{19, 1, 2, 23, 15}, []byte("\x01\x00a"))

@@ -22,8 +22,7 @@ func appendJSONUTF16(dst []byte, s UTF16) []byte {
 	return append(dst, '"')
 }
 
-// appendJSONString appends s as a JSON string, with U+FFFD for what is not
-// UTF-8.
+// appendJSONString appends s as a JSON string, with U+FFFD for bytes that are not UTF-8.
 func appendJSONString(dst, s []byte) []byte {
 	dst = append(dst, '"')
 	for len(s) > 0 {

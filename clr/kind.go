@@ -100,8 +100,8 @@ func DynamicKindOf(name UTF16) DynamicKind {
 	return DynamicUnknown
 }
 
-// Size returns the length of the GCDynamicEvent.Data of this kind, without what later
-// runtimes may append; 0 for DynamicUnknown.
+// Size returns the length of the GCDynamicEvent.Data of this kind, without the fields
+// that later runtimes may append; 0 for DynamicUnknown.
 func (k DynamicKind) Size() int {
 	size := 0
 	if int(k) < len(dynamicSchemas) && k != DynamicUnknown {

@@ -64,7 +64,7 @@ func TestDynamicKindOf(t *testing.T) {
 	}
 }
 
-// Levels, keywords and versions are those of real traces.
+// TestKindFacts compares levels, keywords and versions with real traces.
 func TestKindFacts(t *testing.T) {
 	for _, tt := range []struct {
 		kind     Kind

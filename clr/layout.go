@@ -36,8 +36,8 @@ type bySizes struct{ ptr4, ptr8 uint16 }
 
 func (s bySizes) of(ptrSize int) int { return bySize(ptrSize, int(s.ptr4), int(s.ptr8)) }
 
-// A code is how a field is read and written. The second half is used by
-// traces' own descriptions only.
+// A code selects how a field is read and written. Only traces' own descriptions use the
+// second half.
 type code uint8
 
 const (

@@ -2,15 +2,15 @@ package clr
 
 // Limits of the figures that a runtime writes. A payload that exceeds them is damaged.
 const (
-	MaxSize   = 1 << 47 // what a process on x64 can address, more than the memory of any machine
-	MaxSize32 = 1 << 32 // what a process of 32 bits can address
+	MaxSize   = 1 << 47 // address space of a process on x64, more than the memory of any machine
+	MaxSize32 = 1 << 32 // address space of a process of 32 bits
 	MaxRate   = 1 << 40 // bytes allocated a second, more than the memory of any machine takes
 
 	MaxCollections = 1 << 17 // a second: suspending the threads alone takes more than 8 µs
 
-	// An allocation tick comes when a heap has given out more than TickInterval bytes. All
-	// but the last object then fit into one allocation context, which holds less than 4 GiB
-	// of small objects.
+	// An allocation tick comes when a heap has given out more than TickInterval bytes.
+	// All but the last object then fit into one allocation context, which has less than 4
+	// GiB of small objects.
 	TickInterval = 102_400
 	MaxContext   = 1<<32 - 1
 )
@@ -23,20 +23,21 @@ func AddressSpace(pointerSize int) int64 {
 	return MaxSize
 }
 
-// Exceeds reports whether a size is well beyond another that bounds it. No runtime was seen
-// to break such bounds by more than 20 kB, but others may by a little.
+// Exceeds reports whether a size is well beyond another that bounds it. The margin is
+// generous, because runtimes were seen to exceed such bounds by up to 20 kB.
 func Exceeds(n, bound int64) bool { return n > bound+bound/4+4<<20 }
 
 // PossibleTick reports whether an allocation tick can have these amounts, which are one
-// number (gc.cpp, fire_etw_allocation_event). What a megabyte does not show is too small to
-// matter.
+// number in two fields (gc.cpp, fire_etw_allocation_event). It compares megabytes,
+// because smaller faults do not matter.
 func PossibleTick(amount64 uint64, amount uint32, kind AllocationKind) bool {
 	return amount64 < MaxSize && uint32(amount64)>>20 == amount>>20 && kind <= AllocationKindPinned &&
 		(kind != AllocationKindSmall || amount64 <= MaxContext)
 }
 
 // Possible reports whether the tick can have its amounts and its object's size, which is
-// unknown before version 4. A tick counts that object and less than an interval before it.
+// unknown before version 4. A possible tick counts that object and less than an interval
+// before it.
 func (v *GCAllocationTick) Possible(version uint32) bool {
 	amount := v.AllocationAmount64
 	if version < 2 {
@@ -46,9 +47,9 @@ func (v *GCAllocationTick) Possible(version uint32) bool {
 		(v.ObjectSize == 0 || !Exceeds(int64(amount), int64(v.ObjectSize)+TickInterval) && !Exceeds(int64(v.ObjectSize), int64(amount)))
 }
 
-// Possible reports whether a process can have committed these amounts: none is beyond what it
-// can address, and neither what awaits decommit nor the bookkeeping is far larger than what
-// is committed.
+// Possible reports whether a process can have committed these amounts: none exceeds the
+// address space, and neither the memory that awaits decommit nor the bookkeeping is far
+// larger than the committed memory.
 func (e *CommittedUsage) Possible() bool {
 	if max(e.TotalCommittedInUse, e.TotalCommittedInFree, e.TotalCommittedInGlobalFree, e.TotalCommittedInGlobalDecommit, e.TotalBookkeepingCommitted) >= MaxSize {
 		return false
@@ -64,9 +65,9 @@ func (e *GCHeapStats) Heap() uint64 {
 	return e.GenerationSize0 + e.GenerationSize1 + e.GenerationSize2 + e.GenerationSize3 + e.GenerationSize4
 }
 
-// PossibleFinalization reports whether what waits for the finalizer thread is no more than
-// the heap. For a server's background collection, .NET 9 was seen to write memory that was
-// never set.
+// PossibleFinalization reports whether the objects waiting for the finalizer thread are
+// no larger than the heap. The check exists because .NET 9 was seen to write
+// uninitialized memory for a server's background collection.
 func (e *GCHeapStats) PossibleFinalization() bool {
 	heap := e.Heap()
 	return max(heap, e.FinalizationPromotedSize, e.FinalizationPromotedCount) < MaxSize &&

@@ -39,9 +39,9 @@ func ownFields(described []trace.Field, universal bool, depth int) ([]field, boo
 	return fields, true
 }
 
-// ownField converts a trace's description of a field. The providers
-// Universal.System and Universal.Events of one-collect declare UTF8Unit but write a
-// string after its uint16 length.
+// ownField converts a trace's description of a field. universal changes UTF8Unit to a
+// string after its uint16 length, because one-collect's providers Universal.System and
+// Universal.Events declare the one and write the other.
 func ownField(described *trace.Field, universal bool, depth int) (f field, ok bool) {
 	if depth == 0 || int(described.Type) >= len(ownCodes) {
 		return f, false
@@ -108,7 +108,7 @@ var fixedSize = [...]int{
 	codeDataLoc: 0, // the last code, so that all have an entry
 }
 
-// ownValue writes the values that only traces' own descriptions have.
+// ownValue writes the values that occur only in traces' own descriptions.
 func (w *jsonWriter) ownValue(f *field) {
 	c := &w.c
 	switch f.code {
@@ -141,9 +141,9 @@ func (w *jsonWriter) ownValue(f *field) {
 	}
 }
 
-// location writes the array that a RelLoc or DataLoc refers to. All such
-// references together may cover the payload once, lest a small payload become
-// a large output.
+// location writes the array that a RelLoc or DataLoc refers to. All such references
+// together may cover the payload once, because otherwise a small payload could become a
+// large output.
 func (w *jsonWriter) location(f *field) {
 	ref := w.c.U32()
 	from, size := int(ref&0xffff), int(ref>>16)
@@ -163,8 +163,8 @@ func (w *jsonWriter) location(f *field) {
 	w.end = max(w.end, from+size)
 }
 
-// decimal writes a System.Decimal: 96 bits divided by a power of ten. Other
-// bits than those of sign and power are an error.
+// decimal writes a System.Decimal: 96 bits divided by a power of ten. Any bit besides
+// sign and power is an error.
 func (w *jsonWriter) decimal(flags, hi uint32, lo uint64) {
 	const sign, power, maxPower = 1 << 31, 0xff << 16, 28
 	scale := int(flags & power >> 16)

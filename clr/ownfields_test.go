@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The trace's own description of an event says how its payload is written.
+// TestOwnFields writes payloads by the trace's own description of the event.
 func TestOwnFields(t *testing.T) {
 	scalar := func(c trace.TypeCode) trace.Field { return trace.Field{Name: "x", Type: c} }
 	array := func(c, elem trace.TypeCode, n int) trace.Field {
@@ -98,7 +98,8 @@ func TestOwnFields(t *testing.T) {
 	}
 }
 
-// References to one place many times over do not multiply the output.
+// TestLocationsAreBounded: references to one place many times over do not multiply the
+// output.
 func TestLocationsAreBounded(t *testing.T) {
 	const n = 1000
 	fields := make([]trace.Field, n)
@@ -126,7 +127,8 @@ func TestDescriptionsAreBounded(t *testing.T) {
 	}
 }
 
-// one-collect reports that its strings are one character, and writes a length.
+// TestUniversalStrings: one-collect declares its strings as one character, and writes a
+// length.
 func TestUniversalStrings(t *testing.T) {
 	var d Decoder
 	ev := &trace.Event{

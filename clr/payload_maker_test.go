@@ -12,8 +12,8 @@ import (
 	"unicode/utf16"
 )
 
-// An encoder makes payloads of random values from layouts, and the JSON that
-// they are to become.
+// An encoder makes payloads of random values from layouts, and the JSON expected from
+// them.
 type encoder struct {
 	rng     *rand.Rand
 	ptrSize int

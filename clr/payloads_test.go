@@ -10,9 +10,9 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A payload of a real process, with its fields as another reader gave them.
-// testdata/payloads.jsonl has one of each event that real traces hold: .NET
-// Core 2.1 on 32-bit Windows, 3.0 on Windows, .NET 8 to 10 on Linux.
+// A realPayload is a payload of a real process, with the fields that another reader
+// found. testdata/payloads.jsonl has one of each event in real traces: .NET Core 2.1 on
+// 32-bit Windows, 3.0 on Windows, .NET 8 to 10 on Linux.
 type realPayload struct {
 	Provider    string
 	ID, Version uint32
@@ -73,7 +73,7 @@ func TestRealPayloads(t *testing.T) {
 	}
 }
 
-// What AppendFields writes in all, for some of them.
+// TestAppendFields compares the whole output for some payloads.
 func TestAppendFields(t *testing.T) {
 	wants := map[string]string{
 		"GCStart 4":          `,"fields":{"Count":1,"Depth":2,"Reason":1,"Type":0,"ClrInstanceID":2,"ClientSequenceNumber":0},"fields_text":{"Reason":"Induced","Type":"NonConcurrentGC"}`,

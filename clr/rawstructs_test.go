@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// One payload, under the manifest's names and under those of the runtime's C
-// structures.
+// TestRawStructs writes a payload under the manifest's names and under the names of the
+// runtime's C structures.
 func TestRawStructs(t *testing.T) {
 	const (
 		historyManifest = `{"SizeBefore":1,"FreeListBefore":2,"FreeObjBefore":3,"SizeAfter":4,"FreeListAfter":5,"FreeObjAfter":6,` +
@@ -72,8 +72,8 @@ func numbers(b []byte, sizes ...int) []byte {
 	return b
 }
 
-// Every layout is written as the C structures have it, and cut at every byte
-// only loses what is not there.
+// TestRawStructsOfEveryLayout: every layout is written in the form of the C structures;
+// truncation at any byte loses only the missing part.
 func TestRawStructsOfEveryLayout(t *testing.T) {
 	eachLayout(t, func(t *testing.T, k Kind, l *layout, e *encoder) {
 		e = newEncoder(uint64(k), e.ptrSize)

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// UTF16 is a string as a payload has it: little-endian UTF-16 code units
-// without the terminating zero. It shares the payload's memory.
+// UTF16 is a string in a payload: little-endian UTF-16 code units without the terminating
+// zero. It shares the payload's memory.
 type UTF16 []byte
 
 // NewUTF16 encodes text.
 func NewUTF16(text string) UTF16 { return AppendUTF16(nil, text) }
 
-// AppendUTF16 appends text in UTF-16, without a terminating zero. What is not
+// AppendUTF16 appends text in UTF-16, without a terminating zero. A byte that is not
 // UTF-8 becomes U+FFFD.
 func AppendUTF16(dst UTF16, text string) UTF16 {
 	for _, r := range text {

@@ -7,19 +7,19 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// tracepointProvider is the part of the providers' names that LTTng's names lack.
+// tracepointProvider is the part of the providers' names that is missing in LTTng's
+// names.
 const tracepointProvider = "Microsoft-Windows-"
 
-// Tracepoint returns the event of an LTTng tracepoint of the runtime, such as
-// version 2 of GCStart for "DotNETRuntime:GCStart_V2". The result is false if the
-// package's table lacks the event or that version; the descriptor then has the
-// provider, name and version if it is one of the runtime's events, else it is zero.
+// Tracepoint returns the event of an LTTng tracepoint of the runtime, such as version 2
+// of GCStart for "DotNETRuntime:GCStart_V2". The result is false if the package's table
+// lacks the event or that version; the descriptor then has the provider, name and version
+// if it is one of the runtime's events, else it is zero.
 //
 // Arrays of structures are bytes without a description in such a trace; see
 // Descriptor.RawStructs.
 //
-// The names are those of the manifest with the version after them
-// (genLttngProvider.py).
+// A tracepoint's name is the manifest's with the version after it (genLttngProvider.py).
 func Tracepoint(name string) (trace.Descriptor, bool) {
 	provider, event, ok := strings.Cut(name, ":")
 	if !ok || !strings.HasPrefix(provider, "DotNETRuntime") {
@@ -35,7 +35,7 @@ func Tracepoint(name string) (trace.Descriptor, bool) {
 	return d, true
 }
 
-// splitVersion takes the version off a name such as "GCStart_V2".
+// splitVersion splits the version off a name such as "GCStart_V2".
 func splitVersion(name string) (string, uint32) {
 	i := strings.LastIndex(name, "_V")
 	if i < 0 {

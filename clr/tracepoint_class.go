@@ -7,21 +7,21 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// maxTracepointFields is how many fields a tracepoint has at most: the runtime
-// packs more (MAX_LTTNG_ARGS in genLttngProvider.py).
+// maxTracepointFields is how many fields a tracepoint has at most. The runtime packs
+// larger events (MAX_LTTNG_ARGS in genLttngProvider.py).
 const maxTracepointFields = 9
 
-// A TracepointClass is an event as the runtime describes it to LTTng.
+// A TracepointClass is the runtime's description of an event to LTTng.
 type TracepointClass struct {
 	Name   string        // such as "DotNETRuntime:GCStart_V2"
 	Packed bool          // the whole payload is one field, a sequence of bytes
 	Fields []trace.Field // of the payload in its order, unless Packed
 }
 
-// Tracepoint returns the tracepoint of the event, which function Tracepoint reads,
-// for payloads with pointers of ptrSize bytes. The result is false if there is none:
-// for the event that only EventPipe has, and for an event with strings that are not
-// UTF-16, which LTTng cannot represent; the runtime raises it on Windows only.
+// Tracepoint returns the tracepoint of the event, which function Tracepoint reads, for
+// payloads with pointers of ptrSize bytes. The result is false if there is none: for the
+// event that only EventPipe has, and for an event with strings that are not UTF-16. LTTng
+// cannot represent these, so the runtime raises the event on Windows only.
 func (k Kind) Tracepoint(version uint32, ptrSize int) (TracepointClass, bool) {
 	s := k.schema()
 	provider, ok := strings.CutPrefix(s.provider, tracepointProvider)
@@ -69,8 +69,8 @@ var tracepointTypes = map[code]trace.TypeCode{
 	codeUTF16:  trace.UTF16String,
 }
 
-// Fields returns a description of the event's payload in a version, as traces have it for
-// events that readers do not know; nil if the payload has more than numbers and text.
+// Fields returns a description of the event's payload in a version, in the form that
+// traces use for unknown events; nil if the payload has more than numbers and text.
 func (k Kind) Fields(version uint32) []trace.Field {
 	if k == KindUnknown || k >= numKinds {
 		return nil

@@ -36,7 +36,7 @@ func TestTracepointClass(t *testing.T) {
 	}
 }
 
-// What has a tracepoint is found by its name.
+// TestTracepointsAreFound: an event with a tracepoint is found by its name.
 func TestTracepointsAreFound(t *testing.T) {
 	var without []clr.Kind
 	for k := clr.KindUnknown + 1; int(k) < clr.NumKinds; k++ {

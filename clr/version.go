@@ -2,9 +2,9 @@ package clr
 
 import "github.com/gctrail/gctrail/internal/binread"
 
-// VersionOf returns the version of an event's payload: the trace's, unless that is 0
-// and the payload has exactly the length of a later version. Some nettrace V6 files
-// of one-collect have no versions.
+// VersionOf returns the version of an event's payload. If the trace says 0 and the
+// payload has exactly the length of a later version, it returns that, because some
+// nettrace V6 files of one-collect have no versions.
 func VersionOf(k Kind, version uint32, payload []byte, ptrSize int) uint32 {
 	if version != 0 || k == KindUnknown || k >= numKinds {
 		return version

@@ -15,8 +15,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Babeltrace reads an LTTng trace of every event in every version, has all
-// fields, and finds nothing to complain of.
+// TestBabeltraceReadsEveryEvent: Babeltrace reads an LTTng trace of every event in every
+// version with all fields, and without a complaint.
 func TestBabeltraceReadsEveryEvent(t *testing.T) {
 	tool, err := exec.LookPath("babeltrace2")
 	if err != nil {

@@ -20,8 +20,8 @@ func BenchmarkDisabled(b *testing.B) {
 	}
 }
 
-// A session listens, and makes the program wait if it cannot keep up: what an
-// event costs in all, the writing of the trace included.
+// BenchmarkEnabled measures the whole cost of an event, including the writing of the
+// trace: a session listens, and makes the program wait if it cannot keep up.
 func BenchmarkEnabled(b *testing.B) { benchmarkEnabled(b, runtime.GOMAXPROCS(0)) }
 
 func BenchmarkEnabled16(b *testing.B) { benchmarkEnabled(b, 16) }

@@ -56,7 +56,8 @@ func (c *chunkPool) close() {
 	c.room.Broadcast()
 }
 
-// A queue holds the bytes that a session has taken from a shard, and the first record.
+// A queue holds the bytes that a session has taken from a shard, with its position at the
+// first record.
 type queue struct {
 	capture uint64
 	chunks  [][]byte
@@ -70,7 +71,7 @@ type queue struct {
 	payload []byte
 }
 
-// fill takes what a stream of the shard holds.
+// fill takes the contents of a stream of the shard.
 func (q *queue) fill(s *shard, st *stream) {
 	s.mu.Lock()
 	q.capture = s.capture
@@ -81,7 +82,7 @@ func (q *queue) fill(s *shard, st *stream) {
 	}
 }
 
-// advance moves on to the next record, and returns the chunk that it has finished.
+// advance moves on to the next record, and returns the chunk that it has used up.
 func (q *queue) advance() (done []byte) {
 	q.off += recordHeader + len(q.payload)
 	if q.off == len(q.chunks[0]) {

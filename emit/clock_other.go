@@ -11,8 +11,8 @@ func (c *clock) start() { c.base = time.Now() }
 
 func (c *clock) now() int64 { return int64(time.Since(c.base)) }
 
-// at is the clock's reading at a time. A time without a monotonic reading is compared
-// with the wall clock's present one.
+// at returns the clock's reading at a time. A time without a monotonic reading is
+// compared with the present wall clock.
 func (c *clock) at(t time.Time) int64 {
 	now := time.Now()
 	return int64(now.Sub(c.base)) - int64(now.Sub(t))

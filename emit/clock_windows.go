@@ -25,8 +25,8 @@ func (c *clock) now() int64 {
 	return c.last
 }
 
-// at is the clock's reading at a time: in the present step, not before the latest. A
-// time without a monotonic reading is compared with the wall clock's present one.
+// at returns the clock's reading at a time: in the present step, not before the latest. A
+// time without a monotonic reading is compared with the present wall clock.
 func (c *clock) at(t time.Time) int64 {
 	now := time.Now()
 	at := int64(now.Sub(c.base)) - int64(now.Sub(t))

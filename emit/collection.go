@@ -103,8 +103,8 @@ func (gc *Collection) start() {
 	})
 }
 
-// pausing returns the thread of the pause that the collection is in: the final
-// one of a background collection has its own.
+// pausing returns the thread of the pause that the collection is in, because the final
+// pause of a background collection has a thread of its own.
 func (gc *Collection) pausing() *Thread {
 	if gc.step >= stepSuspendingAgain && gc.plan.Background {
 		return gc.c.backgroundThread()

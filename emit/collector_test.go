@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/emit"
 )
 
-// orders are the events of whole collections, as gc.cpp raises them.
+// orders are the events of whole collections in the order of gc.cpp.
 var orders = map[string]string{
 	"workstation": `GCSuspendEEBegin GCSuspendEEEnd GCTriggered GCStart GCDynamicEvent GCMarkWithType GCGlobalHeapHistory GCPerHeapHistory GCEnd GCHeapStats
 		GCRestartEEBegin GCRestartEEEnd`,
@@ -27,7 +27,7 @@ var orders = map[string]string{
 		GCPerHeapHistory GCPerHeapHistory`,
 }
 
-// Events come in the runtime's order, those of a pause on one thread.
+// TestOrder: events come in the runtime's order, and the events of a pause on one thread.
 func TestOrder(t *testing.T) {
 	for name, want := range orders {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// Steps out of order are refused, and change nothing: the collection can continue.
+// TestStepsOutOfOrder: steps out of order are refused and change nothing, so that the
+// collection can continue.
 func TestStepsOutOfOrder(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	collector := p.NewCollector(emit.CollectorOptions{})
@@ -136,7 +137,7 @@ func TestStepsOutOfOrder(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		plan  emit.Plan
-		steps []string // each with what else is allowed before it
+		steps []string // each with the alternatives allowed before it
 	}{
 		{emit.Plan{}, []string{"Suspended", "End: Raise", "Resume:", "Resumed:"}},
 		{emit.Plan{Generation: 2, Background: true}, []string{

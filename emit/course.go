@@ -47,8 +47,9 @@ var (
 		actResume:    {stepEnded: stepResuming},
 		actResumed:   {stepResuming: stepDone},
 	}
-	// nestedCourse is the course of a collection inside the first pause of a background one,
-	// which suspends and restarts the threads.
+	// nestedCourse is the course of a collection inside the first pause of a background
+	// one. It has no suspension of its own, because the background collection suspends
+	// and restarts the threads.
 	nestedCourse = course{
 		actEnd: {stepStopped: stepDone},
 	}

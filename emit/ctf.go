@@ -49,8 +49,8 @@ func (p *Provider) ctfOptions(start time.Time, ticks int64) ctf.WriterOptions {
 	}
 }
 
-// ctfClass returns the tracepoint of an event of the runtime, or a custom event
-// as one.
+// ctfClass returns the tracepoint of an event of the runtime, or a class made from a
+// custom event.
 func ctfClass(d *trace.Descriptor) (ctf.EventClass, bool) {
 	if k := clr.KindOf(d.Provider, d.ID); k != clr.KindUnknown {
 		c, ok := k.Tracepoint(d.Version, pointerSize)

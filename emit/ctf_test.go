@@ -12,7 +12,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// What a session on an LTTng trace drops, readers find lost.
+// TestCTFTellsWhatWasDropped: readers find the events lost that a session on an LTTng
+// trace dropped.
 func TestCTFTellsWhatWasDropped(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	path := filepath.Join(t.TempDir(), "trace")
@@ -20,7 +21,7 @@ func TestCTFTellsWhatWasDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	threads := []*emit.Thread{p.NewThread(), p.NewThread()} // there is room for what one shard holds
+	threads := []*emit.Thread{p.NewThread(), p.NewThread()} // there is room for the events of one shard
 	raised := uint64(0)
 	for ; s.Dropped() == 0; raised += 2 {
 		for _, thread := range threads {
@@ -72,8 +73,8 @@ func TestCTFProcess(t *testing.T) {
 	}
 }
 
-// Custom events come back with their fields; those that cannot be written are
-// not for such sessions, and do no harm.
+// TestCTFCustomEvents: custom events come back with their fields; events that cannot be
+// written are left out of such sessions, and do no harm.
 func TestCTFCustomEvents(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	path := filepath.Join(t.TempDir(), "x.trace.zip")
@@ -111,8 +112,8 @@ func TestCTFCustomEvents(t *testing.T) {
 	}
 }
 
-// Places where no trace can be written are refused, and what is there is left
-// alone.
+// TestCreateCTFRefuses: places where no trace can be written are refused, and existing
+// files are left alone.
 func TestCreateCTFRefuses(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	dir := t.TempDir()

@@ -14,9 +14,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Custom is a kind of event that the program defines. Traces describe its
-// fields, so readers need not know it. Its methods may be called by several
-// goroutines at once.
+// A Custom is a kind of event that the program defines. Readers need not know it, because
+// traces describe its fields. Its methods may be called by several goroutines at once.
 type Custom struct {
 	p    *Provider
 	kind uint32
@@ -24,10 +23,9 @@ type Custom struct {
 	mask atomic.Uint64
 }
 
-// Define defines a kind of event. Fields can have the types from Boolean to
-// Float64 of package trace, GUID and UTF16String, and arrays of those. Ids have
-// 16 bits and versions 8, because TraceEvent stores no more. Events of the
-// runtime cannot be redefined.
+// Define defines a kind of event. Fields can have the types from Boolean to Float64 of
+// package trace, GUID and UTF16String, and arrays of these. Ids have 16 bits and versions
+// 8, because TraceEvent stores no more. Events of the runtime cannot be redefined.
 func (p *Provider) Define(d trace.Descriptor) (*Custom, error) {
 	switch {
 	case d.Provider == "" || d.Name == "":
@@ -70,10 +68,10 @@ func definable(f *trace.Field) bool {
 // Enabled reports whether a session wants the events.
 func (c *Custom) Enabled() bool { return c.mask.Load() != 0 }
 
-// Raise raises an event with a value for each field, if a session wants it: a
-// bool, uint16 (of a Char), int8 … uint64, float32, float64, [16]byte (of a
-// GUID) or string as the field's type has it, a slice of such for an array.
-// Raise returns an error if the number or types of the values differ.
+// Raise raises an event with a value for each field, if a session wants it: a bool,
+// uint16 (of a Char), int8 … uint64, float32, float64, [16]byte (of a GUID) or string,
+// according to the field's type, or a slice of them for an array. Raise returns an error
+// if the number or types of the values differ.
 func (c *Custom) Raise(values ...any) error {
 	if !c.Enabled() {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Fields of all types come back as the trace itself describes them.
+// TestCustomFields: fields of all types come back with the trace's own description.
 func TestCustomFields(t *testing.T) {
 	values := []struct {
 		field trace.Field

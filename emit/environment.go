@@ -25,7 +25,8 @@ func (e environment) value(name string) string {
 	return ""
 }
 
-// number returns the value of a setting, which is hexadecimal.
+// number returns the value of a setting, which is hexadecimal, or otherwise if it is not
+// set.
 func (e environment) number(name string, otherwise uint64) uint64 {
 	n, err := strconv.ParseUint(hexDigits(e.value(name)), 16, 64)
 	if err != nil {
@@ -36,7 +37,7 @@ func (e environment) number(name string, otherwise uint64) uint64 {
 
 func hexDigits(s string) string { return strings.TrimPrefix(strings.ToLower(s), "0x") }
 
-// capture starts the session that the environment asks for, as
+// capture starts the session that the environment requests, as
 // enable_default_session_via_env_variables does in the runtime's ep.c. It writes to a
 // file.
 func (p *Provider) capture(env environment) (*Session, error) {
@@ -72,17 +73,17 @@ func (p *Provider) capture(env environment) (*Session, error) {
 	return s, nil
 }
 
-// defaultConfig is what the runtime records without an EventPipeConfig, as far as a
-// Provider has it.
+// defaultConfig lists the runtime's providers without an EventPipeConfig, as far as a
+// Provider has them.
 var defaultConfig = []Wanted{
 	{Provider: clr.RuntimeProvider, Keywords: 0x4c14fccbd, Level: 5},
 	{Provider: clr.PrivateProvider, Keywords: 0x4002000b, Level: 5},
 }
 
-// eventPipeConfig reads an EventPipeConfig, name:keywords:level:arguments and
-// more of them behind commas, as ep_enable_2 does in the runtime's ep.c: keywords
-// are hexadecimal, all if they are empty, none if they are missing; a level that
-// is missing is the highest. Arguments are for EventSources.
+// eventPipeConfig parses an EventPipeConfig as ep_enable_2 does in the runtime's ep.c: a
+// list of name:keywords:level:arguments, separated by commas. Keywords are hexadecimal,
+// all if they are empty, none if they are missing; a missing level is the highest.
+// Arguments are ignored, because they are for EventSources.
 func eventPipeConfig(config string) []Wanted {
 	const verbose = 5
 	if config == "" {

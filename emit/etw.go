@@ -28,8 +28,8 @@ func (p *Provider) StartETW() (*Session, error) { return p.startSystemETW() }
 
 // An etwAPI is the part of the system that a provider needs.
 type etwAPI interface {
-	// register registers a provider. The system calls control when sessions change what
-	// they want of it: from any thread, and perhaps before register returns.
+	// register registers a provider. The system calls control when the combined request
+	// of all sessions changes: from any thread, and perhaps before register returns.
 	register(guid clr.GUID, control func(etwControl)) (handle uint64, err error)
 	// unregister waits for calls of control to end. No calls follow.
 	unregister(handle uint64) error
@@ -48,16 +48,16 @@ type etwEvent struct {
 	keyword uint64
 }
 
-// An etwData is an EVENT_DATA_DESCRIPTOR (evntprov.h) where pointers have 64
-// bits. What it points to stays in place while the event is written.
+// An etwData is an EVENT_DATA_DESCRIPTOR (evntprov.h) of a 64-bit system. The caller
+// keeps its target in place while the event is written.
 type etwData struct {
 	ptr  *byte
 	size uint32
 	_    uint32
 }
 
-// An etwControl holds the arguments of an enable callback: what all sessions together
-// want of a provider.
+// An etwControl holds the arguments of an enable callback: the combined request of all
+// sessions for a provider.
 type etwControl struct {
 	code     etwCode
 	level    uint8
@@ -65,7 +65,7 @@ type etwControl struct {
 	matchAll uint64
 }
 
-// An etwCode is an EVENT_CONTROL_CODE (evntprov.h). Others are to be ignored.
+// An etwCode is an EVENT_CONTROL_CODE (evntprov.h). Unknown codes must be ignored.
 type etwCode uint32
 
 const (
@@ -146,8 +146,7 @@ func (p *Provider) startETW(api etwAPI) (*Session, error) {
 	return s, nil
 }
 
-// begin handles the sessions that were there before. They get the events that the runtime
-// raises when it starts.
+// begin raises the runtime's start events for sessions that are older than the provider.
 func (e *etw) begin() {
 	e.mu.Lock()
 	e.ready = true

@@ -27,7 +27,7 @@ type fakeProvider struct {
 	control func(etwControl) // nil if it is not registered any more
 }
 
-// NewFakeETW returns an ETW with sessions that want some providers' events.
+// NewFakeETW returns an ETW with sessions that request events of some providers.
 func NewFakeETW(enabled ...Wanted) *FakeETW {
 	f := &FakeETW{enabled: map[string]etwControl{}, start: time.Now()}
 	for _, w := range enabled {
@@ -96,7 +96,7 @@ func (f *FakeETW) unregister(handle uint64) error {
 	return f.Err
 }
 
-// write reads what the system would, at the offsets of evntprov.h.
+// write reads the event at the offsets of evntprov.h, as the system would.
 func (f *FakeETW) write(handle uint64, event *etwEvent, data *etwData, count uint32) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -127,7 +127,8 @@ const (
 	ETWDataLength = unsafe.Offsetof(etwData{}.size)
 )
 
-// now is the time of an event. ETW's clock is finer than package time's on Windows.
+// now returns the time of an event. It advances with every call, because package time's
+// clock is coarser than ETW's on Windows.
 func (f *FakeETW) now() int64 {
 	f.last = max(int64(time.Since(f.start)), f.last+1)
 	return f.last

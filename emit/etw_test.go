@@ -18,8 +18,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Events are raised as the enable callbacks ask for them, from the first on
-// until the last.
+// TestETWWants: events are raised according to the enable callbacks, from the first to
+// the last.
 func TestETWWants(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{Process: emit.Process{CommandLine: "shop"}})
 	fake := emit.NewFakeETW()
@@ -91,7 +91,7 @@ func kindOf(e *etltest.Event) clr.Kind {
 	return clr.KindOf(provider, uint32(e.ID))
 }
 
-// A process is made known to sessions that were there before it.
+// TestETWStart: a process introduces itself to sessions that were there before it.
 func TestETWStart(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{Process: emit.Process{CommandLine: "shop -x", Settings: &clr.GCSettingsRundown{}}})
 	fake := emit.NewFakeETW(emit.Wanted{Provider: clr.RuntimeProvider, Level: 4, Keywords: 1}, emit.Wanted{Provider: clr.RundownProvider, Level: 4})
@@ -126,7 +126,7 @@ func TestETWStart(t *testing.T) {
 	}
 }
 
-// What ETW does not take is counted, and what fails leaves nothing behind.
+// TestETWFails: events that ETW refuses are counted, and failures leave nothing behind.
 func TestETWFails(t *testing.T) {
 	full := errors.New("no buffer")
 	p := newProvider(t, emit.ProviderOptions{})
@@ -181,7 +181,7 @@ func TestStartETW(t *testing.T) {
 	}
 }
 
-// The events are those that readers of .etl files make collections of.
+// TestETWCollectionsComeBack: readers of .etl files find the collections in the events.
 func TestETWCollectionsComeBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.etl")
 	rapid.Check(t, func(t *rapid.T) {

@@ -22,8 +22,8 @@ func (p *Provider) startSystemETW() (*Session, error) {
 	return p.startETW(advapi{})
 }
 
-// The functions of evntprov.h. Handles have 64 bits, so that they fit into one
-// argument only if those do.
+// The functions of evntprov.h. They need a 64-bit system, because a handle has 64 bits
+// and must fit into one argument.
 var (
 	advapi32        = windows.NewLazySystemDLL("advapi32.dll")
 	eventRegister   = advapi32.NewProc("EventRegister")
@@ -82,8 +82,9 @@ var enableCallback = sync.OnceValue(func() uintptr {
 	})
 })
 
-// controls are the functions by context of their callbacks: the system holds a context
-// where the garbage collector does not see it.
+// controls maps the contexts of callbacks to their functions. A context is a number
+// instead of a pointer, because the system holds it where the garbage collector does not
+// see it.
 var controls contexts
 
 type contexts struct {

@@ -89,7 +89,7 @@ func ExampleCollector() {
 	// collection 1: blocking generation 0, freed 900, promoted 100
 }
 
-// An event of the program's own describes its fields in the trace.
+// A program's own event describes its fields in the trace.
 func ExampleProvider_Define() {
 	p, err := emit.NewProvider(emit.ProviderOptions{})
 	if err != nil {
@@ -132,7 +132,7 @@ func printEvents(r io.Reader, provider string) {
 	}
 }
 
-// A program that gctrail, dotnet-trace and others can attach to.
+// gctrail, dotnet-trace and others can attach to this program.
 func ExampleServe() {
 	p, err := emit.NewProvider(emit.ProviderOptions{})
 	if err != nil {

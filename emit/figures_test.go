@@ -14,7 +14,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// The same collections have the same figures, whatever the format.
+// TestFiguresInAllFormats: the same collections have the same figures, whatever the
+// format.
 func TestFiguresInAllFormats(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -52,9 +53,9 @@ func TestFiguresInAllFormats(t *testing.T) {
 	})
 }
 
-// figuresOf returns the collections of a trace as "gctrail gcs" shows them,
-// with times from the first one's start: LTTng traces do not contain when the
-// recording began, and contain less about the process.
+// figuresOf returns the collections of a trace as "gctrail gcs" shows them, with times
+// from the first one's start, because LTTng traces do not contain when the recording
+// began. They also contain less about the process.
 func figuresOf(t *rapid.T, path string) []string {
 	t.Helper()
 	in, err := openFile(path)

@@ -30,7 +30,7 @@ func createNettrace(version int) func(*emit.Provider, string, emit.SessionOption
 	}
 }
 
-// start starts a session in the format. It returns where the trace will be.
+// start starts a session in the format. It returns the path of the trace.
 func (f *format) start(t testing.TB, p *emit.Provider, opt emit.SessionOptions) (s *emit.Session, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), f.file)

@@ -14,8 +14,7 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// A history raises collections at random through a collector, and notes what
-// they were.
+// A history raises random collections through a collector, and remembers them.
 type history struct {
 	t         *rapid.T
 	collector *emit.Collector
@@ -25,7 +24,7 @@ type history struct {
 	open      []*raised // background collections that have not ended
 }
 
-// A raised is a collection, with what a model must find it to be.
+// A raised is a collection with the figures expected from a model.
 type raised struct {
 	*emit.Collection
 	plan       emit.Plan
@@ -113,8 +112,8 @@ func (h *history) end(r *raised) {
 	h.raised = append(h.raised, r)
 }
 
-// result draws a result that can be: what is not collected keeps its size, and programs
-// do not allocate in gen1 and gen2.
+// result draws a possible result: a generation that is not collected keeps its size, and
+// programs do not allocate in gen1 and gen2.
 func (h *history) result(plan emit.Plan) *emit.Result {
 	draw := func(most uint64) uint64 { return rapid.Uint64Range(0, most).Draw(h.t, "bytes") }
 	r := &emit.Result{
@@ -157,9 +156,8 @@ func (h *history) must(err error) {
 	}
 }
 
-// figures are those of a collection that are the sums of a result. Of what a
-// background collection freed, that is gen2's: on the rest, other collections
-// have a say.
+// figures are the sums of a result. For a background collection, freed counts gen2 only,
+// because other collections change the rest meanwhile.
 type figures struct{ before, after, promoted, freed int64 }
 
 func (r *raised) figures() (f figures) {
@@ -230,9 +228,8 @@ func collections(t *rapid.T, trace []byte) (map[uint32]*gc.Collection, *nettrace
 	return found, r
 }
 
-// Collections come back from a trace with the figures that they were raised
-// with, whether or not the private provider has the background ones'
-// phases.
+// TestCollectionsComeBack: a trace yields the figures that the collections were raised
+// with, with and without the background phases of the private provider.
 func TestCollectionsComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := emit.NewProvider(emit.ProviderOptions{})
@@ -279,9 +276,9 @@ func (s *stuck) Write(b []byte) (int, error) {
 	return s.Writer.Write(b)
 }
 
-// A session whose writer blocks drops events without stopping the program, and tells in
-// the trace how many it dropped, and where: collections that have all their events have
-// their figures.
+// TestLostEvents: a session whose writer blocks drops events without stopping the
+// program, and the trace shows how many it dropped, and where: collections with all their
+// events have their figures.
 func TestLostEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := emit.NewProvider(emit.ProviderOptions{})

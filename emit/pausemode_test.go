@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/emit"
 )
 
-// TestPauseMode checks that a result without a mode has that of its process, as the
-// runtime's collections do, and that one with a mode keeps it.
+// TestPauseMode checks that a result without a mode has the mode of its process, as the
+// runtime's collections do, and that a result with a mode keeps it.
 func TestPauseMode(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -42,7 +42,7 @@ func (pr Process) withDefaults() Process {
 	return pr
 }
 
-// commandLine joins arguments; the program's name is quoted where it must be.
+// commandLine joins arguments; the program's name is quoted if necessary.
 func commandLine(args []string) string {
 	line := strings.Join(args, " ")
 	if len(args) > 0 && strings.Contains(args[0], " ") {

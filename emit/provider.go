@@ -26,8 +26,8 @@ var (
 // the runtime.
 const MaxSessions = 64
 
-// pointerSize is the pointer size of the payloads, whatever the program's own: they have
-// addresses of a runtime, which a Go program does not have.
+// pointerSize is the pointer size of the payloads, whatever the program's own. It can be
+// constant, because they have addresses of a runtime, which a Go program does not have.
 const pointerSize = 8
 
 // ProviderOptions describe the process that raises the events.
@@ -54,7 +54,7 @@ type Provider struct {
 	spread   atomic.Uint32 // turns of the shards
 	pool     sync.Pool     // of *shard
 	threads  threadIDs
-	mu       sync.Mutex // of what follows
+	mu       sync.Mutex // of the fields below
 	sessions [MaxSessions]*Session
 	custom   []*Custom
 	closed   bool
@@ -86,8 +86,8 @@ func NewProvider(opt ProviderOptions) (*Provider, error) {
 	return p, nil
 }
 
-// describe returns the event as the runtime's metadata has it: without a name,
-// fields or opcode if the event is native.
+// describe returns the event in the form of the runtime's metadata, which lacks name,
+// fields and opcode of native events.
 func describe(k clr.Kind, version uint32) trace.Descriptor {
 	d := trace.Descriptor{Provider: k.Provider(), ID: k.ID(), Version: version, Level: k.Level(), Keywords: k.Keywords()}
 	if k == clr.KindProcessInfo {
@@ -99,8 +99,8 @@ func describe(k clr.Kind, version uint32) trace.Descriptor {
 // Enabled reports whether a session wants events of the kind.
 func (p *Provider) Enabled(k clr.Kind) bool { return p.masks[k].Load() != 0 }
 
-// Raise raises an event on no thread in particular, if a session wants it. It
-// does not retain e.
+// Raise raises an event on no thread in particular, unless no session wants it. It does
+// not retain e.
 func (p *Provider) Raise(e clr.Event) {
 	k := e.EventKind()
 	if !p.Enabled(k) {
@@ -128,7 +128,7 @@ func (p *Provider) Close() error {
 	return errors.Join(errs...)
 }
 
-// attach gives a session its bit, and the events that it wants.
+// attach gives a session its bit, and subscribes it to its events.
 func (p *Provider) attach(s *Session) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A session gets the events of its levels and keywords, and no others; an event
-// without keywords, or of level 0, is not asked for them.
+// TestSessionsGetWhatTheyWant: a session gets the events of its levels and keywords, and
+// no others; events without keywords, or of level 0, come in any case.
 func TestSessionsGetWhatTheyWant(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	runtime := func(keywords uint64, level uint8) []emit.Wanted {
@@ -90,8 +90,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// Many goroutines raise while sessions come and go; the traces are whole, with
-// each thread's events in order.
+// TestConcurrentSessions raises events on many goroutines while sessions come and go; the
+// traces are whole, with each thread's events in order.
 func TestConcurrentSessions(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	stop := make(chan struct{})
@@ -144,7 +144,7 @@ func TestConcurrentSessions(t *testing.T) {
 	raising.Wait()
 }
 
-// A session that blocks loses nothing, however slow its writer.
+// TestBlock: a session that blocks loses nothing, however slow its writer.
 func TestBlock(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	var out bytes.Buffer
@@ -174,7 +174,8 @@ func (s *slowWriter) Write(b []byte) (int, error) {
 	return s.w.Write(b)
 }
 
-// A writer that fails ends its session, not the program, also where that waits.
+// TestWriterFails: a writer that fails ends its session, not the program, even if the
+// program waits for it.
 func TestWriterFails(t *testing.T) {
 	full := errors.New("disk full")
 	p := newProvider(t, emit.ProviderOptions{})
@@ -311,8 +312,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Events can be placed in the past, as far as the provider allows, and come out
-// in order.
+// TestRaiseAt: events can be placed in the past, as far as the provider allows, and come
+// out in order.
 func TestRaiseAt(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{Late: time.Minute})
 	var out bytes.Buffer

@@ -20,11 +20,11 @@ const (
 
 var generationNames = [numGenerations]string{"gen0", "gen1", "gen2", "loh", "poh"}
 
-// A HeapResult is the result of a collection for one heap, by generation, in
-// bytes. SizeBefore and SizeAfter include free space. PinnedSurv and
-// NonePinnedSurv are the bytes that survived, only for generations that were
-// collected. Package gc takes sizes for damaged that no collector has: a generation that was
-// not collected does not shrink, and gen1 and gen2 grow in collections only.
+// A HeapResult is the result of a collection for one heap, by generation, in bytes.
+// SizeBefore and SizeAfter include free space. PinnedSurv and NonePinnedSurv are the
+// bytes that survived, only for generations that were collected. Use possible sizes,
+// because package gc treats others as damage: a generation that was not collected does
+// not shrink, and gen1 and gen2 grow in collections only.
 type HeapResult [numGenerations]clr.GCPerHeapHistoryValue
 
 // A Result is the outcome of a collection.
@@ -185,7 +185,7 @@ func (gc *Collection) histories(on *Thread, r *Result) {
 	}
 }
 
-// end raises GCEnd and GCHeapStats, which TraceEvent expects on one thread.
+// end raises GCEnd and GCHeapStats on one thread, because TraceEvent expects that.
 func (gc *Collection) end(on *Thread, r *Result) (at int64) {
 	at = on.raise(&clr.GCEnd{Count: gc.number, Depth: uint32(gc.plan.Generation), ClrInstanceID: gc.c.opt.ClrInstance})
 	var size, promoted [numGenerations]uint64
@@ -201,7 +201,7 @@ func (gc *Collection) end(on *Thread, r *Result) (at int64) {
 		GenerationSize1: size[Gen1], TotalPromotedSize1: promoted[Gen1],
 		GenerationSize2: size[Gen2], TotalPromotedSize2: promoted[Gen2],
 		GenerationSize3: size[LOH], TotalPromotedSize3: promoted[LOH],
-		GenerationSize4:          size[POH], // the runtime leaves what was promoted there out
+		GenerationSize4:          size[POH], // the runtime leaves out its promoted bytes
 		FinalizationPromotedSize: r.FinalizationBytes, FinalizationPromotedCount: r.FinalizationObjects,
 		PinnedObjectCount: uint32(r.PinnedObjects), SinkBlockCount: uint32(r.SyncBlocks), GCHandleCount: uint32(r.Handles),
 		ClrInstanceID: gc.c.opt.ClrInstance,

@@ -26,14 +26,14 @@ var everything = []emit.Wanted{
 	{Provider: clr.EventPipeProvider, Keywords: ^uint64(0), Level: 5},
 }
 
-// absent are the events that LTTng traces do not have, and why.
+// absent are the events that LTTng traces lack, with the reasons.
 var absent = map[clr.Kind]string{
 	clr.KindProcessInfo:           "EventPipe raises it, not the runtime",
 	clr.KindCCWRefCountChangeAnsi: "its strings would be taken for UTF-16; the runtime raises it on Windows only",
 }
 
-// Every event comes back from a file as it was raised, in every version and in
-// all formats.
+// TestEveryEventComesBack: every event comes back from a file unchanged, in every version
+// and in all formats.
 func TestEveryEventComesBack(t *testing.T) {
 	for _, f := range formats {
 		t.Run(f.name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func comesBack(t *testing.T, f *format, versions map[clr.Kind]uint32) {
 	for _, ev := range events {
 		k := clr.KindOf(ev.Desc.Provider, ev.Desc.ID)
 		want := trace.Descriptor{Provider: k.Provider(), ID: k.ID(), Version: versions[k], Level: k.Level(), Keywords: k.Keywords()}
-		if lttng || f.name == "V6" { // which do not tell it, so that package open does
+		if lttng || f.name == "V6" { // which lack it, so that package open fills it in
 			want.Opcode = k.Opcode()
 		}
 		want.RawStructs = lttng
@@ -104,7 +104,7 @@ func comesBack(t *testing.T, f *format, versions map[clr.Kind]uint32) {
 	}
 }
 
-// hasFields compares what "gctrail events" has of an event with the event.
+// hasFields compares an event in the output of "gctrail events" with the event.
 func hasFields(t *testing.T, line []byte, e clr.Event) {
 	t.Helper()
 	var shown struct {
@@ -123,7 +123,7 @@ func hasFields(t *testing.T, line []byte, e clr.Event) {
 	sameObject(t, e.EventKind().String(), shown.Fields, reflect.ValueOf(e).Elem())
 }
 
-// runtimeNames are members that bear other names where LTTng recorded them.
+// runtimeNames are members with other names in LTTng's recordings.
 var runtimeNames = map[string]string{
 	"FreeListSpaceBefore": "FreeListBefore", "FreeObjSpaceBefore": "FreeObjBefore",
 	"FreeListSpaceAfter": "FreeListAfter", "FreeObjSpaceAfter": "FreeObjAfter",

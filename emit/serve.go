@@ -17,8 +17,8 @@ import (
 	"github.com/gctrail/gctrail/internal/program"
 )
 
-// ServeOptions configure where clients find the process, and what they learn about
-// it. The zero value fits most programs.
+// ServeOptions configure the address and the description of the process for clients. The
+// zero value fits most programs.
 type ServeOptions struct {
 	// Environment is used to look up the runtime's variables ("name=value").
 	// Clients get it as the environment of the process, with gcServer and
@@ -128,7 +128,7 @@ func (s *Server) Close() error {
 
 var ridNames = map[string]string{"windows": "win", "darwin": "osx"}
 
-// info returns what clients learn about the process.
+// info returns the description of the process for clients.
 func (pr *Process) info() diag.Info {
 	return diag.Info{
 		PID:            uint64(pr.PID),
@@ -142,7 +142,7 @@ func (pr *Process) info() diag.Info {
 }
 
 // environment returns env with the settings that correspond to the process's flags,
-// from which clients learn its flavour of GC.
+// because clients read the flavour of GC from them.
 func (pr *Process) environment(env environment) environment {
 	all := slices.Clone(env)
 	for _, s := range [...]struct {
@@ -162,7 +162,7 @@ const (
 	leastBuffer = 1 << 20
 )
 
-// The clients of a provider share the memory that their sessions may take.
+// The clients of a provider share the memory for their sessions.
 type clients struct {
 	p *Provider
 
@@ -223,8 +223,7 @@ func (t *tracing) Run(w io.Writer) error {
 // Stop makes Run write the end.
 func (t *tracing) Stop() { t.session.end() }
 
-// A lateWriter buffers what is written, the head of a trace, until its destination is
-// known.
+// A lateWriter buffers the head of a trace until its destination is known.
 type lateWriter struct {
 	w    io.Writer
 	head []byte

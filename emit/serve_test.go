@@ -47,7 +47,7 @@ func shortFolder(t *testing.T) string {
 	return dir
 }
 
-// gcCollect is what dotnet-trace's profile gc-collect asks for.
+// gcCollect is the request of dotnet-trace's profile gc-collect.
 var gcCollect = diag.Config{BufferMB: 16, Rundown: diag.RundownGC, NoStacks: true, Providers: []diag.Provider{
 	{Name: clr.RuntimeProvider, Keywords: 1, Level: 4}, {Name: clr.PrivateProvider, Keywords: 1, Level: 4},
 }}
@@ -83,7 +83,8 @@ func stop(t *testing.T, s *diag.Session) (kinds []clr.Kind, lost uint64) {
 	return kinds, r.Loss().Events
 }
 
-// Clients learn which process it is, and get the events that each asks for.
+// TestServe: clients read the description of the process, and each gets the events that
+// it requested.
 func TestServe(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{Process: emit.Process{
 		CommandLine: `"/my game/server" -x`, OS: "Linux", Arch: "x64", Runtime: [3]uint16{9, 0, 4}, Settings: &clr.GCSettingsRundown{},
@@ -146,7 +147,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// The 65th session is refused; a client that goes leaves its place.
+// TestServeManySessions: the 65th session is refused; a client that goes frees its place.
 func TestServeManySessions(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	server, c := serve(t, p)
@@ -174,8 +175,8 @@ func TestServeManySessions(t *testing.T) {
 	stop(t, collect(t, c, gcCollect))
 }
 
-// mortal starts a session as a client does that can be killed: closing its
-// connection stops nothing before.
+// mortal starts a session like a client that is killed later: nothing is stopped before
+// its connection closes.
 func mortal(t *testing.T, s *emit.Server, bufferMB, mode uint32) net.Conn {
 	t.Helper()
 	c, err := net.Dial("unix", s.Address())
@@ -207,8 +208,8 @@ func mortal(t *testing.T, s *emit.Server, bufferMB, mode uint32) net.Conn {
 	return c
 }
 
-// A client that does not read costs the program no time: its events are dropped
-// and counted.
+// TestServeSlowClient: a client that does not read does not slow the program down,
+// because its events are dropped and counted.
 func TestServeSlowClient(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	_, c := serve(t, p)
@@ -233,8 +234,8 @@ func TestServeSlowClient(t *testing.T) {
 	}
 }
 
-// What waits for clients is bounded by the program, whatever they ask for, and is
-// free again when they have gone.
+// TestServeBuffers: the program bounds the memory for clients, whatever they request, and
+// frees it when they have gone.
 func TestServeBuffers(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	_, c := serveWith(t, p, emit.ServeOptions{BufferBytes: 4 << 20})
@@ -255,7 +256,8 @@ func TestServeBuffers(t *testing.T) {
 	}
 }
 
-// A client that asks for it loses nothing, and the program waits for it.
+// TestServeBlockingClient: a client that requests it loses nothing, and the program waits
+// for it.
 func TestServeBlockingClient(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	server, c := serve(t, p)
@@ -313,7 +315,8 @@ func TestServeBlockingClient(t *testing.T) {
 	<-waiting
 }
 
-// What is not a client, or half of one, leaves the others alone.
+// TestServeGarbage: connections that send nothing valid, or half a request, leave the
+// others alone.
 func TestServeGarbage(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	server, c := serve(t, p)
@@ -332,8 +335,8 @@ func TestServeGarbage(t *testing.T) {
 	}
 }
 
-// A process that is to wait for a client waits until it is resumed, as long as
-// the caller lets it.
+// TestServeSuspended: a process waits for its clients until it is resumed, as long as the
+// caller lets it.
 func TestServeSuspended(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	opt := emit.ServeOptions{Environment: []string{"DOTNET_DefaultDiagnosticPortSuspend=1"}, SuspendLimit: 50 * time.Millisecond, Folder: shortFolder(t)}

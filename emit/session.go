@@ -39,14 +39,14 @@ type SessionOptions struct {
 	NoRundown bool
 }
 
-// Wanted selects the events of a provider for a session: those of at most its
-// level that have one of the keywords, or no keyword at all.
+// Wanted selects the events of a provider for a session: events up to its level with one
+// of the keywords, or without any.
 type Wanted struct {
 	Provider string // in upper or lower case
 	Keywords uint64
 	Level    uint8    // 1 critical … 5 verbose
-	Events   []uint32 // only those with these ids; nil means all
-	Except   []uint32 // if Events is nil, all but those with these ids
+	Events   []uint32 // only these ids; nil means all
+	Except   []uint32 // if Events is nil, all but these ids
 }
 
 // GCCollect returns the providers of dotnet-trace's profile gc-collect: collections
@@ -59,7 +59,7 @@ func GCCollect() []Wanted {
 }
 
 // GCVerbose returns the provider of dotnet-trace's profile gc-verbose: collections,
-// handles and samples of what was allocated.
+// handles and samples of allocations.
 func GCVerbose() []Wanted {
 	return []Wanted{{Provider: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordGCHandle | clr.KeywordException, Level: 5}}
 }
@@ -127,8 +127,8 @@ func (p *Provider) nettraceTo(w io.Writer, version int) func(time.Time, int64) (
 		if err != nil {
 			return nil, err
 		}
-		// A sequence point that has all shards: of each, the first event reports
-		// what was lost before it, or the trace's end of a shard that lost all.
+		// This sequence point covers all shards. For each shard, its first event reports
+		// the loss before it; for a shard that lost everything, the trace's end does.
 		for i := range p.shards {
 			nw.Lost(0, p.shards[i].capture, 0)
 		}
@@ -136,9 +136,9 @@ func (p *Provider) nettraceTo(w io.Writer, version int) func(time.Time, int64) (
 	}
 }
 
-// startSession starts a session on the trace that open returns, given the time
-// and the clock's reading at its start. The file, if there is one, is closed
-// with the session, or if there is none.
+// startSession starts a session on the trace that open returns, given the time and the
+// clock's reading at its start. It closes the file, if there is one, with the session or
+// on failure.
 func (p *Provider) startSession(file *outfile.File, opt SessionOptions, open func(time.Time, int64) (sink, error)) (*Session, error) {
 	s, err := p.newSession(file, opt, open)
 	if err == nil {
@@ -153,8 +153,8 @@ func (p *Provider) startSession(file *outfile.File, opt SessionOptions, open fun
 	return s, nil
 }
 
-// begin puts the file in the place of an existing one, if it can be read while it is
-// written, and starts writing.
+// begin replaces an existing file, if the trace can be read while it is written, and
+// starts writing.
 func (s *Session) begin() error {
 	_, zip := s.sink.(ctfSink)
 	if s.file != nil && !zip && !s.held {
@@ -193,7 +193,7 @@ func (p *Provider) newSession(file *outfile.File, opt SessionOptions, open func(
 	}
 	s.chunks.room.L = &s.chunks.mu
 
-	// The clock is read before there can be events: none may be older.
+	// The clock is read before there can be events, because none may be older.
 	now := time.Now()
 	s.start = p.clock.at(now)
 	var err error
@@ -272,7 +272,7 @@ func (s *Session) run() {
 	s.err = s.closeFile(cmp.Or(s.err, s.sink.close()))
 }
 
-// finish writes what is left, and the end.
+// finish writes the remaining events, and the end.
 func (s *Session) finish() error {
 	s.leave()
 	err := s.drain(math.MaxInt64)
@@ -287,7 +287,7 @@ func (s *Session) finish() error {
 	return s.closeFile(cmp.Or(err, s.sink.close()))
 }
 
-// leave takes the session from the provider. Nobody waits for it any more.
+// leave removes the session from the provider, so that nobody waits for it any more.
 func (s *Session) leave() {
 	s.block.Store(false)
 	s.chunks.close()
@@ -328,8 +328,8 @@ func (s *Session) drain(until int64) error {
 	return s.sink.flush()
 }
 
-// oldest returns the queue with the oldest event up to a time, and the time up
-// to which it is ahead of all others.
+// oldest returns the queue with the oldest event up to a time, and the time up to which
+// it has the oldest ones.
 func (s *Session) oldest(until int64) (best *queue, ahead int64) {
 	ahead = until
 	for i := range s.queues {
@@ -358,8 +358,8 @@ func (s *Session) write(q *queue) error {
 	return s.writeEvent(q.capture, &s.event)
 }
 
-// writeEvent writes an event. One that RaiseAt placed in the past, and that then
-// had to wait for room, can be too late: readers find it lost.
+// writeEvent writes an event. An event that RaiseAt placed in the past, and that then had
+// to wait for room, can be too late: readers find it lost.
 func (s *Session) writeEvent(capture uint64, ev *trace.Event) error {
 	switch err := s.sink.write(capture, ev); {
 	case errors.Is(err, ErrLate):
@@ -372,8 +372,8 @@ func (s *Session) writeEvent(capture uint64, ev *trace.Event) error {
 	return nil
 }
 
-// chunk takes a chunk from the pool, nil if it is empty. The goroutine is woken
-// when half of it is used.
+// chunk takes a chunk from the pool, nil if it is empty. It wakes the goroutine when half
+// of the pool is used.
 func (s *Session) chunk() []byte {
 	b, half := s.chunks.get()
 	if half {

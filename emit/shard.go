@@ -10,12 +10,12 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// numShards is the number of shards, and so of a trace's capturing threads. The
-// first one is that of collectors.
+// numShards is the number of shards, and so of a trace's capturing threads. The first one
+// is for collectors.
 const numShards = 17
 
-// maxPayload is the largest payload, in bytes: the runtime stops at 64 KiB, and
-// TraceEvent keeps the size in 16 bits.
+// maxPayload is the largest payload, in bytes, because the runtime stops at 64 KiB, and
+// TraceEvent stores the size in 16 bits.
 const maxPayload = math.MaxUint16
 
 // A shard captures events, in time order, for all sessions.
@@ -50,14 +50,14 @@ func (p *Provider) near() *shard {
 	return p.nextShard()
 }
 
-// nextShard returns the shards in turn, without that of collectors.
+// nextShard returns the shards in turn, except for the one of collectors.
 func (p *Provider) nextShard() *shard { return &p.shards[1+p.spread.Add(1)%(numShards-1)] }
 
-// writeLocked gives a record to the sessions that want it, and unlocks the
-// shard. It returns the event's time in ticks.
+// writeLocked gives a record to the sessions that want it, and unlocks the shard. It
+// returns the event's time in ticks.
 //
-// The mask is read with the shard locked: a session that was taken from it gets
-// nothing once all shards were locked.
+// It reads the mask with the shard locked, so that a session that was removed from it
+// gets nothing once all shards were locked.
 func (s *shard) writeLocked(p *Provider, r *record) int64 {
 	s.payload = r.payload.Append(s.payload[:0], r.desc.Version, pointerSize)
 	for {
@@ -105,8 +105,8 @@ type stream struct {
 	dropped uint32 // events since the last one
 }
 
-// Records in a chunk: ticks, thread, kind, the number of events dropped before
-// it, the size of the payload; the payload.
+// A record in a chunk: ticks, thread, kind, the number of events dropped before it, the
+// size of the payload; the payload.
 const (
 	recordHeader = 8 + 8 + 4 + 4 + 4
 	chunkSize    = recordHeader + maxPayload
@@ -153,8 +153,8 @@ func (st *stream) add(at int64, r *record, payload []byte) {
 	st.dropped = 0
 }
 
-// take appends what the stream holds to chunks. A chunk that is reserved, but
-// empty yet, stays: its record is waiting for room in another session.
+// take appends the stream's chunks to chunks. An empty chunk stays, because it is
+// reserved for a record that is waiting for room in another session.
 func (st *stream) take(chunks [][]byte) [][]byte {
 	chunks = append(chunks, st.full...)
 	st.full = st.full[:0]

@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A sink is the trace that a session writes, in one of the formats. Only the
-// session's goroutine uses it, but for carries.
+// A sink is the trace that a session writes, in one of the formats. Only the session's
+// goroutine uses it, except for carries.
 type sink interface {
 	// carries reports whether the format has such events.
 	carries(d *trace.Descriptor) bool

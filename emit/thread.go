@@ -22,7 +22,7 @@ func (p *Provider) NewThread() *Thread { return p.thread(p.nextShard()) }
 // thread returns a thread whose events the shard captures.
 func (p *Provider) thread(s *shard) *Thread { return &Thread{p: p, id: p.threads.take(), shard: s} }
 
-// Sibling returns another thread whose events are ordered with those of t.
+// Sibling returns another thread whose events are ordered with the events of t.
 func (t *Thread) Sibling() *Thread { return t.p.thread(t.shard) }
 
 // ID returns the id in the thread's events.
@@ -34,11 +34,11 @@ func (t *Thread) Close() { t.p.threads.put(t.id) }
 // Raise raises an event on the thread, if a session wants it. It does not keep e.
 func (t *Thread) Raise(e clr.Event) { t.raise(e) }
 
-// RaiseAt raises an event that happened at a time in the past. It returns
-// ErrLate, and raises nothing, if that is longer ago than ProviderOptions.Late,
-// or before the latest event of the thread or of another thread that shares its
-// shard. The events of such a provider should therefore all be raised by one
-// thread. Sessions that began later do not get the event.
+// RaiseAt raises an event that happened at a time in the past. It returns ErrLate, and
+// raises nothing, if that is longer ago than ProviderOptions.Late, or before the latest
+// event of the thread or of another thread that shares its shard. One thread should
+// therefore raise all events of such a provider. Sessions that began later do not get the
+// event.
 func (t *Thread) RaiseAt(at time.Time, e clr.Event) error {
 	if !t.p.Enabled(e.EventKind()) {
 		return nil

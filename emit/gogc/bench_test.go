@@ -11,7 +11,7 @@ import (
 // The benchmarks compare a program alone with one whose collections are raised,
 // without and with exact pauses.
 
-// BenchmarkAllocating allocates, while 64 MiB live; an operation is 1 MiB.
+// BenchmarkAllocating allocates, with 64 MiB of live objects; an operation is 1 MiB.
 func BenchmarkAllocating(b *testing.B) {
 	kept := make([][]byte, 1<<14)
 	next := 0

@@ -19,9 +19,9 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// TestExactPauses compares what a program that allocates raises with what the
-// runtime itself counts: the sum of each cycle's pauses, their number, and their
-// lengths by the buckets of its histogram.
+// TestExactPauses compares the events of an allocating program with the runtime's own
+// counts: the sum of each cycle's pauses, their number, and their lengths by the buckets
+// of its histogram.
 func TestExactPauses(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the clock of package time moves in steps there")
@@ -132,9 +132,10 @@ func (h *pauseHistogram) less(later pauseHistogram) {
 	}
 }
 
-// compare checks that pauses are as many as h has, and most of them, by length,
-// in its buckets or next to them: the trace has a pause begin a little before it
-// counts, by as much as another program may take the processor away.
+// compare checks that there are as many pauses as in h, and most of them, by length, in
+// its buckets or next to them. They may differ, because in the trace a pause begins a
+// little before the runtime counts it, and the system may take the processor away in
+// between.
 func (h *pauseHistogram) compare(t *testing.T, pauses []time.Duration) {
 	t.Helper()
 	var wanted []int // a bucket for each pause

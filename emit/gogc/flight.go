@@ -9,18 +9,17 @@ import (
 )
 
 const (
-	// window is how much of the execution trace is kept in memory: more than two
-	// looks take in, even of a program that does nothing but switch goroutines.
+	// window is how much of the execution trace is kept in memory. It must hold more than
+	// two looks, even of a program that does nothing but switch goroutines.
 	window = 4 << 20
 	// maxStops bounds the stops that wait for the end of their cycle.
 	maxStops = 1 << 12
-	// drift is how much the trace's clock may differ from that of the cycles'
-	// ends: both are tied to the time of day.
+	// drift is how much the trace's clock may differ from the clock of the cycles' ends,
+	// because both are tied to the time of day.
 	drift = 100 * time.Microsecond
 )
 
-// A flight has Go's execution trace recorded in memory, and tells the stops that
-// it has.
+// A flight records Go's execution trace in memory, and finds the stops in it.
 type flight struct {
 	recorder *trace.FlightRecorder
 	snapshot bytes.Buffer
@@ -28,8 +27,8 @@ type flight struct {
 	stops    []stop // of cycles that were not asked for yet
 }
 
-// takeOff starts the recorder. It fails if the program has another one running,
-// or writes execution traces of a format that is not known here.
+// takeOff starts the recorder. It fails if the program has another one running, or writes
+// execution traces of an unknown format.
 func takeOff() (*flight, error) {
 	f := &flight{recorder: trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: 2 * interval, MaxBytes: window})}
 	if err := f.recorder.Start(); err != nil {
@@ -42,10 +41,10 @@ func takeOff() (*flight, error) {
 	return f, nil
 }
 
-// find finds the stops up to the last one of a cycle, which ended at a time and
-// follows one that ended before. The trace may have that stop later than it is
-// known that the cycle ended: by microseconds, or as long as the system takes the
-// processor away from the thread that tells it.
+// find reads the stops up to the last one of a cycle, between the end of the cycle before
+// and its own end. It tries again for a while, because the stop may reach the trace late:
+// by microseconds, or as long as the system takes the processor away from the thread that
+// writes it.
 func (f *flight) find(before, end time.Time) {
 	const longest = 50 * time.Millisecond
 	for wait := time.Millisecond; f.look() == nil && wait < longest; wait *= 2 {
@@ -74,8 +73,8 @@ func (f *flight) look() error {
 	return nil
 }
 
-// order puts the stops in order. The end of a stop may be recorded after the
-// next one has begun.
+// order sorts the stops, because the end of a stop may be recorded after the next one has
+// begun.
 func (f *flight) order() {
 	slices.SortStableFunc(f.stops, func(a, b stop) int { return a.begin.Compare(b.begin) })
 	for i := 1; i < len(f.stops); i++ {
@@ -85,9 +84,8 @@ func (f *flight) order() {
 	}
 }
 
-// of returns the stops of the cycle whose last one ended at a time, first to
-// last; nil if the trace does not have them all. It forgets them, and those
-// before.
+// of returns the stops of the cycle whose last one ended at a time, first to last; nil if
+// the trace lacks one. It forgets them and all earlier ones.
 func (f *flight) of(end time.Time) []stop {
 	last := f.last(end)
 	if last < 0 {
@@ -105,8 +103,9 @@ func (f *flight) of(end time.Time) []stop {
 	return cycle
 }
 
-// last returns the place of the stop that a cycle ended in, -1 if it is not
-// there. Go takes the time of the cycle's end while the program stands still.
+// last returns the place of the stop that a cycle ended in, -1 if it is not there. The
+// end of the cycle lies within the stop, because Go reads the clock while the program is
+// stopped.
 func (f *flight) last(end time.Time) int {
 	for i, s := range slices.Backward(f.stops) {
 		if s.final && !s.begin.After(end.Add(drift)) && !s.end.Before(end.Add(-drift)) {

@@ -29,7 +29,7 @@ const (
 	interval = DefaultLate / 10
 )
 
-// Options select what a Source raises. The zero value costs very little.
+// Options configure a Source. The zero value costs very little.
 type Options struct {
 	// ExactPauses adds the exact start and end of each of a cycle's pauses, from Go's
 	// execution trace, which is recorded in memory (runtime/trace.FlightRecorder). A
@@ -53,7 +53,7 @@ func NewProvider(opt Options) (*emit.Provider, error) {
 type Source struct {
 	p      *emit.Provider
 	first  *emit.Thread // of the first pauses
-	second *emit.Thread // of what follows
+	second *emit.Thread // of the fields below
 	cycle  *emit.Custom
 	pauses *emit.Custom
 	flight *flight // nil without exact pauses
@@ -134,8 +134,8 @@ func (s *Source) run() {
 	}
 }
 
-// watch has the source woken after the next cycle, which finds an object that
-// nothing refers to.
+// watch wakes the source after the next cycle, by a cleanup of an object that nothing
+// refers to.
 func (s *Source) watch() {
 	type sentinel struct{ _ *sentinel } // with a pointer, lest it shares its memory with others
 	runtime.AddCleanup(new(sentinel), func(wake chan struct{}) {
@@ -146,9 +146,9 @@ func (s *Source) watch() {
 	}, s.wake)
 }
 
-// now returns the present time by both clocks. Of three readings it is the one
-// whose clocks differ most nearly as they did before: the system may take the
-// processor away between the one and the other.
+// now returns the present time by both clocks. It takes the best of three readings,
+// because the system may take the processor away between reading the one and the other:
+// the one whose difference changed least.
 func (s *Source) now() time.Time {
 	best := time.Now()
 	for range 2 {
@@ -166,8 +166,8 @@ func (s *Source) strays(t time.Time) time.Duration {
 	return (t.Round(0).Sub(s.read.Round(0)) - t.Sub(s.read)).Abs()
 }
 
-// note records what the latest cycle found live. Go does not retain that of earlier
-// cycles.
+// note records the live heap of the latest cycle, because Go does not retain it for
+// earlier cycles.
 func (s *Source) note() readings {
 	r := readMetrics()
 	s.live[int64(r.cycles)] = r.live
@@ -213,7 +213,7 @@ func (s *Source) look() {
 	}
 }
 
-// A cycle holds what Go reports about a GC cycle.
+// A cycle holds Go's report on a GC cycle.
 type cycle struct {
 	number    uint32
 	reason    clr.GCReason
@@ -229,10 +229,10 @@ type pause struct{ begin, end time.Time }
 
 func (p pause) length() time.Duration { return p.end.Sub(p.begin) }
 
-// divide divides the cycle's pause into those that the execution trace has. A
-// stop of the trace begins before Go counts it as a pause, as a rule by less
-// than a microsecond; if it is more, because the system took the processor away
-// in between, the longest is too long by what the sum is.
+// divide divides the cycle's pause into the stops of the execution trace. A stop of the
+// trace begins before Go counts it as a pause, as a rule by less than a microsecond. If
+// it is more, because the system took the processor away in between, the longest is
+// shortened by the excess of the sum.
 func (c *cycle) divide(stops []stop, monotonic func(time.Time) time.Time) {
 	if len(stops) < 2 {
 		return
@@ -266,8 +266,8 @@ type timed struct {
 	e  clr.Event
 }
 
-// events returns the events of a cycle. If only the sum of its pauses is known, the
-// first has no length.
+// events returns the events of a cycle. If only the sum of its pauses is known, the first
+// pause has no length.
 func (s *Source) events(c *cycle) []timed {
 	pauses := c.pauses
 	if pauses == nil {
@@ -296,8 +296,8 @@ func (s *Source) events(c *cycle) []timed {
 	return events
 }
 
-// raise raises a cycle's events: none if they are too late, and less exact ones
-// if only the first pauses are.
+// raise raises a cycle's events: none if they are too late, and less exact ones if only
+// the first pauses are too late.
 func (s *Source) raise(c *cycle) error {
 	events := s.events(c)
 	err := events[0].raise()
@@ -322,7 +322,7 @@ func (s *Source) raise(c *cycle) error {
 
 func (t *timed) raise() error { return t.on.RaiseAt(t.at, t.e) }
 
-// goCycle and goPauses have what .NET has no event for.
+// goCycle and goPauses carry figures for which .NET has no event.
 var (
 	goCycle = trace.Descriptor{Provider: Provider, ID: 1, Name: "GoCycle", Level: 4, Fields: []trace.Field{
 		{Name: "Number", Type: trace.Uint32},
@@ -342,7 +342,7 @@ var (
 
 func (s *Source) raiseCustom(before readings) {
 	m := &s.metrics
-	// Number and types of the values are those of Start: there is not an error.
+	// The error is always nil, because the values match the fields in number and type.
 	_ = s.cycle.Raise(uint32(m.cycles), m.live, m.goal, m.allocated,
 		m.assist-before.assist, m.dedicated-before.dedicated, m.idle-before.idle, m.pause-before.pause)
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// Every cycle becomes a collection with Go's own pause, to the nanosecond.
+// TestCycles: every cycle becomes a collection with Go's own pause, to the nanosecond.
 func TestCycles(t *testing.T) {
 	p, err := gogc.NewProvider(gogc.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no cycles but those below
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no cycles besides the ones below
 	var out bytes.Buffer
 	session, err := p.Start(&out, emit.SessionOptions{Providers: gogc.Wanted()})
 	if err != nil {
@@ -77,7 +77,7 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// The cycles that the runtime begins are distinguished from those of the program.
+// TestReason distinguishes the runtime's cycles from the program's.
 func TestReason(t *testing.T) {
 	p, err := gogc.NewProvider(gogc.Options{})
 	if err != nil {

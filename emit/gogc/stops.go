@@ -11,13 +11,12 @@ import (
 	"time"
 )
 
-// errFormat reports an execution trace that is not laid out as is known here.
+// errFormat reports an execution trace with an unknown layout.
 var errFormat = errors.New("gogc: execution trace of an unknown format")
 
 var errWithinEvent = fmt.Errorf("%w: a batch ends within an event", errFormat)
 
-// A stop is a time that Go's collector stopped the program for, by the wall
-// clock.
+// A stop is a time for which Go's collector stopped the program, by the wall clock.
 type stop struct {
 	final      bool // the end of marking, not the beginning of a cycle
 	begin, end time.Time
@@ -29,12 +28,11 @@ const (
 	markTerm       = "GC mark termination"
 )
 
-// Execution traces begin so (runtime/trace.go, readTrace0). Those of Go 1.26 end
-// each generation with an event, as do those of 1.25 that a FlightRecorder
-// writes.
+// Headers of execution traces (runtime/trace.go, readTrace0). Go 1.26 ends each
+// generation with an event, as Go 1.25 does for a FlightRecorder.
 var traceHeaders = []string{"go 1.25 trace\x00\x00\x00", "go 1.26 trace\x00\x00\x00"}
 
-// Types of events that have a meaning here (internal/trace/tracev2, events.go).
+// The types of events that are read (internal/trace/tracev2, events.go).
 const (
 	evEventBatch        = 1
 	evStacks            = 2
@@ -50,8 +48,8 @@ const (
 	evEndOfGeneration   = 52
 )
 
-// eventArgs is how many numbers follow the type of an event that has a time, of
-// which that is the first.
+// eventArgs is how many numbers follow the type of an event that has a time, which is the
+// first of them.
 var eventArgs = [...]uint8{
 	9: 3, 10: 3, 11: 1, 12: 4, 13: 3, // Procs…, Proc…
 	14: 4, 15: 2, 16: 3, 17: 1, 18: 1, 19: 3, 20: 3, 21: 4, 22: 3, 23: 1, 24: 1, 25: 4, // Go…
@@ -70,7 +68,7 @@ type stopReader struct {
 	stops []stop          // that were found by read
 }
 
-// read returns the stops that end in a snapshot, and in none before. They are valid
+// read returns the stops that end in a snapshot, and in no earlier one. They are valid
 // until the next call.
 func (r *stopReader) read(snapshot []byte) ([]stop, error) {
 	r.stops = r.stops[:0]
@@ -110,7 +108,7 @@ func (r *stopReader) read(snapshot []byte) ([]stop, error) {
 	return r.stops, nil
 }
 
-// take takes over what a generation tells, once all of it was read.
+// take adds the stops of a complete generation.
 func (r *stopReader) take(g *generation) {
 	if g.number == 0 {
 		return
@@ -119,8 +117,8 @@ func (r *stopReader) take(g *generation) {
 	if r.open == nil {
 		r.open = make(map[uint64]stop)
 	}
-	// Who begins a stop ends it, and is not kept from telling so: another stop may
-	// begin before it does.
+	// Match a begin with the next end of the same thread, because another stop may begin
+	// before the thread has recorded the end.
 	for _, e := range g.edges {
 		kind := g.kinds[e.kind]
 		s, begun := r.open[e.thread]
@@ -206,7 +204,7 @@ func (g *generation) events(thread, at uint64, data []byte) error {
 	return nil
 }
 
-// strings reads the dictionary of strings for those that name stops.
+// strings reads the dictionary of strings for the names of stops.
 func (g *generation) strings(c traceCursor) {
 	if g.kinds == nil {
 		g.kinds = make(map[uint64]string)
@@ -220,7 +218,7 @@ func (g *generation) strings(c traceCursor) {
 	}
 }
 
-// sync reads what ties the trace's clock to the time of day.
+// sync reads the relation of the trace's clock to the time of day.
 func (g *generation) sync(at uint64, c traceCursor) {
 	c.byte()
 	for len(c.rest) > 0 {
@@ -235,8 +233,7 @@ func (g *generation) sync(at uint64, c traceCursor) {
 	}
 }
 
-// A traceCursor reads an execution trace, of which nothing is left after a read
-// that goes beyond its end.
+// A traceCursor reads an execution trace. A read beyond its end leaves nothing.
 type traceCursor struct {
 	rest  []byte
 	short bool

@@ -117,7 +117,7 @@ func TestStopsRefused(t *testing.T) {
 	}
 }
 
-// FuzzStops reads anything: it must end, and stops must be in order.
+// FuzzStops reads anything: it must end, with stops in order.
 func FuzzStops(f *testing.F) {
 	f.Add(assembledTrace())
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -157,8 +157,8 @@ func TestFlight(t *testing.T) {
 	}
 }
 
-// TestLongCycle: where a cycle's first pause is too long ago to be raised, the
-// cycle is raised with the sum of its pauses.
+// TestLongCycle: if a cycle's first pause is too long ago to be raised, the cycle is
+// raised with the sum of its pauses.
 func TestLongCycle(t *testing.T) {
 	p, err := NewProvider(Options{Late: time.Minute})
 	if err != nil {
@@ -189,7 +189,7 @@ func TestLongCycle(t *testing.T) {
 	var model gc.Model
 	n := 0
 	for c, err := range model.Collections(nettrace.NewReader(&out, nettrace.Options{Want: gc.Wants})) {
-		// Where the clock moves in steps, the events of one have times some ns apart.
+		// If the clock moves in steps, events of one step have times some ns apart.
 		if n++; err != nil || (c.Pause().Or(0)-3*time.Millisecond).Abs() > 100*time.Nanosecond {
 			t.Errorf("%+v, %v", c, err)
 		}

@@ -68,8 +68,8 @@ func (r *BlockReader) Matches(first, last uint64) bool {
 	return last == r.Times.Span && (first == 0 || r.Version == 6)
 }
 
-// Next reads the next event. It returns false at the end of the block, and
-// where what is left is not an event: then err is set.
+// Next reads the next event. It returns false at the end of the block, or with err set if
+// the rest is not an event.
 func (r *BlockReader) Next() bool {
 	if r.Compressed && len(r.data)-r.off >= MaxHeader {
 		return r.nextCompressed()
@@ -174,7 +174,7 @@ func (r *BlockReader) context(i int, flags uint8) int {
 	return i
 }
 
-// nextChecked is next for headers of all kinds, with a check of each field.
+// nextChecked is next for headers of all kinds, and checks each field.
 func (r *BlockReader) nextChecked() bool {
 	c := binread.At(r.data[r.off:], r.base+int64(r.off))
 	size := 0

@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
-// FuzzCompressed reads a block in both ways that there are for compressed headers:
-// the fast one must find the events that the checked one finds, and its error.
+// FuzzCompressed compares the fast and the checked way to read compressed headers: both
+// must find the same events and the same error.
 func FuzzCompressed(f *testing.F) {
 	in := NewFramer(bytes.NewReader(nettracetest.Gunzip(f, "../../testdata/net10-killed-web.nettrace.gz")), FileWindow)
 	if err := in.Open(); err != nil {

@@ -1,4 +1,4 @@
-// Package eventpipe reads and writes the units of .netperf and .nettrace files:
-// blocks, the headers of events, and metadata records. It does not know how events
-// relate to each other; nettrace puts them in order, and splice takes traces apart.
+// Package eventpipe reads and writes the units of .netperf and .nettrace files: blocks,
+// the headers of events, and metadata records. It does not relate events to each other:
+// nettrace sorts them, and splice takes traces apart.
 package eventpipe

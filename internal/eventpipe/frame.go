@@ -98,8 +98,8 @@ type Framer struct {
 // NewFramer returns a framer of a trace with a window of the given sizes.
 func NewFramer(r io.Reader, size WindowSizes) *Framer { return &Framer{in: newWindow(r, size)} }
 
-// ContinueAt makes a new framer one of a part of a trace of a version, which begins
-// at off, an object boundary.
+// ContinueAt makes a new framer read a part of a trace of a version, beginning at the
+// object boundary off.
 func (f *Framer) ContinueAt(version int, off int64) {
 	f.Version, f.Off, f.Whole = version, off, off
 }
@@ -152,9 +152,8 @@ func (f *Framer) openV6() error {
 	return nil
 }
 
-// Read does the same as next, but after damage in V3 or V4 it continues where
-// another object begins. It can be called again after a *trace.FormatError in
-// these versions.
+// Read is Next, but after damage in V3 or V4 it continues at the next object. It can be
+// called again after a *trace.FormatError in these versions.
 func (f *Framer) Read(b *Block) error {
 	if f.Damaged {
 		f.Damaged = false
@@ -233,7 +232,7 @@ func (f *Framer) nextObject(b *Block) error {
 }
 
 // objectType reads the type of an object: its kind, its version, and the least version of
-// the readers that it is for.
+// a reader.
 func (f *Framer) objectType(b *Block) (least int, err error) {
 	begin := byte(tagBeginPrivate)
 	if f.Version == 3 {
@@ -348,8 +347,8 @@ func (f *Framer) body(b *Block, n int) error {
 	return err
 }
 
-// large reads a block that does not fit in the window into a separate buffer.
-// Memory grows with what arrives, not with the claimed size.
+// large reads a block that does not fit in the window into a separate buffer. Memory
+// grows with the bytes that arrive, because the claimed size may be wrong.
 func (f *Framer) large(b *Block, n int) error {
 	const step = 1 << 20
 	b.Data = f.buf[:0]
@@ -365,13 +364,13 @@ func (f *Framer) large(b *Block, n int) error {
 	return nil
 }
 
-// What blocks of V3 and V4 begin with.
+// The first bytes of blocks of V3 and V4.
 var (
 	beginV3 = []byte{tagBegin, tagBegin, tagNull, 1, 0, 0, 0, 0, 0, 0, 0}
 	beginV4 = []byte{tagBeginPrivate, tagBeginPrivate, tagNull, 2, 0, 0, 0, 2, 0, 0, 0}
 )
 
-// resyncStep is how much of the input resync looks through at a time.
+// resyncStep is how much of the input resync searches at a time.
 const resyncStep = 64 << 10
 
 // resync looks for the start of the next object of V3 or V4, after damage.
@@ -448,9 +447,9 @@ func Grow(b []byte, n int) []byte {
 	return b[:len(b)+n]
 }
 
-// TurnWith lets another function than the window's own choose its next buffer: turn
-// returns a buffer for at least n bytes that begins with rest. It must not change the
-// blocks of the old one while they are in use.
+// TurnWith replaces the function that chooses the window's next buffer. turn returns a
+// buffer for at least n bytes that begins with rest. It must not change the blocks of the
+// old one while they are in use.
 func (f *Framer) TurnWith(turn func(rest []byte, n int) ([]byte, error)) { f.in.turn = turn }
 
 // Turn continues in the next buffer.

@@ -2,10 +2,10 @@ package eventpipe
 
 import "encoding/binary"
 
-// MaxFrame bounds what precedes a block's contents.
+// MaxFrame bounds the size of a block's frame before its contents.
 const MaxFrame = 3 + 8 + 4 + len("MetadataBlock") + 1 + 4 + 3
 
-// AppendHeadV4 appends what precedes the payload of the Trace object of V4.
+// AppendHeadV4 appends the head of a V4 trace, up to the payload of the Trace object.
 func AppendHeadV4(dst []byte) []byte {
 	dst = append(dst, nettraceMagic...)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(streamMagic)))
@@ -36,8 +36,8 @@ func AppendType(dst []byte, kind BlockKind) []byte {
 	return append(dst, TagEnd)
 }
 
-// AppendFrameV4 appends what precedes the contents of a block at offset off of
-// the trace. The contents begin at a multiple of 4 bytes.
+// AppendFrameV4 appends the frame of a block at offset off of the trace, up to its
+// contents. These begin at a multiple of 4 bytes.
 func AppendFrameV4(dst []byte, kind BlockKind, size int, off int64) []byte {
 	start := len(dst)
 	dst = AppendType(dst, kind)
@@ -48,12 +48,13 @@ func AppendFrameV4(dst []byte, kind BlockKind, size int, off int64) []byte {
 	return dst
 }
 
-// AppendFrameV6 appends what precedes the contents of a block.
+// AppendFrameV6 appends the frame of a block, up to its contents.
 func AppendFrameV6(dst []byte, kind BlockKind, size int) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(size)|uint32(kind)<<24)
 }
 
-// EndMark returns what a trace lacks that is cut behind its last whole object.
+// EndMark returns the missing end of a trace that is truncated after its last whole
+// object.
 func EndMark(version int, whole int64, ended bool) []byte {
 	switch {
 	case ended, whole == 0:
@@ -65,8 +66,8 @@ func EndMark(version int, whole int64, ended bool) []byte {
 	}
 }
 
-// End marks: of V6 an empty block of kind EndOfStream, of the others the tag of
-// a null reference.
+// End marks: an empty block of kind EndOfStream in V6, the tag of a null reference in the
+// others.
 var (
 	endV6 = make([]byte, 4)
 	endV4 = []byte{tagNull}
@@ -82,8 +83,8 @@ func PutBlockHeader(b []byte, compressed bool, first, last uint64) {
 	PutLongBlockHeader(b, EventBlockHeader, compressed, first, last)
 }
 
-// PutLongBlockHeader is PutBlockHeader for a header with more bytes than it needs,
-// which readers skip.
+// PutLongBlockHeader is PutBlockHeader for a longer header, because an existing block may
+// have one. Readers skip the surplus bytes.
 func PutLongBlockHeader(b []byte, size int, compressed bool, first, last uint64) {
 	le := binary.LittleEndian
 	le.PutUint16(b, uint16(size))

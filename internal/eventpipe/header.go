@@ -6,9 +6,9 @@ import (
 	"github.com/gctrail/gctrail/internal/binread"
 )
 
-// A Header is what precedes an event's payload. In the compressed form it is
-// the state that each event changes in part (NetTraceFormat_v5.md, "EventBlobs
-// with compressed headers"); it starts at zero in every block.
+// A Header is an event's header. In the compressed form it is the state that each event
+// changes in part (NetTraceFormat_v5.md, "EventBlobs with compressed headers"); it starts
+// at zero in every block.
 type Header struct {
 	MetadataID uint32
 	Seq        uint32
@@ -41,8 +41,8 @@ const (
 	flagPayload
 )
 
-// compressed reads the next header of V4 to V6. With v6, the events' labels
-// take the place of the activity ids, and each event counts in the sequence.
+// compressed reads the next header of V4 to V6. In V6, labels replace the activity ids,
+// and each event counts in the sequence.
 func (h *Header) compressed(c *binread.Cursor, v6 bool) {
 	flags := c.U8()
 	if flags&flagMetadata != 0 {
@@ -72,7 +72,8 @@ func (h *Header) compressed(c *binread.Cursor, v6 bool) {
 	}
 }
 
-// context is the rarer part of compressed, kept out of it for speed.
+// context is the rare part of compressed, in a function of its own so that compressed is
+// fast.
 func (h *Header) context(c *binread.Cursor, flags uint8, v6 bool) {
 	if v6 {
 		if flags&flagActivity != 0 {
@@ -88,9 +89,9 @@ func (h *Header) context(c *binread.Cursor, flags uint8, v6 bool) {
 	}
 }
 
-// unsorted is set in the metadata id of an uncompressed V4 or V6 header whose
-// event is not sorted. (The specification has it the other way round; the
-// runtime and TraceEvent agree on this.)
+// unsorted is set in the metadata id of an uncompressed V4 or V6 header whose event is
+// not sorted. The specification has it the other way round, but the runtime and
+// TraceEvent agree on this.
 const unsorted = 1 << 31
 
 // Sizes of the uncompressed headers, with the leading size itself.
@@ -141,7 +142,7 @@ func (h *Header) uncompressedV6(c *binread.Cursor) (size int) {
 	return int(int32(binary.LittleEndian.Uint32(b)))
 }
 
-// common takes the part that the uncompressed headers of V4 and V6 share.
+// common takes the common part of the uncompressed headers of V4 and V6.
 func (h *Header) common(metadata uint32, b []byte) {
 	h.MetadataID = metadata &^ unsorted
 	h.Sorted = metadata&unsorted == 0

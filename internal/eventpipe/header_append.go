@@ -78,7 +78,7 @@ func (h *Header) AppendUncompressedV6(dst []byte) []byte {
 	return le.AppendUint32(dst, uint32(h.Payload))
 }
 
-// appendCommon appends what the fixed headers of V4 and V6 share.
+// appendCommon appends the common part of the fixed headers of V4 and V6.
 func (h *Header) appendCommon(dst []byte) []byte {
 	le := binary.LittleEndian
 	id := h.MetadataID

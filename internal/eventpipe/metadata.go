@@ -85,7 +85,8 @@ func fieldsV2(c *binread.Cursor, depth int) ([]trace.Field, bool) {
 	return fields, true
 }
 
-// fieldType reads a V4 type: its code, and what belongs to arrays and objects.
+// fieldType reads a V4 type: its code, and the element type or fields of arrays and
+// objects.
 func fieldType(c *binread.Cursor, depth int, nested func(*binread.Cursor, int) ([]trace.Field, bool)) (f trace.Field, ok bool) {
 	f.Type = typeCode(c.U32())
 	switch {
@@ -102,7 +103,7 @@ func fieldType(c *binread.Cursor, depth int, nested func(*binread.Cursor, int) (
 	return f, c.OK()
 }
 
-// metadataTags reads what .NET 5 and later append to a metadata record. Tags
+// metadataTags reads the tags that .NET 5 and later append to a metadata record. Tags
 // that are unknown or cannot be read change nothing.
 func metadataTags(c *binread.Cursor, d *trace.Descriptor) {
 	for c.Len() > 0 {
@@ -154,8 +155,8 @@ func ParseMetadataV6(row []byte, base int64) (id uint32, d *trace.Descriptor, er
 	return id, d, c.Err()
 }
 
-// metadataOptions reads the optional parts up to the first unknown one, which
-// has no length to skip it by.
+// metadataOptions reads the optional parts up to the first unknown one. It stops there,
+// because the part has no length to skip it by.
 func metadataOptions(c *binread.Cursor, d *trace.Descriptor) {
 	for c.Len() > 0 {
 		switch c.U8() {
@@ -222,12 +223,12 @@ func fieldTypeV6(c *binread.Cursor, depth int) (f trace.Field, ok bool) {
 	return f, c.OK()
 }
 
-// Fits reports whether n elements of at least size bytes can be in what is left.
+// Fits reports whether the rest of c can hold n elements of at least size bytes.
 func Fits(c *binread.Cursor, n uint32, size int) bool {
 	return c.OK() && int64(n)*int64(size) <= int64(c.Len())
 }
 
-// typeCode keeps a code that no byte holds from looking like another one.
+// typeCode limits a code to a byte, so that a larger one does not look like another.
 func typeCode(v uint32) trace.TypeCode { return trace.TypeCode(min(v, 0xff)) }
 
 // text decodes UTF-16LE code units.

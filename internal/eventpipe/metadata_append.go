@@ -40,8 +40,8 @@ func AppendMetadataV4(dst []byte, id uint32, d *trace.Descriptor, fields []trace
 	return dst
 }
 
-// fieldsFitV4 reports whether V4 can describe the fields, and whether there are
-// arrays among them, which take a V2 description.
+// fieldsFitV4 reports whether V4 can describe the fields, and whether there are arrays
+// among them, because these need a V2 description.
 func fieldsFitV4(fields []trace.Field) (fit, arrays bool) {
 	for i := range fields {
 		f := &fields[i]
@@ -144,7 +144,7 @@ func AppendMetadataV6(dst []byte, id uint32, d *trace.Descriptor, fields []trace
 	})
 }
 
-// appendSized appends what body appends, after its length.
+// appendSized appends the output of body, after its length.
 func appendSized(dst []byte, body func([]byte) []byte) []byte {
 	at := len(dst)
 	dst = body(append(dst, 0, 0))

@@ -2,10 +2,10 @@ package eventpipe
 
 import "encoding/binary"
 
-// CountPlain counts the events that follow by metadata id, as long as plain has their
-// id and their headers have nothing but a time, kind, stack and size of the payload, as
-// most have. It ends before an event that is anything else. It returns met with the ids
-// appended whose count was 0; counts must be as long as plain.
+// CountPlain counts the next events by metadata id, as long as plain has their id and
+// their headers have only a time, kind, stack and size of the payload, as most have. It
+// ends before any other event. It returns met with the ids appended whose count was 0;
+// counts must be as long as plain.
 func (r *BlockReader) CountPlain(plain []bool, counts []uint64, met []uint32) []uint32 {
 	const own = flagMetadata | flagStack | flagPayload
 	h, data := &r.Header, r.data
@@ -66,9 +66,8 @@ func (r *BlockReader) CountPlain(plain []bool, counts []uint64, met []uint32) []
 	return met
 }
 
-// alike skips events at off that differ from the one before only in their time,
-// by less than 16,384 ticks. It returns their number, the end, and the sum of
-// the differences.
+// alike skips events at off that differ from the one before only in their time, by less
+// than 16,384 ticks. It returns their number, their end, and the sum of the differences.
 func alike(data []byte, off, size int) (n uint64, end int, later uint64) {
 	for last := len(data) - 4 - size; off <= last; n++ {
 		h := binary.LittleEndian.Uint32(data[off:])

@@ -39,8 +39,9 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// encodeAgain compares the events of a block, and of a metadata block the
-// records only: .NET Core 3.0 gave their headers fields that did not change.
+// encodeAgain encodes the events of a block again and compares. In a metadata block it
+// compares the records only, because .NET Core 3.0 gave their headers fields that did not
+// change.
 func encodeAgain(t *testing.T, b *Block) {
 	t.Helper()
 	in, err := ReadBlock(b.Data, b.Off, 4)

@@ -15,21 +15,20 @@ var (
 	// is small enough for the processor's cache to have a block still when it is
 	// decoded.
 	FileWindow = WindowSizes{64 << 10, 512 << 10}
-	// LiveWindow is small while a process is idle, as many may be.
+	// LiveWindow is small for an idle process, because there may be many.
 	LiveWindow = WindowSizes{4 << 10, 128 << 10}
 )
 
-// A window is the part of the input that is in memory. Like a bufio.Reader it
-// reports an error of the input once, and may then go on.
+// A window is the part of the input that is in memory. Like a bufio.Reader, it reports an
+// error of the input once, and then reads on.
 type window struct {
 	in   io.Reader
 	buf  []byte
 	r, w int         // buf[r:w] was read from in, and not taken
 	err  error       // of in, to be reported behind buf[r:w]
 	size WindowSizes // of buf
-	// turn returns the buffer in which a window with n bytes goes on, and which
-	// begins with rest. It must not change what was taken of the old one, where
-	// somebody still uses it.
+	// turn returns the buffer in which a window with n bytes continues, and which begins
+	// with rest. It must not change the old buffer while its bytes are in use.
 	turn func(rest []byte, n int) ([]byte, error)
 }
 
@@ -39,7 +38,7 @@ func newWindow(in io.Reader, size WindowSizes) *window {
 	return w
 }
 
-// slide uses the buffer again, or one that is larger if it is too small for two
+// slide reuses the buffer, or replaces it by a larger one if it is too small for two
 // blocks.
 func (w *window) slide(rest []byte, n int) ([]byte, error) {
 	buf := w.buf
@@ -50,8 +49,8 @@ func (w *window) slide(rest []byte, n int) ([]byte, error) {
 	return buf, nil
 }
 
-// peek returns the next n bytes, without taking them. Where there are fewer it
-// returns these, and why.
+// peek returns the next n bytes, without taking them. If there are fewer, it returns
+// these with the reason.
 func (w *window) peek(n int) ([]byte, error) {
 	for w.w-w.r < n {
 		if err := w.fill(n); err != nil {
@@ -61,7 +60,7 @@ func (w *window) peek(n int) ([]byte, error) {
 	return w.buf[w.r : w.r+n : w.r+n], nil
 }
 
-// fill reads what the input has, into a buffer with room for n bytes.
+// fill reads available input into a buffer with room for n bytes.
 func (w *window) fill(n int) error {
 	if err := w.err; err != nil {
 		w.err = nil
@@ -81,7 +80,7 @@ func (w *window) fill(n int) error {
 	return nil
 }
 
-// renew goes on in another buffer, or at the start of the same.
+// renew continues in another buffer, or at the start of the same.
 func (w *window) renew(n int) error {
 	rest := w.buf[w.r:w.w]
 	buf, err := w.turn(rest, n)
@@ -103,7 +102,7 @@ func read(in io.Reader, p []byte) (n int, err error) {
 	return 0, io.ErrNoProgress
 }
 
-// take is what was peeked at, once it is used.
+// take consumes n peeked bytes.
 func (w *window) take(n int) { w.r += n }
 
 // skip takes n bytes, and returns how many there were.
@@ -121,8 +120,8 @@ func (w *window) skip(n int) (skipped int, err error) {
 	return skipped, nil
 }
 
-// Read takes what is in memory, or else reads the input past the buffer: it is for
-// what is larger.
+// Read takes the bytes in memory, or else reads the input directly, because it is for
+// objects larger than the buffer.
 func (w *window) Read(p []byte) (int, error) {
 	if w.r < w.w {
 		n := copy(p, w.buf[w.r:w.w])

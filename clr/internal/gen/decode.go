@@ -26,7 +26,7 @@ func (t *table) decodeBody(w *writer, recv, owner string, e *event, fields []fie
 	}
 }
 
-// reset empties what decodeBody may leave untouched, but keeps the arrays'
+// reset clears the fields that decodeBody may leave untouched, but keeps the arrays'
 // memory.
 func (t *table) reset(w *writer, recv, owner string, fields []field) {
 	guarded, keep := false, ""

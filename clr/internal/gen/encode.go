@@ -62,8 +62,7 @@ func countedBy(fields []field, name string) (counted []field) {
 	return counted
 }
 
-// lengths returns the expression for the number of elements of the counted
-// fields that the field by can tell.
+// lengths returns the expression for the number of elements of the fields that by counts.
 func lengths(recv string, counted []field, by *field) string {
 	var all []string
 	for _, f := range counted {

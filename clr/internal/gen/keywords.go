@@ -23,8 +23,8 @@ type rundown struct {
 	Keywords []string `json:"keywords"`
 }
 
-// keywordsByName returns the bits of all keywords. Names of the private provider's end
-// in Private, those of the rundown's own in Rundown.
+// keywordsByName returns the bits of all keywords. Names of the private provider's
+// keywords end in Private, names of the rundown's own in Rundown.
 func (t *table) keywordsByName() (map[string]uint64, error) {
 	bits := make(map[string]uint64)
 	for _, k := range slices.Concat(t.Keywords, t.PrivateKeywords, t.RundownKeywords) {
@@ -44,7 +44,7 @@ func (t *table) keywordsByName() (map[string]uint64, error) {
 	return bits, nil
 }
 
-// keywordsFile has the keywords, and a table of the runtime's.
+// keywordsFile has the keywords, and a table of the runtime's ones.
 func (t *table) keywordsFile() *writer {
 	w := &writer{}
 	w.p("// The keywords of the runtime's provider and of its rundown.\nconst (")

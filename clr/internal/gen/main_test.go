@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The committed files are what the table gives.
+// TestGeneratedFilesAreCurrent compares the committed files with the table's output.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	const dir = "../.."
 	table, err := os.ReadFile(filepath.Join(dir, "events.json"))

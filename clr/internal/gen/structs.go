@@ -95,7 +95,7 @@ func (w *writer) notes(notes []string) {
 	}
 }
 
-// structs writes the event's struct and those of its arrays' elements.
+// structs writes the event's struct and the structs of its arrays' elements.
 func (t *table) structs(w *writer, e *event) {
 	t.structType(w, e.goName(), e.Fields, e.oldest())
 	t.elementStructs(w, e.goName(), e.Fields, e.oldest())

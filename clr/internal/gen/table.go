@@ -96,8 +96,8 @@ type element struct {
 	Fields []field `json:"fields"`
 }
 
-// raw returns the element's fields under the names of the runtime's C
-// structure, nil if that has no other names.
+// raw returns the element's fields under the names of the runtime's C structure, nil if
+// these are the same.
 func (el *element) raw() []field {
 	var raw []field
 	for i, f := range el.Fields {
@@ -201,7 +201,7 @@ func (t *table) check(fields []field) error {
 	return nil
 }
 
-// A scalar is how a type of the table is read, written and kept.
+// A scalar defines how a type of the table is read, written and stored.
 type scalar struct {
 	goType string
 	read   string // the expression that reads it from cursor c
@@ -238,7 +238,7 @@ func (f *field) code() string {
 	}
 }
 
-// elementSize returns the least that an element takes, and whether that is all.
+// elementSize returns the least size of an element, and whether all have it.
 func (el *element) elementSize(version int) (s sizes, fixed bool) {
 	if el.Fields == nil {
 		return scalars[el.Type].size, true
