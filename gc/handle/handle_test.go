@@ -219,6 +219,29 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// Handles that are far from each other take no more memory than others, and room that is
+// free again is used.
+func TestBoundedPages(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	var h Handles
+	e := clr.SetGCHandle{Kind: clr.HandleKindStrong}
+	set := func(i uint64) {
+		e.HandleID = i << 20
+		h.Feed(m.At(0, &e))
+	}
+	for i := range uint64(maxPages + 10) {
+		set(i)
+	}
+	if c := h.Processes()[0]; c.Untracked != 10 || h.pages != maxPages {
+		t.Fatalf("%+v with %d pages", c, h.pages)
+	}
+	h.Feed(m.At(0, &clr.DestroyGCHandle{HandleID: 0}))
+	set(maxPages)
+	if c := h.Processes()[0]; c.Untracked != 10 || h.open != maxPages {
+		t.Errorf("%+v with %d open after one was destroyed", c, h.open)
+	}
+}
+
 func FuzzFeed(f *testing.F) {
 	m := eventtest.Maker{PID: 7}
 	f.Add(m.At(0, &clr.SetGCHandle{HandleID: 1}).Payload, int64(1<<62))

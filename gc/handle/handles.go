@@ -11,10 +11,11 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The bounds of Handles: how many open ones it follows, and how many pairs of
-// kind and stack it keeps apart.
+// The bounds of Handles: how many open ones it follows, in how many pages of its tables, and
+// how many pairs of kind and stack it keeps apart.
 const (
 	maxOpen  = 1 << 20
+	maxPages = 1 << 16
 	maxSites = 1 << 16
 )
 
@@ -29,6 +30,7 @@ type Handles struct {
 	byPID     map[uint64]*handles
 	recent    *handles // the process of the last event
 	open      int
+	pages     int // of the tables of all processes
 	set       clr.SetGCHandle
 	destroy   clr.DestroyGCHandle
 	stats     clr.GCHeapStats
@@ -161,11 +163,14 @@ func (h *Handles) created(p *handles, ev *trace.Event, v *clr.SetGCHandle) {
 	s.created++
 	p.counts.Created++
 	p.net++
-	if h.open == maxOpen && p.open.get(v.HandleID).site == 0 {
+	if !h.hasRoom(p, v.HandleID) {
 		p.counts.Untracked++
 		return
 	}
-	if before := p.open.set(v.HandleID, openHandle{s.number, at}); before.site != 0 {
+	pages := p.open.pages
+	before := p.open.set(v.HandleID, openHandle{s.number, at})
+	h.pages += p.open.pages - pages
+	if before.site != 0 {
 		p.counts.Lost++
 		p.net--
 		p.siteOf(before).series.add(at, -1)
@@ -173,6 +178,11 @@ func (h *Handles) created(p *handles, ev *trace.Event, v *clr.SetGCHandle) {
 		h.open++
 	}
 	s.series.add(at, 1)
+}
+
+// hasRoom reports whether one more handle can be followed.
+func (h *Handles) hasRoom(p *handles, id uint64) bool {
+	return h.open < maxOpen && (h.pages < maxPages || p.open.has(id)) || p.open.get(id).site != 0
 }
 
 // siteOf returns where a handle was created.
@@ -202,7 +212,9 @@ func (p *handles) site(k site) *siteSum {
 func (h *Handles) destroyed(p *handles, id uint64, at time.Duration) {
 	p.counts.Destroyed++
 	p.net--
+	pages := p.open.pages
 	o := p.open.remove(id)
+	h.pages += p.open.pages - pages
 	if o.site == 0 {
 		p.counts.Unknown++
 		return

@@ -9,6 +9,8 @@ const maxBuckets = 64
 type series struct {
 	width   time.Duration // 0 while empty
 	changes []int64
+	bucket  int           // of the last change
+	from    time.Duration // when it begins
 }
 
 // A Point is a number at a time.
@@ -20,17 +22,25 @@ type Point struct {
 const firstWidth = 100 * time.Millisecond
 
 func (s *series) add(at time.Duration, n int64) {
+	if uint64(at-s.from) >= uint64(s.width) { // also while empty
+		s.turn(max(at, 0))
+	}
+	s.changes[s.bucket] += n
+}
+
+// turn makes the bucket of a time the one that add adds to.
+func (s *series) turn(at time.Duration) {
 	if s.width == 0 {
 		s.width = firstWidth
 	}
-	at = max(at, 0)
 	for at/s.width >= maxBuckets {
 		s.widen()
 	}
-	for i := int(at / s.width); i >= len(s.changes); {
+	s.bucket = int(at / s.width)
+	s.from = time.Duration(s.bucket) * s.width
+	for s.bucket >= len(s.changes) {
 		s.changes = append(s.changes, 0)
 	}
-	s.changes[at/s.width] += n
 }
 
 func (s *series) widen() {
