@@ -8,7 +8,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// An awaited looks for what ends a trace: a collection that meets the condition of the
+// An awaited watches for the end of a trace: a collection that meets the condition of the
 // plan, or the stopping event.
 type awaited struct {
 	plan   *Plan
@@ -17,7 +17,7 @@ type awaited struct {
 	met    func(*Trigger) // is called when it has come
 
 	stopping    map[*trace.Descriptor]bool // kinds of the stopping event
-	trigger     *Trigger                   // what was waited for; nil until it came
+	trigger     *Trigger                   // nil until it came
 	unreachable bool                       // the stopping event cannot come
 	ends        atomic.Int64               // when the trace does, after the trigger; 0 before, as Unix time in nanoseconds
 }
@@ -41,8 +41,8 @@ func (a *awaited) finished(c *gc.Collection) {
 	}
 }
 
-// see checks whether an event is the awaited one, or comes so long after
-// that the trace can end.
+// see checks whether an event is the awaited one, or so much later that the trace can
+// end.
 func (a *awaited) see(ev *trace.Event) {
 	if a.trigger != nil {
 		if ev.Time() >= a.trigger.To+a.plan.After {

@@ -35,7 +35,7 @@ type capture struct {
 	out    *tracefile.File  // the file; nil while there is a ring in its place
 	ring   *tracefile.Ring  // nil if everything is written
 	reader *nettrace.Reader // of the capture itself
-	found  findings.Set     // of what is written; empty if there is a ring
+	found  findings.Set     // in the written trace; empty if there is a ring
 
 	pending []byte // read and not written
 	passed  int64  // bytes before pending
@@ -44,8 +44,8 @@ type capture struct {
 	eventful  bool // an event of the process was read
 	eventless bool // the recording failed before that
 
-	// stopped is why the runtime did not end the trace when asked to, and broken is
-	// why the rest of it cannot be read.
+	// stopped is the reason why the runtime did not end the trace when asked to, and
+	// broken the reason why the rest of it cannot be read.
 	stopped, broken error
 	// displaced reports that another client stopped the trace: the process still runs.
 	displaced bool
@@ -79,20 +79,20 @@ type traceSink interface {
 }
 
 const (
-	// captureIdle is how long events wait for older ones before they are counted: the
-	// runtime writes every 100 ms, less often on a busy machine.
+	// captureIdle is how long events wait for older ones before they are counted. It is
+	// that long because the runtime writes every 100 ms, less often on a busy machine.
 	captureIdle = time.Second
-	// captureGrace is how long a runtime may take to hang up after its trace's
-	// end.
+	// captureGrace is how long a runtime may take to hang up after the end of its trace.
 	captureGrace = 3 * time.Second
-	// captureSlow is how long the end of a trace may take before a message says so.
+	// captureSlow is how long the end of a trace may take before a message reports the
+	// delay.
 	captureSlow = 2 * time.Second
 	// captureEnding is how long a process may continue to answer after the end of its
 	// trace.
 	captureEnding = 200 * time.Millisecond
 )
 
-// newCapture returns a capture that writes everything to out; where out is nil, it
+// newCapture returns a capture that writes everything to out. If out is nil, the capture
 // needs a ring.
 func newCapture(process *diag.Process, session *diag.Session, out *tracefile.File) *capture {
 	c := &capture{process: process, session: session, in: session}
@@ -119,8 +119,7 @@ func (c *capture) keepIn(r *tracefile.Ring) {
 	r.Overrun = func() { c.cancel() }
 }
 
-// run reads the trace to its end, which the runtime is asked for when ctx is
-// done.
+// run reads the trace to its end, and asks the runtime to end it when ctx is done.
 func (c *capture) run(ctx context.Context) error {
 	ctx, c.cancel = context.WithCancel(ctx)
 	defer c.cancel()
@@ -170,7 +169,7 @@ func goesOn(process *diag.Process) bool {
 	return answers()
 }
 
-// dismiss asks the runtime to end the trace, and gives up on one that does not.
+// dismiss asks the runtime to end the trace. After a while it gives up.
 func (c *capture) dismiss() {
 	slow := time.AfterFunc(captureSlow, func() { c.notify(Ending{c.process, c.session.StopLimit()}) })
 	defer slow.Stop()
@@ -196,7 +195,8 @@ func (c *capture) read() error {
 	if c.in.SetReadDeadline(time.Now().Add(captureGrace)) == nil {
 		_, _ = io.Copy(io.Discard, c.in)
 	}
-	// A process that is killed early leaves half a block behind the whole ones.
+	// Cut at the last whole block, because a process that is killed early leaves half a
+	// block behind it.
 	whole, _ := c.reader.Whole()
 	if l := c.reader.Loss(); !c.eventful && l.Damaged > 0 && l.Damage[0].Off < whole {
 		return ErrNoEvents
@@ -223,8 +223,8 @@ func (c *capture) met(t *Trigger) {
 	c.notify(Triggered{c.process, t, c.path, c.plan})
 }
 
-// finish writes what the ring holds to the file, and removes the ring unless that
-// fails. A recording that failed before its first event writes none.
+// finish writes the ring's contents to the file, and removes the ring unless that fails.
+// A recording that failed before its first event writes none.
 func (c *capture) finish() error {
 	switch {
 	case c.ring == nil:
@@ -249,7 +249,7 @@ func (c *capture) finish() error {
 }
 
 // Read passes the bytes of the session to the reader, and retains them until the reader
-// has found where their objects end.
+// has found the ends of their objects.
 func (c *capture) Read(p []byte) (int, error) {
 	c.pass()
 	n, err := c.in.Read(p)
@@ -269,13 +269,13 @@ func (c *capture) Read(p []byte) (int, error) {
 }
 
 // SetReadDeadline limits the time of reads. It ignores a session that was closed
-// meanwhile: the next Read reports its end.
+// meanwhile, because the next Read reports its end.
 func (c *capture) SetReadDeadline(t time.Time) error {
 	_ = c.in.SetReadDeadline(t)
 	return nil
 }
 
-// pass writes the whole objects that were read. If that fails, it asks the runtime to
+// pass writes the whole objects received so far. If that fails, it asks the runtime to
 // stop.
 func (c *capture) pass() {
 	size, end := c.reader.Whole()
@@ -304,7 +304,7 @@ func (c *capture) release() {
 	}
 }
 
-// hasEvents reports whether a trace has an event besides those that this program adds.
+// hasEvents reports whether a trace has an event that gctrail has not added itself.
 func hasEvents(src trace.Source) bool {
 	for d, n := range src.Counts() {
 		if n > 0 && d.Provider != clr.GctrailProvider {
@@ -314,7 +314,7 @@ func hasEvents(src trace.Source) bool {
 	return false
 }
 
-// write writes whole objects: all of them, or as many as there is room for.
+// write writes whole objects, or as many as there is room for.
 func (c *capture) write(objects, end []byte) {
 	if c.ring != nil && c.session.Stopped() {
 		c.ring.End()
@@ -329,7 +329,7 @@ func (c *capture) write(objects, end []byte) {
 	}
 	c.cancel()
 	if n, end := c.reader.WholeIn(objects[:room], c.passed); n > 0 {
-		_, _ = c.sink.Write(objects[:n], end) // the first failure is told
+		_, _ = c.sink.Write(objects[:n], end) // the first failure is reported
 	}
 }
 

@@ -66,8 +66,8 @@ func TestCaptureBroken(t *testing.T) {
 	}
 }
 
-// A smallDisk is a file on a disk with some bytes of room. Of a write that finds
-// room in part, it counts nothing, as os.File does.
+// A smallDisk is a file on a disk with some bytes of room. Like os.File, it counts
+// nothing of a write that finds room in part.
 type smallDisk struct {
 	data []byte
 	room int
@@ -125,8 +125,8 @@ func TestCaptureFull(t *testing.T) {
 	}
 }
 
-// TestCaptureGone: a file that was removed while it was written ends the collecting, and
-// is not offered for reading.
+// TestCaptureGone: collecting ends if its file was removed while it was written, and the
+// file is not offered for reading.
 func TestCaptureGone(t *testing.T) {
 	trace := webBytes(t)
 	for _, fail := range []error{nil, tracefile.ErrGone} {

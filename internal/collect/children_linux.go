@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// children returns the processes that inherited a port, as far as that is visible.
+// children returns the processes that inherited a port, as far as the system shows them.
 func children(port string) []int {
 	entries, _ := os.ReadDir("/proc")
 	var pids []int

@@ -2,5 +2,6 @@
 
 package collect
 
-// children returns nothing: this system does not show which processes inherited a port.
+// children returns nothing, because this system does not show which processes inherited a
+// port.
 func children(string) []int { return nil }

@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/internal/splice"
 )
 
-// A ProcessError reports why a process cannot be reached, or what it refused.
+// A ProcessError reports why a process cannot be reached, or refused a command.
 type ProcessError struct {
 	Name string // and its id
 	Err  error
@@ -20,10 +20,10 @@ func (e *ProcessError) Error() string { return e.Name + ": " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *ProcessError) Unwrap() error { return e.Err }
 
-// Unreachable returns the error of a process that was found and cannot be asked.
+// Unreachable returns the error of a process that was found but cannot be queried.
 func Unreachable(p *diag.Process) error { return &ProcessError{Title(p), p.Err} }
 
-// An OutputError reports what is wrong with a file that was to be written.
+// An OutputError reports a fault of an output file.
 type OutputError struct {
 	Name string
 	Err  error
@@ -58,7 +58,7 @@ func (e *ReviewError) Unwrap() error { return e.Err }
 type ChildError struct {
 	Name   string
 	Code   int
-	Hidden bool // what it wrote was not shown
+	Hidden bool // its output was not shown
 }
 
 func (e *ChildError) Error() string { return fmt.Sprintf("%s: exit code %d", e.Name, e.Code) }
@@ -88,12 +88,12 @@ var (
 	ErrNoTrace = fmt.Errorf("it does not send a trace: %d MiB came without a complete block", splice.MaxHeld>>20)
 	// ErrNoEvents reports a runtime that sends blocks without a readable event.
 	ErrNoEvents = errors.New("it does not send a trace: nothing in what came can be read as an event")
-	// ErrBlock reports a runtime that sends a block which a ring cannot read, as it must to
-	// drop the oldest events.
+	// ErrBlock reports a runtime that sends a block which a ring cannot read. It ends the
+	// recording, because a ring must read blocks to drop the oldest events.
 	ErrBlock = errors.New("it sends a block that cannot be read, so that no more of its trace can be kept")
 	// ErrUntraced reports a command none of whose processes matched -n.
 	ErrUntraced = errors.New("it ended, and none of its .NET processes matched -n")
-	// ErrNotDotnet reports a command that has not asked to be traced.
+	// ErrNotDotnet reports a command that did not connect for tracing.
 	ErrNotDotnet = errors.New("it ended without connecting for tracing")
 )
 

@@ -26,9 +26,9 @@ var (
 	ErrNoGUID = errors.New("its GUID is not known: give it as {xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx}")
 )
 
-// An ETW records processes through Event Tracing for Windows: all of them in one
-// session with a file of its own, which it reads while Windows writes it. It can
-// record .NET Framework processes too.
+// An ETW records processes through Event Tracing for Windows. One session records all of
+// them to one file, which is read while Windows writes it. It can record .NET Framework
+// processes too.
 type ETW struct {
 	System    etwsession.System
 	Processes []*diag.Process // nil means all of the machine
@@ -108,9 +108,9 @@ func (e *ETW) record(ctx context.Context, providers []etwsession.Provider, path 
 	return c, errors.Join(err, lacks)
 }
 
-// start starts the sessions. That of the kernel, which names the processes and, for
-// stacks, native code, needs more rights; names is why it could not be started. It has
-// few events, and keeps them all.
+// start starts the sessions. names is the reason why the kernel's session could not be
+// started, which names the processes and, for stacks, native code: it needs more rights.
+// That session keeps all of its events, because they are few.
 func (c *etwCapture) start(providers []etwsession.Provider) (names, err error) {
 	o := &etwsession.Options{
 		Path: c.path, Providers: providers, PIDs: pidsOf(c.etw.Processes), BufferMB: c.etw.Options.Config.BufferMB,
@@ -130,7 +130,7 @@ func (c *etwCapture) start(providers []etwsession.Provider) (names, err error) {
 	return names, nil
 }
 
-// follow reads what the sessions write to their end.
+// follow reads the output of the sessions to its end.
 func (c *etwCapture) follow() error {
 	c.reader = c.follower.Reader(etl.Options{Want: c.wants})
 	model := gc.Model{Live: true}
@@ -160,7 +160,7 @@ func (c *etwCapture) met(t *Trigger) {
 	c.notify(Triggered{process, t, c.path, c.plan})
 }
 
-// from returns the start of the time to retain, for a trace with or without a trigger.
+// from returns the start of the retained time, for a trace with or without a trigger.
 func (c *etwCapture) from(t *Trigger) time.Time {
 	end := time.Now()
 	if t != nil {
@@ -172,8 +172,7 @@ func (c *etwCapture) from(t *Trigger) time.Time {
 	return end.Add(-c.plan.Before)
 }
 
-// result writes the file, and returns what is in it. The error is also why the trace
-// ended early.
+// result writes the file, and summarizes it. The error is also why the trace ended early.
 func (c *etwCapture) result() (*Result, error) {
 	if err := c.follower.Join(c.from(c.trigger)); err != nil {
 		if left := c.follower.Left(); len(left) > 0 {
@@ -239,7 +238,7 @@ func (e *ETW) Status() Status {
 	}}}
 }
 
-// providers are those that are asked for, as ETW names them.
+// providers returns the requested providers as ETW names them.
 func (e *ETW) providers() ([]etwsession.Provider, error) {
 	var all []etwsession.Provider
 	for _, p := range e.Options.Config.Providers {
@@ -265,7 +264,7 @@ func (e *ETW) rundown() *etwsession.Provider {
 	return &etwsession.Provider{GUID: clr.RundownGUID, Level: 5, Keywords: c.Rundown}
 }
 
-// eventIDs converts ids of events; those of ETW have 16 bits.
+// eventIDs converts ids of events, because ETW's have 16 bits.
 func eventIDs(ids []uint32) []uint16 {
 	var narrow []uint16
 	for _, id := range ids {
@@ -274,7 +273,7 @@ func eventIDs(ids []uint32) []uint16 {
 	return narrow
 }
 
-// guidOf returns the GUID of a provider of the runtime, or that in braces.
+// guidOf returns the GUID of a provider of the runtime, or the GUID in braces.
 func guidOf(name string) (guid clr.GUID, ok bool) {
 	for _, g := range [...]clr.GUID{clr.RuntimeGUID, clr.PrivateGUID, clr.RundownGUID, clr.StressGUID, clr.NativeAOTGUID} {
 		if known, _ := clr.ProviderByGUID(g); strings.EqualFold(name, known) {

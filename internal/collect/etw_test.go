@@ -23,8 +23,8 @@ import (
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
-// An etwFake is a system whose sessions write a trace that there is already: the first
-// buffers at their start, the rest when they are stopped.
+// An etwFake is a system whose sessions write an existing trace: the first buffers at
+// their start, the rest when they are stopped.
 type etwFake struct {
 	data    []byte
 	first   int
@@ -163,12 +163,12 @@ func (f *etwFake) Runs(int) bool {
 func newETWFake(t *testing.T) *etwFake {
 	t.Helper()
 	data := etltest.Unzipped(t, "../../testdata/net8-win-x64-gcevents.etl.zip")
-	// Its session wrote all buffers when it was stopped, 6 s after the first event: it had
-	// no flush timer.
+	// Its session wrote all buffers when it was stopped, 6 s after the first event,
+	// because it had no flush timer.
 	return &etwFake{data: data, first: etwBuffer, paths: map[uint64]string{}}
 }
 
-// record runs an ETW, and returns what it notifies of.
+// record runs an ETW, and returns its notices.
 func (f *etwFake) record(ctx context.Context, t *testing.T, plan *Plan, processes []*diag.Process) (notices []Notice, err error) {
 	t.Helper()
 	e := f.etw(t, plan, processes, &notices)
@@ -176,7 +176,7 @@ func (f *etwFake) record(ctx context.Context, t *testing.T, plan *Plan, processe
 	return notices, err
 }
 
-// etw returns an ETW that adds what it notifies of to notices.
+// etw returns an ETW that adds its notices to notices.
 func (f *etwFake) etw(t *testing.T, plan *Plan, processes []*diag.Process, notices *[]Notice) *ETW {
 	t.Helper()
 	var mu sync.Mutex
@@ -272,7 +272,7 @@ func TestETWUntil(t *testing.T) {
 	}
 }
 
-// TestETWBeside records processes of both kinds at once: what fails with one does not
+// TestETWBeside records processes of both kinds at once: a failure of one kind does not
 // end the other.
 func TestETWBeside(t *testing.T) {
 	f := newETWFake(t)
@@ -320,8 +320,8 @@ func filesIn(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// TestETWKeep keeps the end of a session that has gone on in another file: it is one
-// trace, and nothing else is left.
+// TestETWKeep keeps the end of a session that continued in another file: it is one trace,
+// and no other file is left.
 func TestETWKeep(t *testing.T) {
 	f := newETWFake(t)
 	ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
@@ -340,7 +340,7 @@ func TestETWKeep(t *testing.T) {
 	}
 }
 
-// TestETWRepeat makes as many traces as are asked for, each of a session of its own.
+// TestETWRepeat makes as many traces as requested, each with a session of its own.
 func TestETWRepeat(t *testing.T) {
 	f := newETWFake(t)
 	f.first = len(f.data)
@@ -388,8 +388,8 @@ func TestETWStoppingEvent(t *testing.T) {
 	}
 }
 
-// TestETWRundown: where stacks were asked for, the methods of the same processes are
-// listed at the end, and the files that are mapped, and only then.
+// TestETWRundown: with stacks, and only then, the methods of the same processes and the
+// mapped files are listed at the end.
 func TestETWRundown(t *testing.T) {
 	for _, stacks := range []bool{false, true} {
 		f := newETWFake(t)

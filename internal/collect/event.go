@@ -13,9 +13,9 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A StoppingEvent is an event that ends a trace, as dotnet-trace's three options
-// name it (EventMonitor.cs there): the first one of a provider, of a name if there
-// is one, whose fields have the values given.
+// A StoppingEvent is an event that ends a trace, selected like in dotnet-trace's three
+// options (EventMonitor.cs there): the first event of a provider, with a name if one is
+// given, whose fields have the given values.
 type StoppingEvent struct {
 	Provider string
 	Name     string // empty for any
@@ -42,8 +42,8 @@ func (e *StoppingEvent) wants(d *trace.Descriptor) bool {
 	return e.Name == "" || plainName(events.Name(d)) == plainName(e.Name)
 }
 
-// plainName returns the same for the names that the runtime's manifest and
-// TraceEvent give an event: GCSuspendEEBegin_V1 and GC/SuspendEEStart.
+// plainName returns the common form of an event's names in the runtime's manifest and in
+// TraceEvent: GCSuspendEEBegin_V1 and GC/SuspendEEStart give the same.
 func plainName(name string) string {
 	if i := strings.LastIndex(name, "_V"); i > 0 && strings.Trim(name[i+2:], "0123456789") == "" {
 		name = name[:i]
@@ -58,8 +58,7 @@ func plainName(name string) string {
 	return name
 }
 
-// A PayloadFilter is a flag that takes the values of fields, as dotnet-trace
-// does.
+// A PayloadFilter is a flag with values of fields, in dotnet-trace's syntax.
 type PayloadFilter []fieldValue
 
 type fieldValue struct{ name, value string }
@@ -83,13 +82,11 @@ func (f *PayloadFilter) Set(s string) error {
 	return nil
 }
 
-// errNoField reports that a stopping event does not have the fields that are asked
-// for.
+// errNoField reports that a stopping event lacks a requested field.
 var errNoField = errors.New("it has no field")
 
-// matches reports whether an event of a kind that is wanted has the values that are
-// asked for. Values are compared as text, those of enums by their word or their
-// number.
+// matches reports whether an event of the stopping kind has the requested values. It
+// compares them as text; an enum matches by its word or its number.
 func (f PayloadFilter) matches(ev *trace.Event) (bool, error) {
 	if len(f) == 0 {
 		return true, nil
@@ -116,7 +113,7 @@ func (f PayloadFilter) matches(ev *trace.Event) (bool, error) {
 	return true, nil
 }
 
-// sameValue reports whether a field has a value; word is that of an enum.
+// sameValue reports whether a field has a value; word is the enum's word.
 func sameValue(v any, word, want string) bool {
 	text := fmt.Sprint(v)
 	if _, is := v.(bool); is {
@@ -125,7 +122,7 @@ func sameValue(v any, word, want string) bool {
 	return text == want || word != "" && word == want
 }
 
-// watched are the events of a trace, each of which is shown to see first.
+// A watched is a trace whose events pass through see first.
 type watched struct {
 	trace.Source
 	see func(*trace.Event)

@@ -25,7 +25,7 @@ type portFolder struct {
 	lock *os.File
 }
 
-// newPortFolder creates a folder, and removes those of processes that were killed.
+// newPortFolder creates a folder, and removes the folders of processes that were killed.
 func newPortFolder(parent string) (*portFolder, error) {
 	removePortFolders(parent)
 	for {
@@ -60,7 +60,7 @@ func (f *portFolder) remove() {
 
 // removePortFolders removes the folders that no process has locked.
 func removePortFolders(parent string) {
-	entries, _ := os.ReadDir(parent) // those that could be read
+	entries, _ := os.ReadDir(parent) // the readable ones
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), portFolders) {
 			removeUnlocked(filepath.Join(parent, e.Name()))

@@ -76,7 +76,7 @@ func TestPortFolderKilled(t *testing.T) {
 	if err := c.Process.Kill(); err != nil {
 		t.Error(err)
 	}
-	_ = c.Wait() // which tells that it was killed
+	_ = c.Wait() // fails, because it was killed
 	again, err := newPortFolder(parent)
 	if err != nil {
 		t.Fatal(err)

@@ -16,12 +16,12 @@ import (
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
-// maxHeap is what collecting from a hostile runtime may take. All of them write
-// twice as much.
+// maxHeap limits the memory for collecting from a hostile runtime. All of the test's
+// runtimes write twice as much.
 const maxHeap = 256 << 20
 
-// TestHostileRuntimes: whatever a runtime writes, collecting from it ends when it
-// is to, in bounded memory, and keeps whole what was a trace.
+// TestHostileRuntimes: whatever a runtime writes, collecting from it ends in time and in
+// bounded memory, and keeps the valid part of the trace.
 func TestHostileRuntimes(t *testing.T) {
 	extent.Long(t, "receives gigabytes")
 	trace := webBytes(t)

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// dialTime is how long to wait for a command to dial before saying so: a runtime
-	// dials in its first tenths of a second.
+	// dialTime is how long a command may run before a notice says that it has not
+	// dialled. A runtime dials in its first tenths of a second.
 	dialTime = 10 * time.Second
 	// A command that is asked to end is asked again, and then killed.
 	askAgainAfter = 10 * time.Second
 	killAfter     = 30 * time.Second
 	// signalTime is longer than a signal takes to reach all of its receivers.
 	signalTime = time.Second
-	// lastTraces is how long traces may take to end after the command has ended. Then
-	// processes that it left behind are no longer traced.
+	// lastTraces is how long traces may take to end after the command has ended. After
+	// that, tracing ends for the processes that it left behind.
 	lastTraces = 2 * time.Second
 )
 
@@ -32,7 +32,7 @@ const (
 type child struct {
 	*exec.Cmd
 	name     string
-	terminal bool // it shares gctrail's, and what is typed there
+	terminal bool // it shares gctrail's, and its input
 	ended    chan struct{}
 	asked    bool // to end, because the traces were long enough
 }
@@ -40,7 +40,7 @@ type child struct {
 // A Command is a command to start.
 type Command struct {
 	Args     []string
-	Show     bool // what it writes
+	Show     bool // its output
 	Terminal bool // standard input is one
 
 	// Out and Err, if not nil, also receive the command's standard output and error if
@@ -48,8 +48,8 @@ type Command struct {
 	Out, Err io.Writer
 }
 
-// Launch starts a command, collects from the .NET processes that it becomes or
-// starts, until it ends, and returns its exit code as an error.
+// Launch starts a command and collects from the .NET processes that it becomes or starts,
+// until it ends. It returns the exit code as an error.
 func (s *Supervisor) Launch(ctx context.Context, cmd *Command) error {
 	path, remove, err := privatePort()
 	if err != nil {
@@ -74,9 +74,8 @@ func (s *Supervisor) Launch(ctx context.Context, cmd *Command) error {
 
 // startChild starts a command whose runtimes dial a port and wait there.
 //
-// What is typed at a terminal is for gctrail, which ends the traces before it
-// ends the command. Only where the command's output is shown there, both have
-// the terminal.
+// Input from a terminal goes to gctrail, so that Ctrl-C ends the traces before the
+// command. Both have the terminal only if the command's output is shown there.
 func startChild(cmd *Command, port string) (*child, error) {
 	variable, err := diag.PortVariable(port, true)
 	if err != nil {
@@ -103,12 +102,12 @@ func startChild(cmd *Command, port string) (*child, error) {
 	}
 	go func() {
 		defer close(c.ended)
-		_ = c.Wait() // ProcessState tells it
+		_ = c.Wait() // the result is in ProcessState
 	}()
 	return c, nil
 }
 
-// pipeDelay is how long processes that a command leaves behind may hold its output open.
+// pipeDelay is how long processes left behind by a command may hold its output open.
 const pipeDelay = 2 * time.Second
 
 // tee returns the file itself if also is nil, so that the command can detect a terminal.
@@ -167,8 +166,8 @@ func received(signals <-chan os.Signal) os.Signal {
 	}
 }
 
-// cutShort ends the traces, and returns the signal to pass on to the command: none if
-// the terminal sent it to both.
+// cutShort ends the traces, and returns the signal to pass on to the command: none if the
+// terminal sent it to both.
 func (p *servedPort) cutShort(c *child, sig os.Signal) os.Signal {
 	p.cancel()
 	p.s.waitAtMost(lastTraces)
@@ -178,8 +177,8 @@ func (p *servedPort) cutShort(c *child, sig os.Signal) os.Signal {
 	return sig
 }
 
-// end asks the command to end, by the signal if there is one, and waits for it. It kills
-// the command after some time, or at the next signal.
+// end asks the command to end, by the signal if there is one, and waits for it. After
+// some time, or at the next signal, it kills the command.
 func (c *child) end(sig os.Signal, signals <-chan os.Signal) {
 	again, kill := time.After(askAgainAfter), time.After(killAfter)
 	if sig != nil {
@@ -217,7 +216,7 @@ func (p *servedPort) linger(name, path string) {
 	}
 }
 
-// undialled returns the ids of those processes that have not dialled.
+// undialled returns the ids of the processes that have not dialled.
 func (s *Supervisor) undialled(pids []int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,7 +229,7 @@ func (s *Supervisor) undialled(pids []int) []string {
 	return left
 }
 
-// waitAtMost waits until everything is done, or for some time.
+// waitAtMost waits until all traces have ended, but no longer than d.
 func (s *Supervisor) waitAtMost(d time.Duration) {
 	limit := time.After(d)
 	for !s.done() && s.tried() {

@@ -11,10 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// longestTemp is how long the path of a folder can be for a socket in it.
+// longestTemp is how long the path of a folder may be, because a socket in it needs room
+// for its name.
 const longestTemp = 60
 
-// privatePort returns a path for a port that only this user reaches.
+// privatePort returns a path for a port that only this user can reach.
 func privatePort() (path string, remove func(), err error) {
 	temp := os.TempDir()
 	if len(temp) > longestTemp || strings.ContainsAny(temp, ",;") {
@@ -27,7 +28,7 @@ func privatePort() (path string, remove func(), err error) {
 	return filepath.Join(folder.path, portSocket), folder.remove, nil
 }
 
-// inForeground reports whether gctrail has a terminal, and what is typed there.
+// inForeground reports whether gctrail has a terminal and receives its input.
 func inForeground() bool {
 	tty, err := os.Open("/dev/tty")
 	if err != nil {
@@ -38,8 +39,8 @@ func inForeground() bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
-// setGroup gives a command that does not share the terminal a process group of
-// its own, to which its signals go.
+// setGroup gives a command that does not share the terminal a process group of its own,
+// so that signals can be sent to the whole group.
 func (c *child) setGroup() { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: !c.terminal} }
 
 func (c *child) signal(sig os.Signal) {

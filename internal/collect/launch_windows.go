@@ -11,7 +11,7 @@ func privatePort() (name string, remove func(), err error) {
 	return fmt.Sprintf("gctrail-%d-%d", os.Getpid(), time.Now().UnixNano()), func() {}, nil
 }
 
-// inForeground reports that the console's Ctrl-C reaches the command too.
+// inForeground returns true, because the console's Ctrl-C reaches the command too.
 func inForeground() bool { return true }
 
 func (c *child) setGroup() { c.terminal = true }

@@ -18,16 +18,17 @@ type limitedInput struct {
 // Read reads from the Limiter.
 func (in limitedInput) Read(p []byte) (int, error) { return in.Limiter.Read(p) }
 
-// endProviders raise events at the end of a trace, which name the process and its methods,
-// or count up to there.
+// endProviders raise events at the end of a trace, to name the process and its methods,
+// or to count.
 var endProviders = []string{clr.EventPipeProvider, clr.RundownProvider, clr.GctrailProvider}
 
 // maxAnswer is how long before its session is answered a trace can have begun.
 const maxAnswer = time.Minute
 
-// limit makes the capture leave out events after a time from the start of the trace. It
-// asks the runtime then to end the trace, or a little later if the clock was set: starved
-// of processor time, a runtime answers and ends sessions seconds late.
+// limit makes the capture leave out events after a time from the start of the trace.
+// Then, or a little later if the clock was set, it asks the runtime to end the trace.
+// Both are needed, because a runtime that lacks processor time answers and ends sessions
+// seconds late.
 func (c *capture) limit(length time.Duration) {
 	l := splice.NewLimiter(c.in, length)
 	l.Keep = func(d *trace.Descriptor) bool { return slices.Contains(endProviders, d.Provider) }

@@ -24,8 +24,8 @@ func counted(t *testing.T, data []byte) (*nettrace.Reader, map[string]int) {
 	return r, of
 }
 
-// TestCaptureLimit has a runtime raise events long after the time that was asked for: they
-// are not in the file, and what comes at the end of a trace is.
+// TestCaptureLimit has a runtime raise events long after the requested time: they are not
+// in the file, but the events at the end of a trace are.
 func TestCaptureLimit(t *testing.T) {
 	whole := webBytes(t)
 	full, all := counted(t, whole)

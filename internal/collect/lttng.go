@@ -28,8 +28,8 @@ var (
 	ErrNoTracer = errors.New("no .NET process has sent events to LTTng")
 )
 
-// An LTTng records processes through LTTng: all of the user in one session with a
-// folder of its own, which is read when the session has ended.
+// An LTTng records processes through LTTng. One session records all processes of the user
+// to one folder, which is read after its end.
 type LTTng struct {
 	System    *lttngsession.System
 	Processes []*diag.Process // nil means all of the user
@@ -102,7 +102,8 @@ func (l *LTTng) Status() Status {
 	return folderStatus(l.path.Load(), titleOf(l.Processes, "lttng"), l.since, l.Options.Plan)
 }
 
-// folderStatus returns the size of a folder, nil before it exists.
+// folderStatus returns a Status that reports the size of a folder; nil before the folder
+// exists.
 func folderStatus(path *string, title string, since time.Time, plan *Plan) Status {
 	if path == nil {
 		return Status{}
@@ -115,7 +116,7 @@ func folderStatus(path *string, title string, since time.Time, plan *Plan) Statu
 func sizeOf(folder string) (size int64) {
 	_ = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
-			return nil // what is not there yet is not counted
+			return nil // skip files that are not there yet
 		}
 		if info, err := e.Info(); err == nil {
 			size += info.Size()
@@ -136,8 +137,9 @@ func innerPIDs(processes []*diag.Process) []int {
 }
 
 // tracepoints returns the names, in every version, of the events that providers would
-// raise. The runtime raises those with a keyword only if the oldest version of one of
-// them is enabled too (gcenv.ee.cpp, UpdateGCEventStatus).
+// raise. It includes the oldest versions, because the runtime raises events with a
+// keyword only if the oldest version of one of them is enabled too (gcenv.ee.cpp,
+// UpdateGCEventStatus).
 func tracepoints(providers []diag.Provider) ([]string, error) {
 	var names []string
 	for i := range providers {

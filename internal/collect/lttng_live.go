@@ -53,7 +53,7 @@ func (l *LTTngLive) Run(ctx context.Context) error {
 		defer end()
 	}
 	err = errors.Join(r.Receive(ctx), r.Close())
-	if err != nil { // what came until then can be read
+	if err != nil { // earlier events can be read
 		err = &RelayError{l.Address, err}
 	}
 	return errors.Join(err, reviewFolder(path, l.Options))

@@ -22,11 +22,11 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// collectKeyword is what profile gc-collect asks for.
+// collectKeyword is the request of profile gc-collect.
 var collectKeyword = []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: 4}}
 
-// recordLTTng runs an LTTng, and returns what it notifies of. Began is called when the
-// session runs.
+// recordLTTng runs an LTTng, and returns its notices. It calls began when the session
+// runs.
 func recordLTTng(ctx context.Context, t *testing.T, system *lttngsession.System, processes []*diag.Process, began func()) ([]Notice, error) {
 	t.Helper()
 	var mu sync.Mutex
@@ -47,7 +47,7 @@ func recordLTTng(ctx context.Context, t *testing.T, system *lttngsession.System,
 }
 
 // TestLTTng records until it is interrupted, and until the processes have ended, with a
-// command that has the session write a trace that there is already.
+// command whose session writes an existing trace.
 func TestLTTng(t *testing.T) {
 	const path = "../../testdata/net9-lttng-snapshot.trace.zip"
 	var want int64

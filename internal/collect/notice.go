@@ -10,8 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Notice is something that happens while traces are collected: one of the types
-// below.
+// A Notice is a happening while traces are collected: one of the types below.
 type Notice interface{ notice() }
 
 type (
@@ -39,20 +38,20 @@ type (
 		Command string
 		For     time.Duration
 	}
-	// Orphaned reports processes that a command left behind, and that may start
-	// programs that wait for a port that is gone.
+	// Orphaned reports processes that a command left behind. They may start programs,
+	// which would wait for a port that is gone.
 	Orphaned struct {
 		Command  string
 		PIDs     []string
 		Variable string
 	}
-	// Untraced reports a process that continues untraced: its name does not match, or
-	// there is only one file.
+	// Untraced reports a process that continues untraced, because its name does not
+	// match, or there is only one file.
 	Untraced struct {
 		Process *diag.Process
 		NoRoom  bool
 	}
-	// NotResumed reports a process that could not be told to continue.
+	// NotResumed reports a process that could not be resumed.
 	NotResumed struct {
 		Process *diag.Process
 		Err     error
@@ -64,7 +63,8 @@ type (
 		Path    string
 		Plan    *Plan
 	}
-	// Ending reports that a process takes long to end its trace, and when gctrail gives up.
+	// Ending reports that a process takes long to end its trace, and when gctrail will
+	// give up.
 	Ending struct {
 		Process *diag.Process
 		Limit   time.Duration
@@ -78,7 +78,7 @@ type (
 	Shortened struct{ Text string }
 	// InPieces reports segments of a trace that could not be joined.
 	InPieces struct{ Paths []string }
-	// Failed reports an error that does not end what else is collected.
+	// Failed reports an error that does not end the other traces.
 	Failed struct{ Err error }
 	// Ended reports a trace that has ended.
 	Ended struct{ *Result }
@@ -116,7 +116,7 @@ type Result struct {
 	Config  *diag.Config
 
 	Triggered bool
-	Joined    bool // of what a ring kept
+	Joined    bool // of a ring's segments
 	RingCut   bool // the ring had no room for all that was to be kept
 
 	Failed    error // of writing, after which nothing was written any more
@@ -126,8 +126,8 @@ type Result struct {
 	Exited    bool  // the process ended, and with it the trace
 
 	LTTng  bool             // LTTng has written the trace
-	ETW    *etwsession.Loss // what the ETW session has lost; nil if the runtime sent the trace
-	Kernel etwsession.Loss  // what the session with the names of processes has lost
+	ETW    *etwsession.Loss // losses of the ETW session; nil if the runtime sent the trace
+	Kernel etwsession.Loss  // losses of the session with the names of processes
 
 	Trace       trace.Source // which was read to its end
 	Found       []findings.Result

@@ -33,8 +33,8 @@ func (p *Paths) Single() bool {
 	return p.output != "" && !p.folder && !strings.Contains(p.output, "{name}") && !strings.Contains(p.output, "{pid}")
 }
 
-// Next returns the path for the trace of a process: none that was given before,
-// and a name that is not the user's own replaces no file.
+// Next returns the path for the trace of a process. It never returns a path twice, and a
+// name that the user has not chosen replaces no file.
 func (p *Paths) Next(process *diag.Process, now time.Time) string {
 	if p.Single() {
 		return p.output
@@ -57,7 +57,7 @@ func (p *Paths) Next(process *diag.Process, now time.Time) string {
 	return path
 }
 
-// makeFolder makes the folder that the traces go to, if it is not there.
+// makeFolder makes the folder for the traces, if it does not exist.
 func (p *Paths) makeFolder() error {
 	if !p.folder {
 		return nil
@@ -73,12 +73,11 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// maxStem is how many bytes of a process's name its trace has in its own: systems
-// allow 255; the time, a number and the ending take some.
+// maxStem is how many bytes of a process's name go into the name of its trace. Systems
+// allow 255, but the time, a number and the extension need some.
 const maxStem = 160
 
-// fileName returns a name without what a file's name cannot have on some
-// system.
+// fileName returns a name without the characters that some system forbids in file names.
 func fileName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || strings.ContainsRune(`/\:*?"<>|`, r) {

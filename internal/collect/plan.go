@@ -13,21 +13,22 @@ import (
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
-// What a condition keeps: a pause that happens once a day is explained by the
-// minute before it, and what followed is seen in a few seconds.
+// The default time to retain around a trigger. The minute before explains a pause that
+// happens once a day, and its consequences show in a few seconds.
 const (
 	defaultBefore = 60 * time.Second
 	defaultAfter  = 10 * time.Second
 	defaultKeep   = 1_000_000_000
-	// longestCollection is how long before the end of a collection the ring reaches
-	// further back than is asked for: the time before counts from its start.
+	// longestCollection is how much further back than requested the ring reaches, because
+	// the time before a trigger counts from the collection's start, not its end.
 	longestCollection = 60 * time.Second
 )
 
-// MinKeep is the least size of a ring: some blocks of the runtime's.
+// MinKeep is the least size of a ring, which must hold some of the runtime's blocks.
 const MinKeep = 1_000_000
 
-// A Stop is what ends a trace, and how much of it to retain, as far as the user set it.
+// A Stop holds the user's settings for the end of a trace, and for how much of it to
+// retain.
 type Stop struct {
 	Until         *condition.Condition // nil for none
 	Event         *StoppingEvent       // nil for none
@@ -36,7 +37,8 @@ type Stop struct {
 	Files         int
 }
 
-// A Plan is when traces end, and what to retain of them. Captures do not change it.
+// A Plan determines when traces end, and how much of them to retain. Captures do not
+// change it.
 type Plan struct {
 	Until  *condition.Condition // nil for none
 	Event  *StoppingEvent       // nil for none
@@ -47,7 +49,7 @@ type Plan struct {
 	Files  int
 }
 
-// Plan returns what the user set, with defaults for the rest.
+// Plan returns the user's settings, with defaults for the rest.
 func (s *Stop) Plan() *Plan {
 	limited := s.Keep != tracefile.Limits{}
 	p := &Plan{

@@ -13,7 +13,7 @@ import (
 type servedPort struct {
 	s        *Supervisor
 	listener *diag.Listener
-	cancel   func() // what is collected
+	cancel   func() // collecting ends
 	stop     func() // accepting
 	stopped  chan struct{}
 }
@@ -22,8 +22,8 @@ type servedPort struct {
 // before a port is closed.
 const lastDials = 100 * time.Millisecond
 
-// Listen collects from the runtimes that dial a port, until all that did have
-// ended, or ctx is done.
+// Listen collects from the runtimes that dial a port, until all of them have ended, or
+// ctx is done.
 func (s *Supervisor) Listen(ctx context.Context, path string) error {
 	p, err := s.serve(ctx, path)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Supervisor) receive(ctx context.Context, r *diag.Runtime) {
 	})
 }
 
-// wants reports whether a process that has dialled is to be collected from.
+// wants reports whether to collect from a process that has dialled.
 func (s *Supervisor) wants(process *diag.Process) bool {
 	if !s.names.Match(process) {
 		s.notify(Untraced{Process: process})

@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 )
 
-// exitPoll is how often processes are checked that a session of the system records.
+// exitPoll is how often the processes of a system's session are checked for their end.
 const exitPoll = time.Second
 
 // pidsOf returns the ids of processes.
@@ -21,8 +21,8 @@ func pidsOf(processes []*diag.Process) []int {
 	return pids
 }
 
-// titleOf is the name of a recording without its time: the process's, if it has one
-// process with a name.
+// titleOf returns the name of a recording without its time: the process's name, if it has
+// one process with a name.
 func titleOf(processes []*diag.Process, otherwise string) string {
 	if len(processes) == 1 {
 		return cmp.Or(processes[0].Name, otherwise)

@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// result returns what a capture has written; nil if that is nothing.
+// result summarizes the written trace; nil if there is none.
 func (c *capture) result() (*Result, error) {
 	if c.out == nil || c.out.Size() == 0 || c.out.Held() {
 		return nil, nil

@@ -1,6 +1,6 @@
-// Package collect makes traces of running processes: of those that run, of those
-// that a command starts, and of those that dial a diagnostic port. It writes
-// nothing for people: what happens is a Notice.
+// Package collect makes traces of running processes, of processes that a command starts,
+// and of processes that dial a diagnostic port. It prints nothing: events of interest are
+// Notices.
 package collect
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
-// Options say what is collected and where to.
+// Options configure the contents and the destination of traces.
 type Options struct {
 	Config   diag.Config
 	Duration time.Duration // of each trace; 0 is without end
@@ -27,8 +27,8 @@ type Options struct {
 	Notify   func(Notice) // is called by several goroutines
 }
 
-// A Supervisor collects from several processes at once: each has a session, a
-// capture and a file of its own. One that ends or fails does not end the others.
+// A Supervisor collects from several processes at once. Each has a session, a capture and
+// a file of its own, so that one that ends or fails does not end the others.
 type Supervisor struct {
 	config   diag.Config
 	duration time.Duration
@@ -61,7 +61,7 @@ func New(o *Options) *Supervisor {
 }
 
 // Gather collects from processes, and through etw if it is not nil, until all of them
-// have ended or ctx is done. What fails is notified.
+// have ended or ctx is done. It reports failures as notices.
 func (s *Supervisor) Gather(ctx context.Context, processes []*diag.Process, etw *ETW) {
 	if etw != nil {
 		s.mu.Lock()
@@ -106,8 +106,8 @@ func (s *Supervisor) wait() {
 	}
 }
 
-// collect traces a process until it ends or ctx is done. A process that waits at
-// its start continues when its trace is being read: the runtime writes the head of
+// collect traces a process until it ends or ctx is done. A process that waits at its
+// start is resumed once its trace is being read, because the runtime writes the head of
 // the trace before it does anything else.
 func (s *Supervisor) collect(ctx context.Context, process *diag.Process) {
 	c, err := s.begin(ctx, process)
@@ -125,9 +125,9 @@ func (s *Supervisor) collect(ctx context.Context, process *diag.Process) {
 	s.follow(ctx, c)
 }
 
-// notBefore is ctx, but does not end before released does: a runtime that is asked to
-// stop a session while it waits at its start may crash when it continues (.NET 9 and 10,
-// with another session).
+// notBefore returns a context that ends with ctx, but not before released. A runtime that
+// is asked to stop a session while it waits at its start would otherwise crash when it
+// continues (.NET 9 and 10, with another session).
 func notBefore(ctx, released context.Context) (later context.Context, stop func()) {
 	later, end := context.WithCancel(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() {
@@ -158,8 +158,7 @@ func (s *Supervisor) begin(ctx context.Context, process *diag.Process) (*capture
 	return nil, errors.Join(err, session.Close())
 }
 
-// opened returns a capture of a session that has begun, to the nth file of its
-// path.
+// opened returns a capture of a running session, to the nth file of its path.
 func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path string, nth int) (*capture, error) {
 	var c *capture
 	if name := numbered(path, nth, s.plan.Files); s.plan.Ring {
@@ -182,8 +181,8 @@ func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path s
 	return c, nil
 }
 
-// again begins the next session of a process after the trigger of a trace. It returns
-// nil if no more files are wanted.
+// again begins the next session of a process after a trigger. It returns nil if no more
+// files are wanted.
 func (s *Supervisor) again(ctx context.Context, c *capture) (*capture, error) {
 	if ctx.Err() != nil || c.trigger == nil || !c.session.Stopped() || c.nth == s.plan.Files {
 		return nil, nil
@@ -288,8 +287,8 @@ func (s *Supervisor) create(path string) (*tracefile.File, error) {
 	return f, outputFailed(path, err)
 }
 
-// release lets a process that waits at its start continue, also after an interruption.
-// It does no harm to other processes.
+// release resumes a process that waits at its start, also after an interruption. It does
+// no harm to other processes.
 func (s *Supervisor) release(runtime *diag.Client, process *diag.Process) {
 	if !s.resume {
 		return
@@ -300,7 +299,8 @@ func (s *Supervisor) release(runtime *diag.Client, process *diag.Process) {
 	}
 }
 
-// fail reports an error, if there is one, at once: other traces may go on for long.
+// fail reports an error, if there is one, at once, because other traces may continue for
+// long.
 func (s *Supervisor) fail(err error) {
 	if err == nil {
 		return

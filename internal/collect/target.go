@@ -22,21 +22,19 @@ func (n Names) Match(p *diag.Process) bool {
 	return len(n) == 0 || slices.ContainsFunc(n, func(g selection.Glob) bool { return slices.ContainsFunc(p.Names(), g.Matches) })
 }
 
-// A Target is which of the processes that run are meant: one of its fields is
-// set.
+// A Target selects running processes: one of its fields is set.
 type Target struct {
 	Port  diag.Port
 	PIDs  []int
 	Names Names
-	// Framework has processes of .NET Framework found too, with ErrFramework as their
-	// Err: they can be recorded through ETW.
+	// Framework includes processes of .NET Framework, with ErrFramework as their Err,
+	// because ETW can record them.
 	Framework bool
 }
 
-// Find finds the processes. Those that matched a pattern and cannot be reached
-// are listed in missed; if there is nothing to collect from, or one that was
-// named is not there, there is only an error. It is the context's, or made of
-// *ProcessErrors.
+// Find finds the processes. missed lists the processes that matched a pattern but cannot
+// be reached. If there is nothing to collect from, or a named process is missing, there
+// is only an error: the context's, or one made of *ProcessErrors.
 func (t *Target) Find(ctx context.Context) (found []*diag.Process, missed, err error) {
 	switch {
 	case t.Port.Path != "":
@@ -79,8 +77,8 @@ func (t *Target) withIDs(ctx context.Context) ([]*diag.Process, error) {
 	return found, errors.Join(errs...)
 }
 
-// listed returns the process with a PID that cannot be asked, with its name if it has
-// one.
+// listed returns the process with a PID that cannot be queried, with its name if it is
+// known.
 func listed(ctx context.Context, pid int, err error) *diag.Process {
 	for _, p := range diag.List(ctx) {
 		if p.PID == pid {
@@ -102,8 +100,8 @@ func Split(all []*diag.Process) (others, framework []*diag.Process) {
 	return others, framework
 }
 
-// pick picks the processes whose names match, and those of .NET Framework if framework
-// is set.
+// pick returns the processes whose names match, including .NET Framework processes if
+// framework is set.
 func (n Names) pick(all []*diag.Process, framework bool) (found []*diag.Process, missed, err error) {
 	for _, p := range all {
 		if !n.Match(p) {
@@ -126,7 +124,7 @@ func (n Names) pick(all []*diag.Process, framework bool) (found []*diag.Process,
 	return found, missed, nil
 }
 
-// Title returns the name and the id of a process, for sentences.
+// Title returns the name and the id of a process, for use in sentences.
 func Title(p *diag.Process) string {
 	return cmp.Or(program.Inert(p.Name), "process") + " " + ID(p)
 }
@@ -139,7 +137,7 @@ func ID(p *diag.Process) string {
 	return strconv.Itoa(p.PID)
 }
 
-// Titles returns those of several processes.
+// Titles returns the titles of several processes.
 func Titles(all []*diag.Process) string {
 	names := make([]string, len(all))
 	for i, p := range all {

@@ -53,7 +53,7 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// TestSplit tells processes of .NET Framework from the others.
+// TestSplit separates processes of .NET Framework from the others.
 func TestSplit(t *testing.T) {
 	others, framework := Split([]*diag.Process{{PID: 1, Name: "a"}, {PID: 2, Name: "b", Err: diag.ErrFramework}, {PID: 3, Name: "c"}})
 	if Titles(others) != "a 1, c 3" || Titles(framework) != "b 2" {
@@ -68,8 +68,8 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-// TestTracePaths: each trace has a path of its own, and a name that nobody chose
-// replaces no file.
+// TestTracePaths: each trace has a path of its own, and a generated name replaces no
+// file.
 func TestTracePaths(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

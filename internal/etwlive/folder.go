@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/internal/etwsession"
 )
 
-// folderPrefix begins the name of the temporary folder of a session. The id of its
-// process follows.
+// folderPrefix begins the name of a session's temporary folder. The id of its process
+// follows.
 const folderPrefix = "gctrail-top-"
 
 // newFolder creates a folder for the files of a session.

@@ -18,8 +18,8 @@ import (
 	"github.com/gctrail/gctrail/live"
 )
 
-// A Follower follows processes. Its session runs while there are any. Its methods may
-// be called concurrently.
+// A Follower follows processes. Its session runs while there are any. Its methods may be
+// called concurrently.
 type Follower struct {
 	system etwsession.System
 
@@ -51,8 +51,8 @@ const (
 // provider is the runtime with the events of collections.
 var provider = etwsession.Provider{GUID: clr.RuntimeGUID, Level: 4, Keywords: clr.KeywordGC}
 
-// New returns a Follower that has no session yet. It removes what earlier ones left that
-// were killed.
+// New returns a Follower that has no session yet. It removes sessions and folders of
+// killed ones.
 func New(system etwsession.System) *Follower {
 	removeOrphans(system)
 	return &Follower{system: system, watchers: make(map[uint64]*watcher)}
@@ -61,7 +61,8 @@ func New(system etwsession.System) *Follower {
 // Of reports whether only ETW sees a process.
 func Of(p *diag.Process) bool { return p.Address == "" && p.Info == nil }
 
-// List returns processes, with those of .NET Framework as ones that can be followed.
+// List returns processes, in which .NET Framework processes count as ones that can be
+// followed.
 func List(all []*diag.Process) []*diag.Process {
 	list := make([]*diag.Process, len(all))
 	for i, p := range all {
@@ -114,7 +115,7 @@ func (f *Follower) Follow(ctx context.Context, p *diag.Process) iter.Seq2[*live.
 	}
 }
 
-// end yields what is left, and that no more will come.
+// end yields the remaining collections, and that no more will come.
 func (w *watcher) end(yield func(*live.Update, error) bool) {
 	for {
 		select {
@@ -136,7 +137,7 @@ func (w *watcher) end(yield func(*live.Update, error) bool) {
 	yield(u, nil)
 }
 
-// join adds a process to those that are followed.
+// join adds a process to the followed ones.
 func (f *Follower) join(p *diag.Process) (*watcher, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -164,7 +165,7 @@ func (f *Follower) join(p *diag.Process) (*watcher, error) {
 	return w, nil
 }
 
-// leave ends following a process, and the session with the last one.
+// leave stops following a process, and ends the session with the last one.
 func (f *Follower) leave(p *diag.Process) {
 	f.mu.Lock()
 	delete(f.watchers, uint64(p.PID))
@@ -246,7 +247,8 @@ func (f *Follower) read(files *etwsession.Follower, s *etwsession.Session) error
 	return errors.Join(files.Err(), ended(files.End()))
 }
 
-// ended adds to why a session has ended by itself which disk it is about.
+// ended names the disk in the error of a session that has ended by itself, if a disk is
+// the reason.
 func ended(err error) error {
 	if errors.Is(err, etwsession.ErrDiskFull) {
 		return fmt.Errorf("%s: %w", os.TempDir(), err)
@@ -271,8 +273,8 @@ func (f *Follower) pass(u *live.Update) {
 	}
 }
 
-// failed notes that a session has ended though processes are followed: somebody has
-// stopped it, or it cannot be read.
+// failed records that a session has ended although processes are followed, because
+// somebody has stopped it or it cannot be read.
 func (f *Follower) failed(s *etwsession.Session, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/live"
 )
 
-// A fake is a system whose sessions write a trace that there is already.
+// A fake is a system whose sessions write an existing trace.
 type fake struct {
 	data []byte
 
@@ -130,7 +130,7 @@ func (f *fake) exit() {
 	f.exited = true
 }
 
-// temporary has temporary files made in a folder, and checks that none is left.
+// temporary redirects temporary files to a folder, and checks that none is left.
 func temporary(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -143,8 +143,8 @@ func temporary(t *testing.T) {
 	})
 }
 
-// TestFollow checks that the collections of the process come while the session runs, and
-// then that the process has exited, or why the session has ended.
+// TestFollow checks that the collections of the process come while the session runs,
+// followed by the exit of the process, or the reason why the session has ended.
 func TestFollow(t *testing.T) {
 	for name, c := range map[string]struct {
 		end func(*fake)
@@ -188,8 +188,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestSeveral: one session is for all processes, it selects them, and ends with the
-// last. Another one can follow.
+// TestSeveral: one session serves all processes, selects them, and ends with the last.
+// Another one can follow.
 func TestSeveral(t *testing.T) {
 	temporary(t)
 	f := newFake(t)
@@ -227,7 +227,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// TestDenied: what keeps the session from starting is an error of each process.
+// TestDenied: if the session cannot start, each process gets the error.
 func TestDenied(t *testing.T) {
 	temporary(t)
 	f := newFake(t)

@@ -14,16 +14,16 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// Limits bound what is kept of a session's events, in files that it writes one after
-// the other. The zero Limits keep everything, in one file.
+// Limits bound the retained events of a session, which writes several files one after the
+// other. The zero Limits retain everything, in one file.
 type Limits struct {
 	Time time.Duration // 0 for no limit
 	Size int64         // bytes; 0 for no limit
 }
 
 const (
-	// minSegments is the smallest number of files that what is kept lies in: files are
-	// removed whole.
+	// minSegments is the smallest number of files to retain. There must be several,
+	// because files are removed whole.
 	minSegments = 16
 	// A segment is not smaller than a buffer for each of some processors, nor larger
 	// than maxSegment.
@@ -34,9 +34,9 @@ const (
 )
 
 const (
-	// reserve is how much room a chain leaves on the disk while it can remove a file:
-	// Windows does not start a session with less (StartTrace, ERROR_DISK_FULL), and its
-	// buffers have to go somewhere while files are removed.
+	// reserve is how much room a chain leaves on the disk while it can remove a file,
+	// because Windows does not start a session with less (StartTrace, ERROR_DISK_FULL),
+	// and has to write buffers while files are removed.
 	reserve = 200 << 20
 	// fullBelow is the room below which a disk is full for a session, which writes whole
 	// buffers.
@@ -57,8 +57,8 @@ type segment struct {
 	ended time.Time // zero while the session writes it
 }
 
-// A chain is the files of a session, read as one: the first buffer of the first file,
-// and the others of all of them.
+// A chain joins the files of a session for reading: the first buffer of the first file,
+// then the other buffers of all files.
 type chain struct {
 	session *Session
 	limits  Limits
@@ -82,8 +82,8 @@ func newChain(s *Session) *chain {
 	return &chain{session: s, limits: s.limits, say: func(string) {}}
 }
 
-// nextSegment returns the path of the next segment of the trace at a path. No file has
-// it: some may be left by a process that was killed.
+// nextSegment returns the path of the next segment of the trace at a path. It skips
+// existing files, because a killed process may have left some.
 func nextSegment(path string, number *int) string {
 	ext := filepath.Ext(path)
 	for {
@@ -105,8 +105,8 @@ func (c *chain) await(limit time.Time) error {
 	return nil
 }
 
-// grow queries how far the files were written, and returns the size of the chain. A file
-// is complete when the next has its first buffer.
+// grow queries the sizes of the files, and returns the size of the chain. A file is
+// complete when the next has its first buffer.
 func (c *chain) grow() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,8 +168,8 @@ func (c *chain) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// at returns the segment with a place of the chain, and the place in it; nil if there
-// is none.
+// at returns the segment at an offset of the chain, and the offset in it; nil if there is
+// none.
 func (c *chain) at(off int64) (s *segment, at int64) {
 	for _, s := range c.segments {
 		first := s.head
@@ -183,9 +183,8 @@ func (c *chain) at(off int64) (s *segment, at int64) {
 	return nil, 0
 }
 
-// tend begins the next file when the latest is large or old enough, and removes those
-// that exceed the limits, and ended so long before settled that their events were
-// emitted.
+// tend begins the next file when the latest is large or old enough. It removes files that
+// exceed the limits, if they ended so long before settled that their events were emitted.
 func (c *chain) tend(now, settled time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -265,8 +264,8 @@ func (c *chain) spare(emitted time.Time) bool {
 	return !ended.After(emitted) && (c.held.IsZero() || !ended.After(c.held))
 }
 
-// makeRoom removes files that can be while the disk has less room than reserve. It
-// reports whether it removed any.
+// makeRoom removes files whose events were emitted while the disk has less room than
+// reserve. It reports whether it removed any.
 func (c *chain) makeRoom(emitted time.Time) bool {
 	free, known := c.session.system.Free(filepath.Dir(c.session.trace))
 	made := false
@@ -308,8 +307,8 @@ func (c *chain) remove(s *segment) {
 	_ = os.Remove(s.path) // another program may hold it open
 }
 
-// finish completes the first buffer of the chain with what the session has written to
-// that of the last file at its end.
+// finish completes the first buffer of the chain with the values that the session has
+// written to the last file's at its end.
 func (c *chain) finish() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -340,7 +339,7 @@ func (h headOnly) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// hold keeps what was written since a time.
+// hold protects events since a time from removal.
 func (c *chain) hold(since time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -108,8 +108,8 @@ func (r *turning) joined(t *testing.T) []byte {
 	return data
 }
 
-// check compares what can be read of the chain with the trace. What lies in files that
-// were removed cannot be read.
+// check compares the chain's readable part with the trace. The content of removed files
+// cannot be read.
 func (r *turning) check(complete bool) {
 	r.t.Helper()
 	want := bytes.Join(r.buffers[:r.written], nil)
@@ -128,7 +128,7 @@ func (r *turning) check(complete bool) {
 }
 
 // collectionsIn returns the numbers of the collections of a trace, with a mark behind
-// those that are not complete.
+// incomplete ones.
 func collectionsIn(t testing.TB, r io.ReaderAt, size int64) (numbers []string, info *etl.Reader) {
 	t.Helper()
 	reader := etl.NewReader(r, size, etl.Options{Want: gc.Wants})
@@ -146,8 +146,8 @@ func collectionsIn(t testing.TB, r io.ReaderAt, size int64) (numbers []string, i
 	return numbers, reader
 }
 
-// TestChain writes traces to several files in 60 ways: what is read is the trace in one
-// file, and so is what they are joined to.
+// TestChain writes traces to several files in 60 ways. Reading the chain, and the joined
+// file, gives the trace.
 func TestChain(t *testing.T) {
 	for _, name := range realTraces {
 		buffers := buffersOf(t, name)
@@ -229,7 +229,7 @@ func TestChainDrops(t *testing.T) {
 			}
 			continue
 		}
-		// But for those that were under way, the last collections are as they were.
+		// Except for collections that were under way, the last ones are unchanged.
 		underWay := func(s string) bool { return strings.HasSuffix(s, "?") }
 		got, want := slices.DeleteFunc(got, underWay), slices.DeleteFunc(slices.Clone(want), underWay)
 		if len(got) == 0 || len(got) >= len(want) || !slices.Equal(got, want[len(want)-len(got):]) {
@@ -241,8 +241,8 @@ func TestChainDrops(t *testing.T) {
 	}
 }
 
-// TestChainTrimmed: wherever the first files are removed, what is left is a trace without
-// damage: its beginning is no later than any event, also in a later file or the first
+// TestChainTrimmed: wherever the first files are removed, the rest is a trace without
+// damage. It begins no later than any event, which can be in a later file or the first
 // buffer.
 func TestChainTrimmed(t *testing.T) {
 	for _, name := range realTraces {
@@ -267,8 +267,8 @@ func TestChainTrimmed(t *testing.T) {
 	}
 }
 
-// TestChainSize checks that a chain keeps no more than its limit of size, and reports
-// what it dropped.
+// TestChainSize checks that a chain stays within its limit of size, and reports the
+// removed part.
 func TestChainSize(t *testing.T) {
 	buffers := buffersOf(t, realTraces[1])
 	for range 40 {
@@ -287,8 +287,8 @@ func TestChainSize(t *testing.T) {
 	}
 }
 
-// TestSwitch compares the calls that have a session continue in another file. A system
-// session keeps its events, and one that cannot go on is reported.
+// TestSwitch compares the calls that make a session continue in another file. A system
+// session keeps its events, and a session that cannot continue is reported.
 func TestSwitch(t *testing.T) {
 	f := newFake()
 	f.first = bytes.Join(buffersOf(t, realTraces[0]), nil)

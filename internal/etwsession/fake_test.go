@@ -10,14 +10,14 @@ import (
 	"unicode/utf16"
 )
 
-// A fake records calls, and writes no file but what a test has it write.
+// A fake records calls, and writes a file only if a test has it write.
 type fake struct {
 	calls   []string
 	started map[string]properties // sessions that run, by name
 	handles map[uint64]string     // names
 	dead    []int                 // PIDs that do not run
 	fail    map[string]error      // by call
-	first   []byte                // what a session writes to its file at its start
+	first   []byte                // written to the file when the session starts
 	lost    Loss
 	free    int64             // on the disk
 	turned  func(path string) // is called when a session is to continue in another file

@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// Lag is how much older than the latest written buffer an event still to come can
-	// be: the flush timer, and the time that writing takes.
+	// Lag is how much older than the latest written buffer a future event can be: the
+	// flush timer, and the time for writing.
 	Lag = 1200 * time.Millisecond
 	// pollTime is how often the sizes of files are queried.
 	pollTime = 100 * time.Millisecond
-	// idleTime is how long a session that has events waiting writes nothing at most.
+	// idleTime is how long a session with waiting events writes nothing at most.
 	idleTime = Lag
 	// firstTime is how long a session may take to write the first bytes of its file.
 	firstTime = 2 * time.Second
-	// The rundown of a process has ended when nothing has been written for some time;
-	// that of a busy machine takes long.
+	// The rundown of a process counts as ended when nothing has been written for some
+	// time, which is long because a busy machine is slow.
 	rundownQuiet   = 2500 * time.Millisecond
 	longestRundown = 30 * time.Second
-	// queryTime is how often a session is asked whether it still runs.
+	// queryTime is how often a session is queried whether it still runs.
 	queryTime = time.Second
 )
 
@@ -37,19 +37,19 @@ type Follower struct {
 	grown    time.Time
 	idle     bool      // was reported
 	first    int64     // up to where the first chain was read
-	settled  time.Time // when what can be emitted had all events from some time before
+	settled  time.Time // when all earlier events could be emitted
 	queried  time.Time
 	err      error
 	end      error // why the sessions have ended though nobody asked for it
 	broken   bool  // a session cannot go on in another file
 
-	// Rundown is enabled when ctx is done, to describe what the trace has addresses
-	// of; nil for none.
+	// Rundown is enabled when ctx is done, to describe the methods behind the trace's
+	// addresses; nil for none.
 	Rundown *Provider
 	listing time.Time // since when it is
 }
 
-// Follow opens the files of sessions as soon as they are there. When ctx is done, the
+// Follow opens the files of sessions as soon as they exist. When ctx is done, the
 // sessions are stopped, and the rest of the files is read. The error is ErrNoFile if a
 // session writes none, or ErrDiskFull; all sessions are then stopped, and their files
 // removed.
@@ -111,20 +111,21 @@ func (f *Follower) Reader(opts etl.Options) *etl.Reader {
 	return etl.NewMergedReader(files, opts)
 }
 
-// Bytes returns how much was written. It may be called by any goroutine.
+// Bytes returns the size written so far. It may be called by any goroutine.
 func (f *Follower) Bytes() int64 { return f.bytes.Load() }
 
-// Err returns why the sessions could not be stopped, once the reader has ended.
+// Err returns the reason why the sessions could not be stopped, once the reader has
+// ended.
 func (f *Follower) Err() error { return f.err }
 
-// End returns why the sessions have ended though nobody asked for it, ErrDiskFull or
+// End returns the reason why the sessions have ended by themselves, ErrDiskFull or
 // ErrStopped, once the reader has ended; nil if they have not.
 func (f *Follower) End() error { return f.end }
 
-// Loss returns what the first session has lost so far, as it was last asked.
+// Loss returns the first session's loss according to its latest query.
 func (f *Follower) Loss() Loss { return f.sessions[0].Loss() }
 
-// OtherLoss returns what the other sessions have lost so far, as they were last asked.
+// OtherLoss returns the other sessions' losses according to their latest queries.
 func (f *Follower) OtherLoss() Loss {
 	var sum Loss
 	for _, s := range f.sessions[1:] {
@@ -134,7 +135,7 @@ func (f *Follower) OtherLoss() Loss {
 	return sum
 }
 
-// Say has a function called with a message if a full disk shortens what is kept.
+// Say sets a function to be called with a message if a full disk shortens the trace.
 func (f *Follower) Say(say func(string)) {
 	for _, c := range f.chains {
 		c.say = say
@@ -150,7 +151,7 @@ func (f *Follower) Close() error {
 	return errors.Join(errs...)
 }
 
-// Hold keeps what was written since a time, whatever the limits of the sessions.
+// Hold protects events since a time from removal, whatever the limits of the sessions.
 func (f *Follower) Hold(since time.Time) {
 	for _, c := range f.chains {
 		c.hold(since)
@@ -190,7 +191,7 @@ func (f *Follower) Left() (paths []string) {
 	return paths
 }
 
-// Discard removes all that the sessions have written, when the reader has ended.
+// Discard removes all files of the sessions, when the reader has ended.
 func (f *Follower) Discard() {
 	for _, c := range f.chains {
 		c.discard()
@@ -244,9 +245,10 @@ func (f *Follower) ended() bool {
 	return true
 }
 
-// exhausted queries the first session now and then, and sets end if it writes no
-// more. Windows stops a session that cannot write, or counts the buffers that it could
-// not write as lost: which of them is not documented for all of its versions.
+// exhausted queries the first session now and then, and sets end if it writes no more. It
+// checks both the session and its lost buffers, because Windows either stops a session
+// that cannot write or counts the unwritten buffers as lost, and does not document which
+// for all of its versions.
 func (f *Follower) exhausted() bool {
 	if time.Since(f.queried) < queryTime {
 		return false
@@ -270,7 +272,7 @@ func (f *Follower) exhausted() bool {
 	return f.end != nil
 }
 
-// lists reports whether the rundown is still being written. It starts it first.
+// lists reports whether the rundown is still being written. It starts the rundown first.
 func (f *Follower) lists() bool {
 	switch {
 	case f.Rundown == nil:
@@ -293,7 +295,7 @@ func (f *Follower) Stop() error {
 	return errors.Join(errs...)
 }
 
-// sizes returns how much can be read of each chain, and how much was written.
+// sizes returns the readable size of each chain, and the written size of all.
 func (f *Follower) sizes() (sizes []int64, total int64) {
 	sizes = make([]int64, len(f.chains))
 	for i, c := range f.chains {
@@ -306,7 +308,7 @@ func (f *Follower) sizes() (sizes []int64, total int64) {
 // tend begins and removes files of sessions with limits.
 func (f *Follower) tend() {
 	if f.ctx.Err() != nil {
-		return // what is written now is all there will be
+		return // the session writes no more
 	}
 	for _, c := range f.chains {
 		err := c.tend(time.Now(), f.settled)
@@ -324,7 +326,7 @@ func (f *Follower) tend() {
 	}
 }
 
-// finish takes in what the sessions have written at their end.
+// finish adds the final state of the sessions to their files.
 func (f *Follower) finish() {
 	for _, c := range f.chains {
 		f.err = errors.Join(f.err, c.finish())

@@ -15,14 +15,14 @@ import (
 	"github.com/gctrail/gctrail/etl"
 )
 
-// TestEnd: a session that can write no more ends, however Windows shows it, and so does
-// one that another tool has stopped. Other sessions go on until ctx is done.
+// TestEnd: a session that can write no more ends, however Windows reports that, and so
+// does one that another tool has stopped. Other sessions continue until ctx is done.
 func TestEnd(t *testing.T) {
 	stopped := func(f *fake) { clear(f.started) }
 	nothing := func(*fake) {}
 	for name, c := range map[string]struct {
-		first func(*fake) // what happens at the first query
-		done  func(*fake) // what happens when ctx is done; nil if the session ends before
+		first func(*fake) // called at the first query
+		done  func(*fake) // called when ctx is done; nil if the session ends before
 		want  error
 	}{
 		"stopped on a full disk":     {first: func(f *fake) { f.free = 0; stopped(f) }, want: ErrDiskFull},
@@ -80,8 +80,8 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestOtherLoss: what the session of the kernel has lost is known even if another tool
-// stops it, which does not end the first.
+// TestOtherLoss: the loss of the kernel's session is known even if another tool stops it,
+// which does not end the first.
 func TestOtherLoss(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -125,8 +125,8 @@ func TestOtherLoss(t *testing.T) {
 	}
 }
 
-// TestNoRoom: a session without a file on a full disk is one for which there is no room,
-// and none of its files is left.
+// TestNoRoom: a session without a file on a full disk reports that there is no room, and
+// none of its files is left.
 func TestNoRoom(t *testing.T) {
 	f := newFake()
 	dir := t.TempDir()
@@ -160,7 +160,7 @@ func filesIn(t testing.TB, dir string) (names []string) {
 	return names
 }
 
-// TestEarlier: a trace that there is at the path is replaced by a new one, and survives a
+// TestEarlier: an existing trace at the path is replaced by a new one, but survives a
 // session that cannot start.
 func TestEarlier(t *testing.T) {
 	const earlier = "a whole trace"
@@ -217,9 +217,9 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestChainFull: a chain on a disk with little room gives up its oldest files, which is
-// said, and is a trace all the same. Where there is no room for another file, the session
-// goes on in the same.
+// TestChainFull: on a disk with little room, a chain removes its oldest files, reports
+// that, and remains a trace. Without room for another file, the session continues in the
+// same.
 func TestChainFull(t *testing.T) {
 	buffers := buffersOf(t, realTraces[1])
 	var said []string
@@ -260,7 +260,7 @@ func TestChainFull(t *testing.T) {
 	}
 }
 
-// TestChainHeld: what is held is not given up, even if the disk has little room.
+// TestChainHeld: held events are not removed, even if the disk has little room.
 func TestChainHeld(t *testing.T) {
 	buffers := buffersOf(t, realTraces[1])
 	r := turn(t, buffers, Limits{Time: 24 * time.Hour})

@@ -16,12 +16,11 @@ import (
 // joins reports whether the trace is complete only once join has made its file.
 func (c *chain) joins() bool { return c.limits != (Limits{}) || c.session.path != c.session.trace }
 
-// join makes one file of what is left of those that ended after a time. It must be the
-// last use of the chain. The others are added to the first file, and each is removed
-// when it was added, so that there need not be room for more than one of them. Then the
-// first file is renamed, and replaces one that there is at the path. If there is no room
-// to begin with, what is kept is shortened. After an error, what was not added is still
-// in the files of left.
+// join makes one file of the segments that ended after a time. It must be the last use of
+// the chain. It appends each file to the first one and removes it, so that there must be
+// room for only one of them. Then it renames the first file, which replaces an existing
+// one at the path. If there is no room to begin with, it shortens the trace. After an
+// error, left names the files that were not added.
 func (c *chain) join(path string, since time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,7 +40,7 @@ func (c *chain) join(path string, since time.Time) error {
 	}
 }
 
-// addAll adds the other files to the first, and then describes what that has. It
+// addAll adds the other files to the first, and then describes the result there. It
 // reports whether it has added any.
 func (c *chain) addAll() (added bool, err error) {
 	head, err := c.headOf(c.segments)
@@ -86,7 +85,7 @@ func (c *chain) headOf(segments []*segment) ([]byte, error) {
 	return etl.Head(files, c.dropped)
 }
 
-// add adds the buffers of another segment to a file, or nothing.
+// add adds the buffers of another segment to a file, or none after an error.
 func (s *segment) add(out *os.File, other *segment) error {
 	_, err := io.Copy(io.NewOffsetWriter(out, s.size), io.NewSectionReader(other.file, other.head, other.size-other.head))
 	if err != nil {
@@ -96,7 +95,7 @@ func (s *segment) add(out *os.File, other *segment) error {
 	return nil
 }
 
-// shorten makes room for joining: it removes the first file or, if that is needed, the
+// shorten makes room for joining: it removes the first file or, if that is held, the
 // last.
 func (c *chain) shorten() {
 	end, victim := "beginning", c.segments[0]
@@ -110,7 +109,7 @@ func (c *chain) shorten() {
 	c.say(fmt.Sprintf("%s: the disk is full, the trace is shortened at its %s by %s", c.session.trace, end, units.Bytes(victim.size)))
 }
 
-// rename gives the first file its name. What is left are the others.
+// rename gives the first file its name. The others are left.
 func (c *chain) rename(path string) error {
 	first := c.segments[0]
 	if err := first.file.Close(); err != nil {

@@ -26,8 +26,8 @@ func onDisk(t *testing.T, size int64) (dir string) {
 	return dir
 }
 
-// on returns a chain on a disk that has room for as many bytes more: its files have so
-// many buffers of a trace each, after the first of all.
+// on returns a chain on a disk with some bytes of room. After the first buffer, each file
+// has so many buffers of a trace.
 func on(t *testing.T, buffers [][]byte, files []int, room int64) *chain {
 	t.Helper()
 	dir := onDisk(t, 8<<20)
@@ -72,8 +72,8 @@ func on(t *testing.T, buffers [][]byte, files []int, room int64) *chain {
 }
 
 // TestJoinFull joins files on a disk without room for the second: the oldest is removed
-// for it or, if that is held, the latest. If the disk fills up later, what could not be
-// joined is left.
+// for it or, if that is held, the latest. If the disk fills up later, the files that
+// could not be joined are left.
 func TestJoinFull(t *testing.T) {
 	buffers := buffersOf(t, realTraces[1]) // of about 15 kB
 	const kB = 1 << 10

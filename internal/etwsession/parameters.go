@@ -1,6 +1,6 @@
 package etwsession
 
-// Types of filters (evntprov.h), and what they hold at most.
+// Types of filters (evntprov.h), and limits of their contents.
 const (
 	filterPID      = 0x80000004
 	filterEventID  = 0x80000200
@@ -16,7 +16,7 @@ const (
 	offFilters           = 0x20
 )
 
-// Parameters are those of EnableTraceEx2.
+// Parameters are the parameters of EnableTraceEx2.
 type Parameters struct {
 	Property uint32
 	Filters  []Filter
@@ -60,8 +60,8 @@ func onlyPIDs(pids []int) Filter {
 	return Filter{filterPID, data}
 }
 
-// onlyEvents is an EVENT_FILTER_EVENT_ID: the events that pass, or, if except is set,
-// that do not.
+// onlyEvents returns an EVENT_FILTER_EVENT_ID with the events that pass or, if except is
+// set, that do not.
 func onlyEvents(ids []uint16, except bool) Filter {
 	in := byte(1)
 	if except {

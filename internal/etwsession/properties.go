@@ -44,8 +44,8 @@ const (
 	sizeAll           = sizeProperties + 2*2*maxName
 )
 
-// Buffers of a session: 64 KiB each, as many as PerfView's 64 MB have, and a quarter
-// and ten more when those are full.
+// Buffers of a session: 64 KiB each, as many as in PerfView's 64 MB, and a quarter and
+// ten more when these are full.
 const (
 	bufferKB      = 64
 	defaultMB     = 64
@@ -73,7 +73,7 @@ func newProperties(session, file string, minBuffers uint32) properties {
 	return p
 }
 
-// forControl is what ControlTrace fills.
+// forControl returns empty properties for ControlTrace to fill.
 func forControl() properties {
 	p := make(properties, sizeAll)
 	le.PutUint32(p[offBufferSize:], sizeAll)
@@ -106,7 +106,7 @@ func (p properties) sessionName() string {
 	return string(utf16.Decode(units))
 }
 
-// A Loss is what a session has lost so far.
+// A Loss counts the losses of a session so far.
 type Loss struct {
 	Events  uint32 // that did not fit into the buffers
 	Buffers uint32 // that could not be written

@@ -16,7 +16,7 @@ type Options struct {
 	Providers []Provider
 	PIDs      []int  // only events of these processes, MaxPIDs at most; nil means all
 	BufferMB  uint32 // 0 means 64
-	Limits    Limits // of what is kept
+	Limits    Limits // of the retained events
 }
 
 // A Provider is a source of events.
@@ -24,13 +24,13 @@ type Provider struct {
 	GUID     [16]byte // as Windows lays it out
 	Level    uint8
 	Keywords uint64
-	Events   []uint16 // only those with these ids, MaxEventIDs at most; nil means all
-	Except   []uint16 // if Events is nil, all but those with these ids
+	Events   []uint16 // only these ids, MaxEventIDs at most; nil means all
+	Except   []uint16 // if Events is nil, all but these ids
 	Stacks   bool
 }
 
 var (
-	// ErrNoFile reports a session that Windows started, as it says, and that writes
+	// ErrNoFile reports a session that Windows claims to have started, but that writes
 	// nothing.
 	ErrNoFile = errors.New("the session writes no file")
 	// ErrName reports a name that is too long for Windows.
@@ -147,8 +147,8 @@ func (s *Session) switchTo(path string) error {
 	return nil
 }
 
-// start starts the session. One of the same name was left by an earlier process with
-// this PID.
+// start starts the session. It replaces one of the same name, because that was left by an
+// earlier process with this PID.
 func (s *Session) start(p properties) error {
 	var err error
 	s.handle, err = s.system.StartTrace(s.name, p)
@@ -163,8 +163,8 @@ func (s *Session) start(p properties) error {
 	return nil
 }
 
-// Select has only events of these processes come from a provider; nil means all. It
-// may be called concurrently with other methods.
+// Select limits the events of a provider to these processes; nil means all. It may be
+// called concurrently with other methods.
 func (s *Session) Select(p *Provider, pids []int) error { return s.enable(p, pids) }
 
 func (s *Session) enable(p *Provider, pids []int) error {
@@ -193,8 +193,8 @@ func (s *Session) enable(p *Provider, pids []int) error {
 // Path returns the absolute path of the trace.
 func (s *Session) Path() string { return s.trace }
 
-// Query returns what the session has lost so far. The error is StatusNoSession if
-// somebody has stopped it.
+// Query returns the session's loss so far. The error is StatusNoSession if somebody has
+// stopped it.
 func (s *Session) Query() (Loss, error) { return s.control(controlQuery) }
 
 // Stop ends the session. Its file is then complete. Later calls do nothing.
@@ -226,7 +226,7 @@ func (s *Session) full() bool {
 	return known && free < fullBelow
 }
 
-// Loss returns what the session had lost when it was last asked.
+// Loss returns the session's loss according to its latest query.
 func (s *Session) Loss() Loss { return s.loss }
 
 func (s *Session) control(code uint32) (Loss, error) {

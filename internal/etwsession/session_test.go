@@ -20,8 +20,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestLayout compares the structures with what a C program with the headers of mingw-w64
-// (evntrace.h, evntprov.h) prints for the same values.
+// TestLayout compares the structures with the output of a C program with the headers of
+// mingw-w64 (evntrace.h, evntprov.h) for the same values.
 func TestLayout(t *testing.T) {
 	p := newProperties("s", "f", 1024)
 	le.PutUint32(p[offBufferSize:], 0x1234)
@@ -58,8 +58,8 @@ func TestLayout(t *testing.T) {
 
 func gcOnly() Provider { return Provider{GUID: clr.RuntimeGUID, Level: 4, Keywords: 1} }
 
-// TestSequence compares all calls with those of PerfView's /GCCollectOnly: a session with
-// the runtime's keyword GC at level Informational, one with the kernel's processes.
+// TestSequence compares all calls with PerfView's for /GCCollectOnly: a session with the
+// runtime's keyword GC at level Informational, and one with the kernel's processes.
 func TestSequence(t *testing.T) {
 	f := newFake()
 	path := filepath.Join(t.TempDir(), "x.etl")
@@ -90,8 +90,8 @@ func TestSequence(t *testing.T) {
 	}
 }
 
-// TestSequenceStacks: where stacks are asked for, the kernel's session lists images too,
-// as that of PerfView's /GCCollectOnly with /GCTriggeredStacks, and has its buffers.
+// TestSequenceStacks: with stacks, the kernel's session lists images too and has the same
+// buffers, as PerfView does for /GCCollectOnly with /GCTriggeredStacks.
 func TestSequenceStacks(t *testing.T) {
 	f := newFake()
 	k, err := StartKernel(f, filepath.Join(t.TempDir(), "x.kernel.etl"), Limits{}, true)
@@ -182,8 +182,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestNoFile: a system that only says that it has started a session, like Wine, is
-// found out, and the session is stopped.
+// TestNoFile: a system that only claims to have started a session, like Wine, is
+// detected, and the session is stopped.
 func TestNoFile(t *testing.T) {
 	f := newFake()
 	s, err := Start(f, &Options{Path: filepath.Join(t.TempDir(), "x.etl")})
@@ -250,8 +250,8 @@ func TestFollow(t *testing.T) {
 }
 
 // TestLagCoversFlushTimer checks that a session writes all of its buffers, at the latest
-// when the timer ends, before events are taken to be complete: buffers of different
-// processors have events of the same time.
+// when the timer ends, before events are assumed to be complete, because buffers of
+// different processors have events of the same time.
 func TestLagCoversFlushTimer(t *testing.T) {
 	const writing = 100 * time.Millisecond
 	if flush := flushSeconds * time.Second; Lag < flush+writing || idleTime < flush+writing {

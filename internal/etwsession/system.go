@@ -2,7 +2,7 @@ package etwsession
 
 import "fmt"
 
-// A System has what sessions need of Windows. The errors of its functions are a
+// A System provides the functions of Windows that sessions use. Their errors are a
 // Status.
 type System interface {
 	// StartTrace is StartTraceW.
@@ -19,11 +19,11 @@ type System interface {
 	QueryAll(properties [][]byte) (int, error)
 	// Runs reports whether a process runs.
 	Runs(pid int) bool
-	// Free returns how much room the disk of a folder has, and whether that is known.
+	// Free returns the room on the disk of a folder, and whether it is known.
 	Free(folder string) (bytes int64, known bool)
 }
 
-// Enabling are the arguments of EnableTraceEx2 but for the session.
+// Enabling holds the arguments of EnableTraceEx2 except for the session.
 type Enabling struct {
 	Provider   [16]byte // a GUID as Windows lays it out
 	Code       uint32

@@ -2,5 +2,5 @@
 
 package etwsession
 
-// Native returns nil: this system has no ETW, or one with other structures.
+// Native returns nil, because this system has no ETW, or one with other structures.
 func Native() System { return nil }

@@ -109,7 +109,8 @@ func (Windows) Free(folder string) (bytes int64, known bool) { return outfile.Fr
 
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(&b[0])) }
 
-// call calls a function of Windows. What its arguments point to stays where it is.
+// call calls a function of Windows. The directive keeps the targets of its arguments in
+// place.
 //
 //go:uintptrescapes
 func call(p *windows.LazyProc, args ...uintptr) error {

@@ -23,7 +23,7 @@ const (
 	cmdCreateSession = 8
 )
 
-// The version of the protocol, and what else a request carries.
+// The version of the protocol, and other constants of requests.
 const (
 	major         = 2
 	minor         = 4
@@ -31,7 +31,7 @@ const (
 	seekBeginning = 1
 )
 
-// Sizes of what the daemon answers, and bounds on what it may.
+// Sizes of the daemon's answers, and bounds on them.
 const (
 	maxPath     = 4096
 	maxName     = 255
@@ -181,7 +181,7 @@ type stream struct {
 	Channel   [maxName]byte
 }
 
-// attach asks for a session from its beginning, and returns the streams that it has.
+// attach attaches to a session from its beginning, and returns its streams.
 func (c *client) attach(id uint64) (all []stream) {
 	var answer struct{ Status, Streams uint32 }
 	c.ask(cmdAttach, &struct {

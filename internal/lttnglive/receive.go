@@ -14,7 +14,7 @@ import (
 // A NoSessionError reports a session that a daemon does not have.
 type NoSessionError struct {
 	Address Address
-	Others  []string // addresses of those that it has
+	Others  []string // addresses of existing sessions
 }
 
 func (e *NoSessionError) Error() string {
@@ -24,8 +24,8 @@ func (e *NoSessionError) Error() string {
 	return e.Address.String() + ": no such session; the relay daemon has " + strings.Join(e.Others, ", ")
 }
 
-// pollTime is how long to wait when no stream has anything new. The daemon gets what
-// is not full as often as the session's live timer says, every second or so.
+// pollTime is how long to wait when no stream has anything new. Partial packets reach the
+// daemon with the session's live timer, every second or so.
 const pollTime = 200 * time.Millisecond
 
 // A Receiver stores a session in a folder.
@@ -45,7 +45,7 @@ type received struct {
 	done bool
 }
 
-// Attach asks a daemon for a session. The error is a *NoSessionError if it has none of
+// Attach attaches to a daemon's session. The error is a *NoSessionError if it has none of
 // that name.
 func Attach(ctx context.Context, a Address, folder string) (*Receiver, error) {
 	c, err := dial(ctx, a.Daemon)
@@ -77,7 +77,7 @@ func text(b []byte) string {
 	return string(b)
 }
 
-// Receive stores what comes until the session ends or ctx is done.
+// Receive stores events until the session ends or ctx is done.
 func (r *Receiver) Receive(ctx context.Context) error {
 	for ctx.Err() == nil {
 		r.changed = false
@@ -96,7 +96,8 @@ func (r *Receiver) Receive(ctx context.Context) error {
 	return nil
 }
 
-// round receives what is new of each stream. It reports whether the session has ended.
+// round receives the new packets of each stream. It reports whether the session has
+// ended.
 func (r *Receiver) round() (over bool, err error) {
 	if r.more {
 		var fresh []stream
@@ -147,8 +148,8 @@ func (r *Receiver) advance(s *received) error {
 	return r.client.err
 }
 
-// store stores a packet. The daemon refuses it while there are metadata or streams that
-// it has not told of.
+// store stores a packet. It may have to fetch metadata and streams first, because
+// otherwise the daemon refuses the packet.
 func (r *Receiver) store(s *received, i *index) error {
 	for r.client.err == nil {
 		status, flags := r.client.packet(s.ID, i, s.file)
@@ -191,8 +192,8 @@ func (r *Receiver) describe() error {
 	return r.client.err
 }
 
-// add makes the files of streams: each trace has a folder, whose name says how large
-// its pointers are.
+// add makes the files of streams. Each trace has a folder, whose name contains the size
+// of its pointers.
 func (r *Receiver) add(fresh []stream) error {
 	for _, s := range fresh {
 		if r.streams[s.ID] != nil {
@@ -221,7 +222,7 @@ func (r *Receiver) add(fresh []stream) error {
 	return r.client.err
 }
 
-// Close ends the connection. What was received stays.
+// Close ends the connection. The received events stay.
 func (r *Receiver) Close() error {
 	errs := []error{r.client.conn.Close()}
 	for _, s := range r.streams {

@@ -56,7 +56,8 @@ func freePort(t *testing.T) string {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
-// lttng runs a command that is tried for some time: daemons take a while to start.
+// lttng runs a command, and repeats it for some time, because daemons take a while to
+// start.
 func lttng(t *testing.T, args ...string) {
 	t.Helper()
 	limit := time.Now().Add(20 * time.Second)
@@ -198,7 +199,7 @@ func replay(t *testing.T, answer []byte) string {
 	return l.Addr().String()
 }
 
-// TestHostile: a daemon that answers nonsense is an error, and fills no disk.
+// TestHostile: a daemon that answers nonsense gives an error, and fills no disk.
 func TestHostile(t *testing.T) {
 	be := binary.BigEndian
 	connected := be.AppendUint32(be.AppendUint32(be.AppendUint32(be.AppendUint64(nil, 1), major), 4), clientCommand)
@@ -215,7 +216,7 @@ func TestHostile(t *testing.T) {
 		for i := range noise {
 			noise[i] = byte(random.UintN(256) & random.UintN(256) & random.UintN(256))
 		}
-		// As far as to the session, then one attached stream, then anything.
+		// Up to the session, then one attached stream, then anything.
 		head := be.AppendUint32(be.AppendUint32(bytes.Clone(named), statusOK), 1)
 		answers = append(answers, append(append(head, make([]byte, 8+8+4+maxPath+maxName)...), noise...))
 	}

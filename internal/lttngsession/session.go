@@ -35,13 +35,12 @@ const (
 	// Buffers of a processor: as many of the default size as a burst of events needs.
 	defaultMB  = 8
 	subBuffers = 4
-	// switchTimer is how often LTTng writes buffers that are not full, in microseconds:
-	// the trace of a machine that crashes ends about then.
+	// switchTimer is how often LTTng writes buffers that are not full, in microseconds.
+	// If the machine crashes, the trace lacks about that time.
 	switchTimer = "1000000"
 )
 
-// contexts are what each event has beside its fields: the process, the thread, and the
-// process's name.
+// contexts are added to each event: the process, the thread, and the process's name.
 var contexts = []string{"vpid", "vtid", "procname"}
 
 // Start starts a session that is named after this process. Sessions of gctrail
@@ -64,7 +63,7 @@ func Start(system *System, o *Options) (*Session, error) {
 	return s, nil
 }
 
-// commands returns the commands that follow the making of the session.
+// commands returns the commands that follow the session's creation.
 func (s *Session) commands(o *Options) [][]string {
 	of := "--session=" + s.name
 	to := "--channel=" + channel

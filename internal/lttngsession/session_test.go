@@ -41,7 +41,7 @@ func (f *fake) system() *System {
 	}
 }
 
-// TestSequence compares the commands with what makes a session by hand.
+// TestSequence compares the commands with the ones that make a session by hand.
 func TestSequence(t *testing.T) {
 	f := new(fake)
 	path := filepath.Join(t.TempDir(), "x")
@@ -103,8 +103,8 @@ func TestPowerOfTwo(t *testing.T) {
 	}
 }
 
-// TestNative: a failing command is named with its reason, and processes are told from
-// those that do not run.
+// TestNative: a failing command is named with its reason, and running processes are
+// distinguished from ended ones.
 func TestNative(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("LTTng is not for Windows")

@@ -53,7 +53,8 @@ func Native() (*System, error) {
 	return &System{Run: func(args ...string) ([]byte, error) { return run(path, args) }, Runs: runs}, nil
 }
 
-// run runs a command that outlives Ctrl-C, which ends the session in its own order.
+// run runs a command in a way that Ctrl-C does not end it, because gctrail ends the
+// session in its own order.
 func run(path string, args []string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
 	defer cancel()
@@ -61,7 +62,8 @@ func run(path string, args []string) ([]byte, error) {
 	detach(cmd)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	// The session daemon that lttng may start inherits the pipes, and holds them open.
+	// The session daemon that lttng may start inherits the pipes, and would hold them
+	// open.
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
@@ -70,7 +72,7 @@ func run(path string, args []string) ([]byte, error) {
 	return nil, &Error{commandOf(args), lastLine(stderr.String()), err}
 }
 
-// commandOf returns what a command line has lttng do, without options before it.
+// commandOf returns the lttng subcommand of a command line, after any options.
 func commandOf(args []string) string {
 	for _, arg := range args {
 		if !strings.HasPrefix(arg, "-") {
@@ -80,13 +82,14 @@ func commandOf(args []string) string {
 	return ""
 }
 
-// lastLine returns the reason among what lttng says.
+// lastLine returns the reason in lttng's output.
 func lastLine(said string) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	return strings.TrimPrefix(strings.TrimSpace(lines[len(lines)-1]), "Error: ")
 }
 
-// runs reports whether a process runs. One of another user does.
+// runs reports whether a process runs. A process of another user counts, although it may
+// not be signalled.
 func runs(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

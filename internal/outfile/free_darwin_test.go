@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// struct statfs of bsd/sys/mount.h with 64-bit inodes (xnu-11417.101.15), which is compared
-// when this is compiled: another size or place is an index that the array does not have.
+// The structure statfs of bsd/sys/mount.h with 64-bit inodes (xnu-11417.101.15) is
+// compared at compile time: another size or offset would index an array out of its
+// bounds.
 var (
 	_ = [1]struct{}{}[unsafe.Sizeof(unix.Statfs_t{})-2168]
 	_ = [1]struct{}{}[unsafe.Offsetof(unix.Statfs_t{}.Bsize)]

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// exempt are the files that make, open to write or rename files themselves, and why that
-// destroys no earlier one.
+// exempt lists the files that make, open to write or rename files themselves, and the
+// reasons why no earlier file is destroyed.
 var exempt = map[string]string{
 	"open/spool_unix.go":            "a temporary file without a name",
 	"open/spool_windows.go":         "a temporary file that the system removes",
@@ -42,7 +42,7 @@ func TestOnly(t *testing.T) {
 		}
 		name := d.Name()
 		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules" || strings.HasSuffix(name, "test") || name == "outfile") {
-			return fs.SkipDir // what begins with a dot, tests and their helpers, and this package
+			return fs.SkipDir // hidden files, tests and their helpers, and this package
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return nil

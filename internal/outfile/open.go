@@ -10,14 +10,14 @@ import (
 var (
 	// ErrInput reports an output that is one of the inputs.
 	ErrInput = errors.New("it is an input")
-	// ErrIrregular reports an output that is there and is not a regular file.
+	// ErrIrregular reports an output that exists and is not a regular file.
 	ErrIrregular = errors.New("it is not a regular file")
-	// ErrSymlink reports a symbolic link that another user can have made.
+	// ErrSymlink reports a symbolic link that another user may have made.
 	ErrSymlink = errors.New("it is a symbolic link in a folder that other users can write to, which is not followed as root")
 )
 
-// Regular returns an error if what is at a path is there and no regular file; the
-// null device is as good as one.
+// Regular returns an error if a path exists and is not a regular file. It accepts the
+// null device.
 func Regular(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().IsRegular() || path == os.DevNull {
@@ -26,8 +26,9 @@ func Regular(path string) error {
 	return &fs.PathError{Op: "open", Path: path, Err: ErrIrregular}
 }
 
-// Open opens a file to write, or makes it; flag is added to those of os.OpenFile.
-// As root it does not follow a symbolic link that another user can have made.
+// Open opens a file to write, or makes it; flag is added to the flags of os.OpenFile. As
+// root it does not follow a symbolic link that another user may have made, because the
+// link could lead to any file.
 func Open(path string, perm fs.FileMode, flag int) (*os.File, error) {
 	return open(path, perm, flag|os.O_WRONLY|os.O_CREATE)
 }

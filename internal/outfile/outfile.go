@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// A File is output that is written to a temporary file, its part, next to the path that
-// it is for. Publish moves it there. The part is locked while it is written, so that
-// Sweep can remove those whose writer was killed.
+// A File is output that is written to a temporary file, its part, next to the final path.
+// Publish moves it there. The part is locked while it is written, so that Sweep can
+// remove the parts of killed writers.
 type File struct {
 	*os.File        // the part; the file at the path once that is published, or for a device
 	path     string // the path asked for, which errors name
@@ -27,13 +27,13 @@ type File struct {
 }
 
 // Create returns the output for a path, unless that is one of the inputs or no regular
-// file. What is at the path stays until Publish or Commit. The new file has the mode
-// and owner of an earlier one, or else perm. A symbolic link stays, and what it leads to
-// is replaced.
+// file. An existing file stays until Publish or Commit. The new file has the mode and
+// owner of an earlier one, or else perm. A symbolic link stays, and its target is
+// replaced.
 //
 // A file that cannot be replaced is overwritten by Publish instead, with the complete
-// content: one with several names, one of an owner or group that this user cannot give,
-// or one in a folder that this user cannot write to.
+// content: a file with several names, with an owner or group that this user cannot give,
+// or in a folder that this user cannot write to.
 func Create(path string, perm fs.FileMode, inputs []string) (*File, error) {
 	if err := errors.Join(Regular(path), refuseLink(path)); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func Create(path string, perm fs.FileMode, inputs []string) (*File, error) {
 	return replace(path, target, there)
 }
 
-// CreateAny is Create for any kind of file: a pipe or a device is written to as it is.
+// CreateAny is Create for any kind of file: it writes to a pipe or a device directly.
 func CreateAny(path string, perm fs.FileMode) (*File, error) {
 	if Regular(path) == nil {
 		return Create(path, perm, nil)
@@ -118,11 +118,11 @@ func replace(path, target string, there fs.FileInfo) (*File, error) {
 	return out, nil
 }
 
-// private is the mode of parts before they get that of the file they replace.
+// private is the mode of parts before they get the mode of the file they replace.
 const private = 0o600
 
-// elsewhere returns the output for a file in a folder that cannot be written to. Its
-// part is in the folder for temporary files, without a name.
+// elsewhere returns the output for a file in a folder that cannot be written to. Its part
+// is in the folder for temporary files, without a name.
 func elsewhere(path, target string) (*File, error) {
 	f, err := newPart(os.TempDir(), filepath.Base(target), private)
 	if err != nil {
@@ -141,11 +141,11 @@ func (f *File) InPlace() string { return f.overwritten }
 // Direct reports whether writes go to the path at once, as to a device.
 func (f *File) Direct() bool { return f.part == "" && f.mustOverwrite == "" }
 
-// Commit ends the output: the file at its path is replaced by what was written.
+// Commit ends the output: it replaces the file at its path.
 func (f *File) Commit() error { return errors.Join(f.Publish(), f.Close()) }
 
-// Close closes the output. Without Publish, the earlier file stays, and what was
-// written is removed. Closing twice does nothing.
+// Close closes the output. Without Publish, the earlier file stays, and the part is
+// removed. Closing twice does nothing.
 func (f *File) Close() error {
 	if f.done {
 		return nil
@@ -158,8 +158,8 @@ func (f *File) Close() error {
 	return errors.Join(err, f.File.Close())
 }
 
-// Publish puts what was written at the path once it is on disk. Further writes, and
-// Close, then concern the file there: a recording is published when it can be read.
+// Publish moves the part to the path once it is on disk. Further writes, and Close, then
+// concern the file there, so that a recording can be published as soon as it can be read.
 // Publishing twice does nothing.
 func (f *File) Publish() error {
 	if f.Direct() {
@@ -178,7 +178,8 @@ func (f *File) Publish() error {
 		f.File, err = moved(f.File, f.target)
 		return renamed(err, f.path)
 	}
-	// The file may be mounted by a container, or on Windows open elsewhere.
+	// The file may be mounted by a container, or on Windows open elsewhere, so that it
+	// cannot be replaced.
 	err = &fs.PathError{Op: "rename", Path: f.path, Err: errors.Unwrap(err)}
 	if _, gone := os.Stat(f.target); gone != nil {
 		return err
@@ -187,7 +188,7 @@ func (f *File) Publish() error {
 	return renamed(f.overwrite(), f.path)
 }
 
-// overwrite overwrites the file at the path with the part, and goes on with that file.
+// overwrite overwrites the file at the path with the part, and continues with that file.
 func (f *File) overwrite() error {
 	out, err := open(f.path, private, os.O_RDWR)
 	if err != nil {
@@ -248,7 +249,7 @@ func (f *File) Truncate(size int64) error { return renamed(f.File.Truncate(size)
 // Name returns the path that the output is for.
 func (f *File) Name() string { return f.path }
 
-// renamed returns err with the path that was asked for in place of a part's.
+// renamed returns err with the requested path in place of the part's.
 func renamed(err error, path string) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: p.Op, Path: path, Err: p.Err}

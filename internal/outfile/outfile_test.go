@@ -93,7 +93,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// alone fails if there is something beside a file, which need not be there.
+// alone fails if there is any other file in the folder of a file, which need not exist.
 func alone(t *testing.T, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -107,8 +107,8 @@ func alone(t *testing.T, path string) {
 	}
 }
 
-// TestLeft: the next output in a folder removes the parts of dead writers, and not those
-// of living ones.
+// TestLeft: the next output in a folder removes the parts of dead writers, and not the
+// parts of living ones.
 func TestLeft(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	alive, err := Create(path, 0o600, nil)
@@ -137,7 +137,7 @@ func TestLeft(t *testing.T) {
 	alone(t, path)
 }
 
-// TestLongName: a part's name fits where that of the file does.
+// TestLongName: a part's name fits if the file's name does.
 func TestLongName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("é", 120))
 	if err := WriteFile(path, []byte("new"), 0o600); err != nil {

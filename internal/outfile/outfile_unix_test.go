@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestSymlink: as root, a link in a folder that others write to leads nowhere; in
-// a folder of root's own, it is followed.
+// TestSymlink: root does not follow a link in a folder that others can write to, and does
+// in a folder of its own.
 func TestSymlink(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("is for root")
@@ -126,8 +126,8 @@ func TestHardLink(t *testing.T) {
 	alone(t, one)
 }
 
-// TestFolder: a file that can be written to in a folder that cannot is overwritten, once
-// the content is complete.
+// TestFolder: a writable file in a folder that is not writable is overwritten, once the
+// content is complete.
 func TestFolder(t *testing.T) {
 	if os.Geteuid() == 0 {
 		asNobody(t, "TestFolder")
@@ -186,8 +186,8 @@ func asNobody(t *testing.T, name string) {
 	}
 }
 
-// TestOtherOwner: the content of a file that another user has made, and lets this one
-// write to, is replaced; its owner stays.
+// TestOtherOwner: the content of another user's file that this user can write to is
+// replaced; its owner stays.
 func TestOtherOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("is for root, which makes the file of another user")

@@ -13,14 +13,14 @@ import (
 const (
 	// partSuffix ends the names of parts, which begin with a dot.
 	partSuffix = ".gctrail-part"
-	// maxBase is how many bytes of the file's name a part's name has: systems allow 255
-	// for the whole.
+	// maxBase is how many bytes of the file's name go into a part's name, because systems
+	// allow 255 for the whole.
 	maxBase = 200
 	// maxTries bounds the names that are tried.
 	maxTries = 100
 )
 
-// newPart makes a part for a file name in a folder, and removes those of dead writers
+// newPart makes a part for a file name in a folder, and removes the parts of dead writers
 // there.
 func newPart(folder, base string, perm fs.FileMode) (*os.File, error) {
 	Sweep(folder)
@@ -38,8 +38,8 @@ func newPart(folder, base string, perm fs.FileMode) (*os.File, error) {
 	}
 }
 
-// owns locks a new part. It reports whether that is still there: Sweep may have taken it
-// for one of a dead writer before.
+// owns locks a new part. It reports whether the part still exists, because Sweep may have
+// removed it before it was locked.
 func owns(f *os.File) bool {
 	held, known := lock(f)
 	return (held || !known) && isAt(f, f.Name())
@@ -55,8 +55,8 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(open, there)
 }
 
-// Sweep removes the parts in a folder whose writers are dead. Those of writers in other
-// containers are locked too. What cannot be removed stays.
+// Sweep removes the parts in a folder whose writers are dead. Parts of writers in other
+// containers stay, because they are locked too. So do parts that cannot be removed.
 func Sweep(folder string) {
 	d, err := os.Open(folder)
 	if err != nil {
@@ -92,8 +92,8 @@ func sweep(path string) {
 	}
 }
 
-// SyncFolder makes the names in a folder survive a crash of the machine, where the
-// system supports that.
+// SyncFolder makes the names in a folder survive a crash of the machine, if the system
+// supports that.
 func SyncFolder(path string) {
 	if d, err := os.Open(path); err == nil { // or it may not be listed
 		_ = d.Sync() // Windows has no such thing

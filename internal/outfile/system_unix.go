@@ -17,7 +17,7 @@ const (
 
 func asRoot() bool { return os.Geteuid() == 0 }
 
-// shared reports whether somebody but root can write to a folder.
+// shared reports whether a user other than root can write to a folder.
 func shared(dir string) bool {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -35,7 +35,7 @@ func openPart(path string, perm fs.FileMode) (*os.File, error) {
 // moved returns a file that was renamed to a path.
 func moved(f *os.File, _ string) (*os.File, error) { return f, nil }
 
-// openLeft opens a file that a dead writer may have left, and waits for no pipe.
+// openLeft opens a file that a dead writer may have left. It does not block on a pipe.
 func openLeft(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|noFollow|syscall.O_NONBLOCK, 0)
 }

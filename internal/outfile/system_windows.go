@@ -18,7 +18,7 @@ func asRoot() bool { return false }
 
 func shared(string) bool { return false }
 
-// openPart makes a file that is not there, and that can be renamed while it is open.
+// openPart makes a new file that can be renamed while it is open.
 func openPart(path string, _ fs.FileMode) (*os.File, error) {
 	return openShared(path, windows.GENERIC_READ|windows.GENERIC_WRITE, windows.CREATE_NEW)
 }
@@ -52,8 +52,8 @@ func openShared(path string, access, disposition uint32) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
-// lock locks a file until its process ends. The lock is on a byte far behind
-// the content, which can be read and written meanwhile.
+// lock locks a file until its process ends. It locks a byte far behind the content, so
+// that the content can be read and written meanwhile.
 func lock(f *os.File) (held, known bool) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	behind := windows.Overlapped{OffsetHigh: 1 << 30}
@@ -67,14 +67,14 @@ func lock(f *os.File) (held, known bool) {
 	}
 }
 
-// isOwn reports whether a file is this user's: others could not have opened it to write.
+// isOwn returns true, because others could not have opened the file to write.
 func isOwn(fs.FileInfo) bool { return true }
 
-// hasHardLinks reports whether a file has several hard links. Windows does not say so here.
+// hasHardLinks returns false, because Windows does not report that here.
 func hasHardLinks(fs.FileInfo) bool { return false }
 
-// setOwnerAndMode reports that a part is like the file that it replaces: it inherits what the
-// folder gives its files.
+// setOwnerAndMode returns true, because a part inherits its rights from the folder, like
+// the file that it replaces.
 func setOwnerAndMode(*os.File, fs.FileInfo) bool { return true }
 
 // isDescriptor reports that a symbolic link is no descriptor of a process.

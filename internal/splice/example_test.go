@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// This makes a trace of what another one has after its second second.
+// This makes a trace from the part of another after its second second.
 func ExampleSplicer() {
 	data, err := os.ReadFile("../../testdata/net10-wks-web-collect.nettrace.gz")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/internal/eventpipe"
 )
 
-// A filter reads a V4 trace as it arrives, and passes whole objects on to be changed.
+// A filter reads a V4 trace as it arrives, and passes on whole objects to be changed.
 type filter struct {
 	from   io.Reader
 	buf    []byte // received, without the end of an object
@@ -22,8 +22,9 @@ type filter struct {
 	next int64         // where the next object begins
 }
 
-// MaxHeld bounds the bytes of a session that are received without the end of an object. The
-// runtime's blocks have at most 100 KiB; those of nettrace.Writer may have a payload of 4 MiB.
+// MaxHeld bounds the bytes of a session that are received without the end of an object.
+// The runtime's blocks have at most 100 KiB, but a block of nettrace.Writer may have a
+// payload of 4 MiB.
 const MaxHeld = 5 << 20
 
 func newFilter(from io.Reader) filter {
@@ -31,8 +32,8 @@ func newFilter(from io.Reader) filter {
 	return filter{from: from, feed: feed, in: NewObjectReader(feed)}
 }
 
-// read returns what pass makes of whole objects: it appends to out. At the end of the
-// input, read returns the rest as it is.
+// read returns the output of pass, which appends to out whatever it makes of whole
+// objects. At the end of the input, read returns the rest unchanged.
 func (f *filter) read(p []byte, pass func(objects []byte)) (int, error) {
 	for len(f.out) == 0 {
 		if f.err != nil {

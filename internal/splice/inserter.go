@@ -26,7 +26,7 @@ type Inserter struct {
 	latest  uint64              // time of the latest event that passed
 	seq     uint32              // of the last inserted event
 	kinds   []*trace.Descriptor // of inserted events
-	defined int                 // of kinds, those that the trace defines
+	defined int                 // of kinds; the ones that the trace defines
 
 	mu      sync.Mutex
 	pending []insertion
@@ -43,14 +43,15 @@ type insertion struct {
 const (
 	// insertedThread is the capture thread of inserted events.
 	insertedThread = retainedThread - 1
-	// unknownThread and unknownCPU say that no thread of the process raised them.
+	// unknownThread and unknownCPU mark inserted events, because no thread of the process
+	// raised them.
 	unknownThread = ^uint64(0)
 	unknownCPU    = ^uint32(0)
-	// firstInserted is the first metadata id of inserted events. A runtime numbers its
-	// own from 1.
+	// firstInserted is the first metadata id of inserted events. It is high, because a
+	// runtime numbers its own from 1.
 	firstInserted = 1 << 30
-	// maxInsertions bounds the events that wait. Beyond it, those in the middle are
-	// dropped: a process without events is no reason to remember everything.
+	// maxInsertions bounds the events that wait. Beyond it, the middle ones are dropped,
+	// because otherwise a process without events would make memory grow.
 	maxInsertions = 1 << 9
 )
 
@@ -71,10 +72,10 @@ func (n *Inserter) Add(d *trace.Descriptor, at time.Time, payload []byte) {
 }
 
 // Read returns whole objects of the trace, and inserted ones. At the end of the input it
-// returns the rest as it is.
+// returns the rest unchanged.
 func (n *Inserter) Read(p []byte) (int, error) { return n.read(p, n.pass) }
 
-// A place is where events can be inserted: no event before it is later than from, and no
+// A place is a position for insertions: no event before it is later than from, and no
 // event after it is older than to.
 type place struct {
 	off      int64 // in the trace
@@ -116,8 +117,8 @@ func (n *Inserter) places() []place {
 	}
 }
 
-// take removes what belongs to a place, and returns it in time order. An event that is
-// older than the place belongs there at its beginning.
+// take removes the insertions that belong to a place, and returns them in time order. An
+// event that is older than the place goes to its beginning.
 func (n *Inserter) take(at place) []insertion {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -139,7 +140,7 @@ func (n *Inserter) take(at place) []insertion {
 	return taken
 }
 
-// insert appends what belongs to a place to the output.
+// insert appends the insertions of a place to the output.
 func (n *Inserter) insert(at place) {
 	list := n.take(at)
 	if len(list) == 0 {
@@ -156,8 +157,8 @@ func (n *Inserter) insert(at place) {
 	if n.defined < len(n.kinds) {
 		add(eventpipe.BlockMetadata, n.metadata(list[0].ticks))
 	}
-	// What follows stays aligned if the last object ends where the first began, modulo 4:
-	// its end tag follows its contents, which begin at a multiple of 4.
+	// The next object stays aligned if the last inserted one ends where the first began,
+	// modulo 4: its end tag follows its contents, which begin at a multiple of 4.
 	size := eventpipe.EventBlockHeader
 	size += (int(at.off&3) - 1 - size - len(events)) & 3
 	data := slices.Concat(make([]byte, size), events)
@@ -188,7 +189,7 @@ func (n *Inserter) events(list []insertion) []byte {
 	return data
 }
 
-// metadata returns a metadata block that defines the kinds which the trace lacks.
+// metadata returns a metadata block that defines the kinds that the trace lacks.
 func (n *Inserter) metadata(at uint64) []byte {
 	data := make([]byte, eventpipe.EventBlockHeader)
 	eventpipe.PutBlockHeader(data, true, at, at)

@@ -75,7 +75,7 @@ func events(t *testing.T, data []byte) (own []seen, others int, info *trace.Info
 	return own, others, r.Info()
 }
 
-// TestInserter adds events to traces of runtimes: the trace's own objects are the same,
+// TestInserter adds events to traces of runtimes: the trace's own objects are unchanged,
 // byte for byte, and every reader finds all events.
 func TestInserter(t *testing.T) {
 	for _, name := range []string{"net10-wks-web-collect.nettrace.gz", "net8-srv-background.nettrace.gz", "net10-wks-pressure-collect.nettrace.gz"} {
@@ -107,7 +107,7 @@ func TestInserter(t *testing.T) {
 	}
 }
 
-// left returns how much of the trace is not in the output, in order.
+// left returns the number of bytes of the trace that are not in the output, in order.
 func left(whole, out []byte) int {
 	for _, b := range out {
 		if len(whole) > 0 && b == whole[0] {

@@ -19,8 +19,8 @@ import (
 // Sequence numbers count no event that is left out, so that only what the runtime lost
 // counts as lost.
 type Limiter struct {
-	// Keep reports whether events of a kind stay, at the limit if they are later: those
-	// that runtimes raise at the end of a trace.
+	// Keep reports whether events of a kind stay, moved to the limit if they are later.
+	// It is meant for the events that runtimes raise at the end of a trace.
 	Keep func(*trace.Descriptor) bool
 	// Began is called with the time at which the trace began. It may be nil.
 	Began func(time.Time)
@@ -34,8 +34,8 @@ type Limiter struct {
 	dropped map[uint64]uint32 // events that were left out, by capture thread
 }
 
-// maxDropped bounds the threads whose events are counted. Events of further ones count as
-// lost.
+// maxDropped bounds the threads whose events are counted. Events of further threads count
+// as lost.
 const maxDropped = 1 << 16
 
 // NewLimiter returns a Limiter for a trace that has not begun, with its length.
@@ -43,8 +43,8 @@ func NewLimiter(from io.Reader, length time.Duration) *Limiter {
 	return &Limiter{filter: newFilter(from), length: length, keeps: make(map[uint32]bool), dropped: make(map[uint64]uint32)}
 }
 
-// Read returns whole objects of the trace. At the end of the input it returns the rest as
-// it is.
+// Read returns whole objects of the trace. At the end of the input it returns the rest
+// unchanged.
 func (l *Limiter) Read(p []byte) (int, error) { return l.read(p, l.pass) }
 
 // pass appends whole objects to the output, without the events after the limit.
@@ -147,7 +147,7 @@ func (l *Limiter) limited(o *Object) []byte {
 	return data
 }
 
-// sequencePoint returns a sequence point that counts no event which was left out: a time,
+// sequencePoint returns a sequence point without the events that were left out: a time,
 // and the last number of each thread.
 func (l *Limiter) sequencePoint(data []byte) []byte {
 	const head, thread = 8 + 4, 8 + 4

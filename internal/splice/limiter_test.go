@@ -29,7 +29,7 @@ func limited(t *testing.T, whole []byte, length time.Duration) []byte {
 	return out
 }
 
-// lossOf returns what a trace has lost, and its length.
+// lossOf returns the loss of a trace, and its length.
 func lossOf(t *testing.T, data []byte) (*trace.Loss, time.Duration) {
 	t.Helper()
 	r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{})
@@ -41,8 +41,8 @@ func lossOf(t *testing.T, data []byte) (*trace.Loss, time.Duration) {
 	return r.Loss(), r.Info().Last
 }
 
-// TestLimiter ends traces of runtimes earlier: the events up to there are the same, those
-// of the rundown remain, and nothing counts as lost.
+// TestLimiter shortens traces of runtimes: the events up to the limit are the same, the
+// rundown's events remain, and nothing counts as lost.
 func TestLimiter(t *testing.T) {
 	for _, name := range []string{"net10-wks-web-collect.nettrace.gz", "net10-wks-stacks.nettrace.gz", "net8-srv-background.nettrace.gz"} {
 		whole := nettracetest.Gunzip(t, "../../testdata/"+name)
@@ -85,7 +85,8 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestLimiterLoss checks that what the runtime lost before the end still counts as lost.
+// TestLimiterLoss checks that events lost by the runtime before the end still count as
+// lost.
 func TestLimiterLoss(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net10-lossy-handles.nettrace.gz")
 	loss, last := lossOf(t, whole)

@@ -135,7 +135,7 @@ func (r *ObjectReader) clock() {
 	r.second = binary.LittleEndian.Uint64(r.obj.data[frequencyOffset:])
 }
 
-// times reads when the block's events are. A block without any has no times.
+// times reads the times of the block's events. A block without any has no times.
 func (o *Object) times() error {
 	in, err := eventpipe.ReadBlock(o.data, 0, 4)
 	if err != nil || in.Empty() {
@@ -146,8 +146,8 @@ func (o *Object) times() error {
 	return in.Err
 }
 
-// each calls fn with every event of an event block or metadata block. Events
-// before a place that cannot be read are kept.
+// each calls fn with every event of an event block or metadata block. Events before
+// damage are kept.
 func (o *Object) each(fn func(h *eventpipe.Header, payload []byte)) error {
 	in, err := eventpipe.ReadBlock(o.data, 0, 4)
 	if err != nil {
@@ -159,5 +159,5 @@ func (o *Object) each(fn func(h *eventpipe.Header, payload []byte)) error {
 	return in.Err
 }
 
-// ErrNoTrace reports an object without the Trace object before it.
+// ErrNoTrace reports an object without a Trace object before it.
 var ErrNoTrace = errors.New("nettrace: no Trace object came before")

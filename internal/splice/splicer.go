@@ -24,10 +24,10 @@ import (
 // point for every 10 MB of events, and rarely has more than 1 MB of stacks
 // between two. After an error it must not be used.
 type Splicer struct {
-	// Keep reports whether the first event of a kind is copied to the beginning
-	// of each trace that would otherwise lack it, with the time of that trace's
-	// first event, without a stack and as of no thread. It is for events that a
-	// process raises only once, such as those that name its runtime. It may be nil.
+	// Keep reports whether the first event of a kind is copied to the beginning of each
+	// trace that would otherwise lack it, with the time of that trace's first event,
+	// without a stack and as of no thread. It is for events that a process raises only
+	// once, such as the ones that name its runtime. It may be nil.
 	Keep func(*trace.Descriptor) bool
 
 	w   io.Writer // nil before Begin
@@ -59,8 +59,8 @@ type retainedEvent struct {
 const (
 	// maxCarriedMetadata bounds the metadata of a trace that is spliced.
 	maxCarriedMetadata = 16 << 20
-	// retainedThread is the capture thread of kept events, whose numbers belong to
-	// none of the process's threads.
+	// retainedThread is the capture thread of retained events, so that their numbers do
+	// not belong to a thread of the process.
 	retainedThread = ^uint64(0)
 )
 
@@ -237,6 +237,6 @@ func appendHead(dst, head []byte, to uint64) []byte {
 	return append(dst, head[frequencyOffset:]...)
 }
 
-// maxMove bounds how far the start of a trace is moved: nearly what a
-// time.Duration can hold.
+// maxMove bounds how far the start of a trace is moved. It is close to the limit of
+// time.Duration.
 const maxMove = 290 * 365 * 24 * time.Hour

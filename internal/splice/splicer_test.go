@@ -79,9 +79,9 @@ func everything(t *testing.T, b []byte) (all []seen, r *nettrace.Reader) {
 	return all, r
 }
 
-// TestSplice cuts the heads off real traces: where the rest starts cleanly, it is
-// event for event the end of the whole, with all stacks, and nothing in it is
-// lost that was not lost there; wherever else it begins, it is sound all the same.
+// TestSplice cuts the heads off real traces. If the rest starts cleanly, it equals the
+// end of the whole, event for event with all stacks, and has no further loss. Wherever
+// else it begins, it is still sound.
 func TestSplice(t *testing.T) {
 	for _, name := range []string{"net10-wks-web-collect", "net9-srv-datas-web-collect", "net30-win-x64-survival", "net10-killed-web", "net10-lossy-handles"} {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestSplice(t *testing.T) {
 	}
 }
 
-// TestSpliceKeep: events from before the cut that name the runtime are kept once, and
+// TestSpliceKeep: events from before the cut that name the runtime are retained once, and
 // not counted as lost or repeated.
 func TestSpliceKeep(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
@@ -142,7 +142,7 @@ func TestSpliceKeep(t *testing.T) {
 		if got, events := first(part); got != want || events != 1 {
 			t.Errorf("from block %d: %q, %d events", n, got, events)
 		}
-		// What was spliced is spliced again.
+		// Splice the result again.
 		again, _, _, _ := spliced(t, part, 3, gc.Identifies)
 		if got, events := first(again); got != want || events != 1 {
 			t.Errorf("from block %d, and again: %q, %d events", n, got, events)
@@ -150,8 +150,8 @@ func TestSpliceKeep(t *testing.T) {
 	}
 }
 
-// TestSpliceStart: the start moves to the first event by milliseconds, or by
-// seconds where the clock has no whole number of ticks in a millisecond.
+// TestSpliceStart: the start moves to the first event by milliseconds, or by seconds if
+// the clock has no whole number of ticks in a millisecond.
 func TestSpliceStart(t *testing.T) {
 	for _, tt := range []struct {
 		freq, sync, at int64
@@ -185,8 +185,8 @@ end`, tt.freq, tt.sync, tt.at))
 	}
 }
 
-// TestSpliceRegions: stacks of the region that is cut into are kept, older ones
-// and sequence points before the cut are not.
+// TestSpliceRegions: stacks of the region that is cut into are retained, but neither
+// older ones nor sequence points before the cut.
 func TestSpliceRegions(t *testing.T) {
 	whole := nettracetest.MustAssemble(t, `
 nettrace v4
@@ -266,8 +266,7 @@ func TestObjectTicks(t *testing.T) {
 	}
 }
 
-// FuzzSplice cuts the head off damaged traces, at any block: what is left is a
-// trace.
+// FuzzSplice cuts the head off damaged traces, at any block: the rest is a trace.
 func FuzzSplice(f *testing.F) {
 	whole := nettracetest.Gunzip(f, "../../testdata/net10-killed-web.nettrace.gz")
 	f.Add(whole[:6000], uint8(1))

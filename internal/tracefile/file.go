@@ -1,9 +1,8 @@
-// Package tracefile writes to disk the trace of a session that is running: all of
-// it, to a File, or its end, to a Ring. Either is whole at any time, so that every
-// tool reads what is there when the writing is ended from outside. An earlier file is
-// whole until then.
+// Package tracefile writes the trace of a running session to disk: all of it, to a File,
+// or its end, to a Ring. Both can be read at any time, so that nothing is lost if the
+// writer is killed. An earlier file stays until then.
 //
-// Errors of writing are those of package os, with the path in them.
+// Errors of writing come from package os, with the path.
 package tracefile
 
 import (
@@ -15,10 +14,10 @@ import (
 	"github.com/gctrail/gctrail/internal/outfile"
 )
 
-// A File is the destination of a trace. A regular file is a complete trace
-// after every write: the next write overwrites its end mark. The first write puts it in
-// the place of an earlier file. A destination that cannot be overwritten, such as a pipe,
-// gets the mark when it is closed.
+// A File is the destination of a trace. A regular file is a complete trace after every
+// write: the next write overwrites its end mark. The first write puts it in the place of
+// an earlier file. A destination that cannot be overwritten, such as a pipe, gets the
+// mark only when it is closed.
 type File struct {
 	name   string
 	disk   Disk      // nil for a stream
@@ -35,7 +34,7 @@ type File struct {
 // written.
 var ErrGone = errors.New("the file was removed, renamed or replaced while it was being written")
 
-// seenInterval is how often a file is checked for being still at its path.
+// seenInterval is how often a file is checked to be still at its path.
 const seenInterval = time.Second
 
 // A Disk is a file that can be overwritten.
@@ -50,8 +49,8 @@ type Disk interface {
 // program does.
 const mode = 0o600
 
-// A publisher is a Disk that is at its path only after Publish. Closed before, it removes
-// itself.
+// A publisher is a Disk that appears at its path with Publish. If it is closed before, it
+// removes itself.
 type publisher interface {
 	Publish() error
 }
@@ -127,10 +126,10 @@ func (f *File) Write(objects, end []byte) (room int, err error) {
 	return 0, err
 }
 
-// Hold has writes leave an earlier file in its place until Release.
+// Hold makes writes leave an earlier file in its place until Release.
 func (f *File) Hold() { f.hold = true }
 
-// Release puts a file that was held, and has something, in the place of an earlier one.
+// Release replaces an earlier file by a held one that is not empty.
 func (f *File) Release() error {
 	f.hold = false
 	if f.size == 0 {

@@ -56,8 +56,8 @@ func TestFileEmpty(t *testing.T) {
 	}
 }
 
-// TestEarlier: an earlier file stays until the first write, with which the new one is
-// whole, and if there is none.
+// TestEarlier: an earlier file stays until the first write, which makes the new one
+// complete, and stays for good without one.
 func TestEarlier(t *testing.T) {
 	for _, written := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "a.nettrace")
@@ -93,8 +93,8 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestFileGone: a file that is not at its path any more is an error, at the latest
-// when it is closed; what took its place is left alone.
+// TestFileGone: a file that is no longer at its path gives an error, at the latest when
+// it is closed; another file there is left alone.
 func TestFileGone(t *testing.T) {
 	for _, test := range []struct {
 		name string

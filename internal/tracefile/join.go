@@ -60,8 +60,8 @@ func (r *Ring) join(from uint64) (*File, error) {
 	return nil, nil
 }
 
-// shorten makes room for joining by dropping the oldest segment, or, if that is
-// needed, the last one.
+// shorten makes room for joining by dropping the oldest segment, or, if that is held, the
+// last one.
 func (r *Ring) shorten() error {
 	end, victim := "beginning", r.segments[0]
 	if r.spare() {
@@ -74,7 +74,7 @@ func (r *Ring) shorten() error {
 	return victim.remove()
 }
 
-// find finds where to start. It leaves out a batch of the runtime without its
+// find finds the joint to start at. It leaves out a batch of the runtime without its
 // beginning, unless the batch is needed.
 func (r *Ring) find(from uint64) (joint, error) {
 	var at joint

@@ -23,7 +23,7 @@ import (
 type Ring struct {
 	// Say is called with a message if a full disk shortens the ring.
 	Say func(string)
-	// Overrun is called if the ring has no room for what it must hold.
+	// Overrun is called if the ring has no room for the part that it must hold.
 	Overrun func()
 
 	path   string // of the file that is to be made
@@ -31,11 +31,11 @@ type Ring struct {
 	// create creates the file, as Create does, and open a segment.
 	create func(path string) (*File, error)
 	open   func(path string, flag int) (*File, error)
-	// free returns how much room the disk has, and whether that is known.
+	// free returns the room on the disk, and whether it is known.
 	free func() (int64, bool)
 
 	in       *splice.ObjectReader
-	feed     bytes.Reader // what in reads
+	feed     bytes.Reader // the source of in
 	splicer  splice.Splicer
 	pending  bytes.Buffer // of the last segment, not written
 	segments []*segment
@@ -49,7 +49,7 @@ type Ring struct {
 	cut    bool   // something was dropped because limits.Size was exceeded
 }
 
-// Limits bound what a ring stores.
+// Limits bound the contents of a ring.
 type Limits struct {
 	Time time.Duration // 0 for no limit
 	Size int64         // in bytes
@@ -58,8 +58,8 @@ type Limits struct {
 const (
 	// maxSegment bounds a segment, but for a single object that is larger.
 	maxSegment = 16_000_000
-	// minSegments is the smallest number of segments in a full ring: segments
-	// are dropped one at a time.
+	// minSegments is the smallest number of segments in a full ring. There must be
+	// several, because segments are dropped whole.
 	minSegments = 16
 	// maxShortened is the number of segments that may be dropped to make room
 	// for the others.
@@ -167,8 +167,8 @@ func (r *Ring) roll(o *splice.Object) error {
 	return err
 }
 
-// begin creates the file of a segment, under a name that no file has: files
-// may be left by a process that was killed.
+// begin creates the file of a segment. It skips existing files, because a killed process
+// may have left some.
 func (r *Ring) begin(s *segment) (*File, error) {
 	ext := filepath.Ext(r.path)
 	for {
@@ -181,8 +181,8 @@ func (r *Ring) begin(s *segment) (*File, error) {
 	}
 }
 
-// flush writes the buffered part of the last segment, and drops what exceeds
-// the limits.
+// flush writes the buffered part of the last segment, and drops segments beyond the
+// limits.
 func (r *Ring) flush() error {
 	if r.pending.Len() == 0 {
 		return nil
@@ -202,7 +202,7 @@ func (r *Ring) flush() error {
 	return r.trim()
 }
 
-// making writes, and while the disk is full, makes room and writes again.
+// making calls write. While the disk is full, it makes room and tries again.
 func (r *Ring) making(write func() error) error {
 	for {
 		err := write()
@@ -236,9 +236,9 @@ func (r *Ring) makeRoom() (bool, error) {
 	}
 }
 
-// halve cuts the older half off the only segment, which has filled a disk that had
-// room for more when the segment was begun. Its file is overwritten: room that it gave
-// up could be taken by another program.
+// halve cuts the older half off the only segment, which has filled a disk that had room
+// for more when the segment was begun. It overwrites the file, because another program
+// could take the room if the file were removed.
 func (r *Ring) halve() (bool, error) {
 	half, objects, err := r.segments[0].youngerHalf()
 	if err != nil || half == nil {
@@ -265,8 +265,7 @@ func (r *Ring) spare() bool {
 	return len(r.segments) > 1 && (r.held == 0 || r.segments[1].start != 0 && r.segments[1].start <= r.held)
 }
 
-// trim drops segments as long as the others suffice. It does not drop what is
-// held.
+// trim drops segments as long as the others suffice. It does not drop held ones.
 func (r *Ring) trim() error {
 	for len(r.segments) > 1 && !r.ending {
 		next, latest := r.segments[1].start, r.splicer.Latest()
@@ -301,10 +300,10 @@ func (r *Ring) ticks(d time.Duration) uint64 { return r.in.Ticks(d) - r.in.Ticks
 // overruns rather than drop it.
 func (r *Ring) Hold(from time.Duration) { r.held = max(1, r.in.Ticks(from)) }
 
-// End marks the end of the trace: from now on, the ring grows.
+// End marks the end of the trace. After it the ring only grows.
 func (r *Ring) End() { r.ending = true }
 
-// Cut reports whether something was dropped for the ring's size, and not for its age.
+// Cut reports whether segments were dropped for the ring's size, and not for their age.
 func (r *Ring) Cut() bool { return r.cut }
 
 // Close ends the last segment.
@@ -317,8 +316,8 @@ func (r *Ring) Close() error {
 	return err
 }
 
-// Remove removes the segments that are left, and what the ring holds in memory. It
-// is of no more use.
+// Remove removes the remaining segments, and frees the ring's memory. The ring must not
+// be used any more.
 func (r *Ring) Remove() error {
 	r.in, r.splicer, r.pending = nil, splice.Splicer{}, bytes.Buffer{}
 	var errs []error

@@ -63,8 +63,8 @@ func (r *Ring) fill(t *testing.T, b []byte, rnd *rand.Rand) {
 	}
 }
 
-// collectionsIn returns the collections in a trace, with times since its start
-// as those of another trace that starts at a time.
+// collectionsIn returns the collections in a trace, with times relative to the start of
+// another trace.
 func collectionsIn(t *testing.T, b []byte, since time.Time) ([]*gc.Collection, *nettrace.Reader) {
 	t.Helper()
 	all, r := diagtest.Collections(t, b)
@@ -103,11 +103,10 @@ var sameFigures = gocmp.Options{
 	gocmp.Exporter(func(t reflect.Type) bool { return strings.HasPrefix(t.Name(), "Opt[") }),
 }
 
-// TestRing puts real traces through rings of many sizes: the collections in the
-// file are those of the whole trace, figure by figure, from the time that was asked
-// for or that there was room for; nothing counts as lost, the runtime is known, and
-// no segment is left. Only what the first collection says of the time before it is
-// not known.
+// TestRing puts real traces through rings of many sizes. The collections in the file
+// equal the whole trace's, figure by figure, from the requested time or the oldest that
+// there was room for. Nothing counts as lost, the runtime is known, and no segment is
+// left. Only the first collection's figures about the time before it are unknown.
 func TestRing(t *testing.T) {
 	paths := []string{
 		"../../testdata/net10-wks-web-collect.nettrace.gz", "../../testdata/net10-wks-background-collect.nettrace.gz",
@@ -142,8 +141,8 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// checkRing puts a trace through a ring, which may be large enough for all of it, and returns how many collections came
-// out.
+// checkRing puts a trace through a ring, which may be large enough for all of it, and
+// returns the number of collections in the file.
 func checkRing(t *testing.T, whole []byte, all []*gc.Collection, full *nettrace.Reader, large bool, rnd *rand.Rand) int {
 	t.Helper()
 	dir := t.TempDir()
@@ -187,11 +186,11 @@ func checkRing(t *testing.T, whole []byte, all []*gc.Collection, full *nettrace.
 	return compareKept(t, start, got, all)
 }
 
-// edge is how many of the first collections may lack what is known from those
-// before them: one, and those inside a background collection that began before.
+// edge is how many of the first collections may lack figures that depend on earlier ones:
+// one, and the ones inside a background collection that began before.
 const edge = 4
 
-// knownElse returns a figure, or what it should be if it is unknown.
+// knownElse returns a figure, or want if it is unknown.
 func knownElse[T any](v, want gc.Opt[T]) gc.Opt[T] {
 	if !v.Known() {
 		return want
@@ -199,7 +198,7 @@ func knownElse[T any](v, want gc.Opt[T]) gc.Opt[T] {
 	return v
 }
 
-// compareKept compares the collections in a ring's file with those of the whole trace.
+// compareKept compares the collections in a ring's file with the whole trace's.
 func compareKept(t *testing.T, start time.Duration, got, all []*gc.Collection) int {
 	t.Helper()
 	begun := slices.IndexFunc(got, func(c *gc.Collection) bool { return c.Start.Known() })
@@ -239,11 +238,11 @@ func compareKept(t *testing.T, start time.Duration, got, all []*gc.Collection) i
 	return compared
 }
 
-// compareBytes compares the bytes allocated and freed of a ring's collection with
-// those of the whole trace, and replaces those that may differ. Across the sweep of
-// a background collection they rest on the share of granted memory that became
-// objects so far in the trace. A ring has seen less of it: its estimates differ a
-// little, and may be lower bounds. Exact figures are the same.
+// compareBytes compares the bytes allocated and freed of a ring's collection with the
+// whole trace's, and replaces values that may differ. Across the sweep of a background
+// collection they are estimates, because they depend on the share of granted memory that
+// became objects so far in the trace. A ring has seen less of it, so its estimates differ
+// a little, and may be lower bounds. Exact figures are the same.
 func compareBytes(t *testing.T, got, want *gc.Collection) {
 	t.Helper()
 	granted := want.Allocated.Or(0)
@@ -262,8 +261,8 @@ func compareBytes(t *testing.T, got, want *gc.Collection) {
 	got.AllocatedQuality, got.FreedQuality = want.AllocatedQuality, want.FreedQuality
 }
 
-// compareSure compares a figure in bytes as far as its certainty promises, and
-// then replaces it by the one of the whole trace.
+// compareSure compares a figure in bytes as far as its certainty promises, and then
+// replaces it by the whole trace's.
 func compareSure(t *testing.T, c *gc.Collection, name string, got *gc.Opt[int64], want gc.Opt[int64], gotIs, wantIs gc.Certainty, granted int64) {
 	t.Helper()
 	near := granted / 10
@@ -285,7 +284,7 @@ type fullDisk struct {
 	room int64
 }
 
-// free returns what Ring.free returns on the disk.
+// free is Ring.free for the disk.
 func (d *fullDisk) free() (int64, bool) { return max(0, d.room-d.used(nil)), true }
 
 // used returns how much all files but one have.
@@ -357,7 +356,7 @@ func TestRingFull(t *testing.T) {
 	}
 }
 
-// joined joins the ring to its last event, and returns the file.
+// joined joins the whole ring, and returns the file.
 func (r *Ring) joined(t *testing.T) []byte {
 	t.Helper()
 	out, err := r.JoinLast(0)
@@ -371,7 +370,8 @@ func (r *Ring) joined(t *testing.T) []byte {
 	return b
 }
 
-// TestRingSmallDisk: a ring that may have far more than the disk has keeps what fits.
+// TestRingSmallDisk: a ring with a limit far above the room on its disk keeps as much as
+// fits.
 func TestRingSmallDisk(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
 	all, full := collectionsIn(t, whole, time.Time{})
@@ -388,8 +388,8 @@ func TestRingSmallDisk(t *testing.T) {
 	compareKept(t, kept.Info().Start.Sub(full.Info().Start), got, all)
 }
 
-// TestRingDiskTaken: a ring goes on with what fits when other programs take the disk
-// while it has one segment, and says so.
+// TestRingDiskTaken: when other programs fill the disk while a ring has one segment, the
+// ring continues with as much as fits, and reports that.
 func TestRingDiskTaken(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
 	all, full := collectionsIn(t, whole, time.Time{})
@@ -437,7 +437,7 @@ func TestRingDiskTaken(t *testing.T) {
 	}
 }
 
-// TestRingFullHeld: on a full disk, what is held is joined, and not what came last.
+// TestRingFullHeld: on a full disk, held segments are joined, not the latest ones.
 func TestRingFullHeld(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
 	var said []string
@@ -462,7 +462,7 @@ func TestRingFullHeld(t *testing.T) {
 	}
 }
 
-// TestRingHolds: what is held is not dropped, and the ring reports that it overruns.
+// TestRingHolds: held segments are not dropped, and the ring reports that it overruns.
 func TestRingHolds(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")
 	r := newRing(t, filepath.Join(t.TempDir(), "kept.nettrace"), Limits{Size: 100_000}, nil)
@@ -475,7 +475,8 @@ func TestRingHolds(t *testing.T) {
 		t.Errorf("%v, %d overruns, %d bytes of %d", err, overruns, out.size, len(whole))
 	}
 
-	// What comes before it is not too old, either, however long it takes after.
+	// Events before a held time do not count as too old, either, however long the held
+	// part gets.
 	r = newRing(t, filepath.Join(t.TempDir(), "kept.nettrace"), Limits{Size: 5e6, Time: time.Millisecond}, func(text string) { t.Error(text) })
 	r.Overrun = func() { t.Error("it overruns") }
 	r.held = ^uint64(0)
@@ -485,8 +486,8 @@ func TestRingHolds(t *testing.T) {
 	}
 }
 
-// TestRingLeft: what cannot be joined stays, as traces, and the names of segments
-// of an earlier ring are not used again.
+// TestRingLeft: segments that cannot be joined stay, as traces, and the names of an
+// earlier ring's segments are not used again.
 func TestRingLeft(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 	dir := t.TempDir()
@@ -521,7 +522,7 @@ func TestRingLeft(t *testing.T) {
 	}
 }
 
-// TestRingRefused: where no file can be made, that is said at once.
+// TestRingRefused: if no file can be made, the error comes at once.
 func TestRingRefused(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{dir, filepath.Join(dir, "missing", "a.nettrace")} {

@@ -11,8 +11,7 @@ import (
 	"github.com/gctrail/gctrail/internal/splice"
 )
 
-// A segment is a part of the ring. Its first objects are what the others refer
-// to.
+// A segment is a part of the ring. It begins with the objects that later ones refer to.
 type segment struct {
 	path   string
 	head   int64  // bytes of these first objects
@@ -44,8 +43,8 @@ func (s *segment) each(fn func(o *splice.Object, head bool) error) error {
 	}
 }
 
-// youngerHalf returns a segment with the same path that has about the later
-// half of this one, and its objects; nil if this one is too short.
+// youngerHalf returns a segment with the same path that has about the later half of this
+// one, and its objects; nil if this one is too short.
 func (s *segment) youngerHalf() (*segment, []byte, error) {
 	var out bytes.Buffer
 	splicer := splice.Splicer{Keep: gc.Identifies}

@@ -12,19 +12,18 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Process is what is known of a traced process apart from its trace.
+// A Process describes a traced process apart from its trace.
 type Process struct {
 	CommandLine, OS, Arch string
 	Runtime               string // version, "10.0.12"; empty if unknown
 	Server, Concurrent    *bool  // of its GC; nil if unknown
 }
 
-// WriteSnapshot writes the part received so far of a trace that is still being
-// recorded, up to the end of an object, as a complete trace. A runtime reports
-// its process, version and settings when a trace ends; if these events have not
-// arrived, the snapshot gets them from p. Events missing from the received part
-// are missing from the snapshot too. Damaged input is written unchanged. The
-// error is the writer's, or a *trace.FormatError.
+// WriteSnapshot writes the part received so far of a trace that is still being recorded,
+// up to the end of an object, as a complete trace. The snapshot gets the process, version
+// and settings from p if the trace lacks them, because a runtime reports them when a
+// trace ends. Events missing from the received part are missing from the snapshot too.
+// Damaged input is written unchanged. The error is the writer's, or a *trace.FormatError.
 func WriteSnapshot(w io.Writer, received []byte, p *Process) error {
 	in := nettrace.NewReader(bytes.NewReader(received), nettrace.Options{Stacks: true})
 	var out bytes.Buffer
@@ -80,7 +79,7 @@ func (s *snapshot) copy(to io.Writer) error {
 	return nil
 }
 
-// optionsLike returns those for a trace with the head of another.
+// optionsLike returns the options for a trace with the head of another.
 func optionsLike(info *trace.Info) nettrace.WriterOptions {
 	opt := nettrace.WriterOptions{
 		Version: 4, Start: info.Start, Frequency: info.Clock.Frequency, PointerSize: info.PointerSize, CPUs: info.CPUs, PID: info.PID,

@@ -34,7 +34,7 @@ func contents(t *testing.T, data []byte) (lines []string, p *gc.Process, loss *t
 	return lines, m.Processes()[0], r.Loss()
 }
 
-// objects returns the whole objects of what is received of a trace, as one.
+// objects returns the whole objects of a received part of a trace, concatenated.
 func objects(t *testing.T, received []byte) []byte {
 	t.Helper()
 	r := nettrace.NewReader(bytes.NewReader(received), nettrace.Options{Want: func(*trace.Descriptor) bool { return false }})
@@ -47,8 +47,8 @@ func objects(t *testing.T, received []byte) []byte {
 	return append(bytes.Clone(received[:size]), end...)
 }
 
-// TestSnapshot: wherever the receiving of a trace is, its snapshot is complete, has
-// the name and the runtime of the process, and the same collections.
+// TestSnapshot: after any part of a trace, the snapshot is complete, names the process
+// and the runtime, and has the same collections.
 func TestSnapshot(t *testing.T) {
 	on, off := true, false
 	for name, file := range map[string]string{
@@ -75,7 +75,8 @@ func TestSnapshot(t *testing.T) {
 				if len(got) < 5 {
 					t.Errorf("%d bytes: %d collections", size, len(got))
 				}
-				// The last ones may lack what was raised before, and was received later.
+				// The last collections may lack events that were raised before, but
+				// received later.
 				const unsettled = 3
 				for i := range max(0, len(got)-unsettled) {
 					if got[i] != all[i] {
@@ -125,7 +126,8 @@ func TestSnapshotV6(t *testing.T) {
 	}
 }
 
-// TestSnapshotTellsLoss: events that the received trace lacks, the snapshot lacks too.
+// TestSnapshotTellsLoss: events missing from the received part are missing from the
+// snapshot, too.
 func TestSnapshotTellsLoss(t *testing.T) {
 	received := nettracetest.Gunzip(t, "../../testdata/net10-lossy-handles.nettrace.gz")
 	var out bytes.Buffer
@@ -139,7 +141,7 @@ func TestSnapshotTellsLoss(t *testing.T) {
 	}
 }
 
-// TestSnapshotOfDamage: what cannot be read is not made to look whole.
+// TestSnapshotOfDamage: damage is not made to look whole.
 func TestSnapshotOfDamage(t *testing.T) {
 	received := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	clear(received[len(received)/2 : len(received)/2+64])
