@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxBatch is the size at which a batch is stored before its time.
+	// maxBatch is the size at which a batch is stored without waiting for its time.
 	maxBatch = 16 << 20
 	// maxWaiting bounds the rows that wait for a store, in bytes.
 	maxWaiting = 64 << 20

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// A ClickHouse is a server of that name, or any of a cluster, reached over HTTP.
+// A ClickHouse is a ClickHouse server, or any server of a cluster, reached over HTTP.
 type ClickHouse struct {
 	URL            string // http://host:8123
 	Database       string
@@ -28,7 +28,7 @@ type ClickHouse struct {
 const maxAnswer = 64 << 20
 
 // insertSettings make an insert into a distributed table return when the shards have
-// stored the rows, not when the first server has received them.
+// stored the rows. By default it would return when the first server has received them.
 const insertSettings = "distributed_foreground_insert=1"
 
 // CheckSchema returns an error unless all tables are there, with the times that insert
@@ -46,10 +46,11 @@ func (c *ClickHouse) CheckSchema(ctx context.Context) error {
 	return nil
 }
 
-// insert stores rows. When it returns nil, the shards have stored them. If no answer comes,
-// insert sends the rows once more: the server drops a batch that it has already stored.
+// insert stores rows. When it returns nil, the shards have stored them. If no answer
+// comes, insert sends the rows once more. This is safe, because the server drops a batch
+// that it has already stored.
 func (c *ClickHouse) insert(ctx context.Context, t *Table, rows []byte, _ int) error {
-	// A record's time is sent as DateTime64(9) is stored, in Unix nanoseconds.
+	// A record's time is sent as DateTime64(9), which is stored in Unix nanoseconds.
 	names := strings.Replace(t.names(), quoteName(columnTime), "time", 1)
 	statement := fmt.Sprintf("INSERT INTO %s (%s) FORMAT RowBinary", quoteName(t.Name), names)
 	token := sha256.Sum256(rows)
@@ -108,7 +109,7 @@ func (c *ClickHouse) Query(ctx context.Context, query string) (*Result, error) {
 }
 
 // selected yields the rows of a table that match a filter; the row is valid until the
-// next step. Rows are read in binary form, so 64-bit numbers stay exact.
+// next step. Rows are read in binary form, so that 64-bit numbers stay exact.
 func (c *ClickHouse) selected(ctx context.Context, t *Table, f *Filter, tail string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		query := fmt.Sprintf("SELECT %s FROM %s FINAL WHERE %s%s\nFORMAT RowBinary", t.names(), quoteName(t.Name), f.sql(), tail)
@@ -145,7 +146,7 @@ func (c *ClickHouse) selected(ctx context.Context, t *Table, f *Filter, tail str
 // maxRow bounds a row of an answer.
 const maxRow = 1 << 20
 
-// more reads on into buffer, and reports whether that was all.
+// more reads further bytes into buffer, and reports whether the end was reached.
 func more(r io.Reader, buffer []byte) (_ []byte, all bool, _ error) {
 	if len(buffer) > maxRow {
 		return nil, false, errRow
@@ -167,7 +168,7 @@ func (t *Table) names() string {
 	return strings.Join(names, ", ")
 }
 
-// post sends a request, and returns the body of a good answer.
+// post sends a request, and returns the body of a successful answer.
 func (c *ClickHouse) post(ctx context.Context, parameters string, body []byte) (io.ReadCloser, error) {
 	address := strings.TrimSuffix(c.URL, "/") + "/?database=" + url.QueryEscape(c.Database)
 	if parameters != "" {
@@ -204,7 +205,7 @@ type ServerError struct {
 	Message string
 }
 
-// Error returns what the server said.
+// Error returns the server's message.
 func (e *ServerError) Error() string {
 	if e.Message == "" {
 		return fmt.Sprintf("ClickHouse answered with HTTP status %d", e.Status)
@@ -212,8 +213,8 @@ func (e *ServerError) Error() string {
 	return "ClickHouse: " + e.Message
 }
 
-// Codes of ClickHouse: for a function that does not take a column's type, and for a table
-// and a database that do not exist.
+// Codes of ClickHouse for an unsuitable column type, and for a table and a database that
+// do not exist.
 const illegalType, unknownTable, unknownDatabase = 43, 60, 81
 
 // NoSchema reports whether err means that the tables are missing.

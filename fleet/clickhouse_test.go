@@ -86,8 +86,8 @@ func TestClickHouse(t *testing.T) {
 	checkStore(t, c)
 }
 
-// TestInsertTwice: a batch that comes again is stored once, before parts are merged, also
-// through a distributed table; a record in another batch counts once.
+// TestInsertTwice: a repeated batch is stored once, even before parts are merged, and
+// also through a distributed table; a record in another batch counts once.
 func TestInsertTwice(t *testing.T) {
 	for _, schema := range []Schema{{Database: "gctrail"}, {Database: "gctrail", Cluster: clickhousetest.Cluster}} {
 		c := created(t, schema)
@@ -161,7 +161,8 @@ func TestAnswerLost(t *testing.T) {
 	}
 }
 
-// TestMove: rows of the tables of before, with seconds and nanoseconds apart, are copied.
+// TestMove: rows of an earlier version's tables, with seconds and nanoseconds apart, are
+// copied.
 func TestMove(t *testing.T) {
 	c := server(t)
 	run(t, c, "CREATE DATABASE gctrail")
@@ -210,7 +211,7 @@ func TestReplicated(t *testing.T) {
 	}
 }
 
-// TestSchemaOfCluster compares the statements for a cluster with those in deploy.
+// TestSchemaOfCluster compares the statements for a cluster with the files in deploy.
 func TestSchemaOfCluster(t *testing.T) {
 	const folder = "../deploy/clickhouse"
 	s := Schema{Database: "gctrail", Cluster: "gctrail", Replicated: true, Days: 90}

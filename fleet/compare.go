@@ -12,11 +12,11 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 )
 
-// maxCompared bounds the collections that are compared, of both sides together.
+// maxCompared bounds the collections to compare, of both sides together.
 const maxCompared = 4 << 20
 
-// Runs returns the selected processes as runs to compare, those with most
-// collections first, at most limit.
+// Runs returns the selected processes as runs to compare, at most limit of them.
+// Processes with most collections come first.
 func Runs(ctx context.Context, s Store, f *Filter, limit int) ([]*compare.Run, error) {
 	t := Collections().only(f, slices.Concat(compared, []string{"process", "k8s_pod", "host_name", "pid"})...)
 	processes := make(map[string]*process)
@@ -62,7 +62,7 @@ func nameOf(t *Table, r Row) string {
 	return where + " " + name
 }
 
-// compared are the columns that the figures are computed from.
+// compared are the columns that comparisons read.
 var compared = []string{
 	"generation", "kind", "pause_ms", "suspend_ms", "allocated_bytes", "allocated_is", "allocated_by_ticks_bytes", "promoted_bytes",
 	"heap_before_bytes", "heap_after_bytes", "heap_peak_bytes", "committed_before_bytes", "committed_after_bytes", "heaps", "duration_ms", "since_last_ms", "affected_by_loss",

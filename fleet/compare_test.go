@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 )
 
-// Rates are over the time between collections: what few collections pause for is never
-// more than that time, and what they allocated belongs to it.
+// TestRatesOfFewCollections: rates refer to the time between collections, so that the
+// pauses of few collections never exceed that time, and allocated bytes belong to it.
 func TestRatesOfFewCollections(t *testing.T) {
 	at := func(second int, since gc.Opt[time.Duration]) figures {
 		return figures{
@@ -56,7 +56,8 @@ func TestQuantileAtMostLongest(t *testing.T) {
 	}
 }
 
-// A run with a collection that counts too little allocated at least the sum.
+// TestLowerBoundOfRun: a run with a collection whose allocated bytes are a lower bound
+// allocated at least the sum.
 func TestLowerBoundOfRun(t *testing.T) {
 	for is, most := range map[gc.Certainty]float64{gc.Exact: 100e6, gc.LowerBound: math.Inf(1)} {
 		var rows []figures

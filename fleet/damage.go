@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Damage is why a file of a Folder cannot be read, or not to its end.
+// Damage is the reason why a file of a Folder cannot be read, or not to its end.
 type Damage struct {
 	File string
 	Err  error
@@ -19,8 +19,8 @@ func (d Damage) Error() string { return fmt.Sprintf("%s: %v", d.File, d.Err) }
 // Unwrap returns the cause.
 func (d Damage) Unwrap() error { return d.Err }
 
-// Damaged returns the files that could not be read so far, in the order of their names. What
-// follows the damage is missing in answers. The files stay as they are.
+// Damaged returns the files that could not be read so far, in the order of their names.
+// Rows after the damage are missing in answers. The files are not changed.
 func (f *Folder) Damaged() []Damage { return f.damaged.all() }
 
 // damages has the errors of files.

@@ -128,7 +128,7 @@ func (term *Term) isText() bool {
 	return ok && Ends().Columns[i].Type == column.Text
 }
 
-// numeric returns a value as tables hold it: times in milliseconds.
+// numeric returns a value in the unit of tables: times in milliseconds.
 func numeric(v column.Value) (float64, bool) {
 	switch v.Type {
 	case column.Int, column.Bytes, column.Bool:

@@ -22,8 +22,8 @@ import (
 )
 
 // A Folder stores rows as Parquet files, TABLE/day=YYYYMMDD/*.parquet, which DuckDB,
-// Spark and ClickHouse can read. Only one program may write to it; any number may
-// read. Answers leave out what cannot be read of damaged files; see Damaged.
+// Spark and ClickHouse can read. Only one program may write to it; any number may read.
+// Answers leave out unreadable rows of damaged files; see Damaged.
 type Folder struct {
 	Path string
 
@@ -111,7 +111,8 @@ func (t *Table) stored() []parquet.Column {
 }
 
 // join rewrites the small files of a day as one, once there are many, and removes
-// duplicate rows. A crash in between leaves duplicates, which queries ignore.
+// duplicate rows. A crash in between leaves duplicates, which do no harm because queries
+// ignore them.
 func (f *Folder) join(folder string, t *Table) error {
 	files, err := tables(folder)
 	if err != nil {
@@ -168,8 +169,8 @@ func (f *Folder) rowsOf(t *Table, files []string) iter.Seq2[Row, error] {
 	}
 }
 
-// rowsOfDay yields the rows of a folder's files. It finds files that are joined meanwhile
-// under their new name, so rows may come twice.
+// rowsOfDay yields the rows of a folder's files. Rows may come twice, because it finds
+// files that are joined meanwhile under their new name.
 func (f *Folder) rowsOfDay(t *Table, folder string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		read := make(map[string]bool)
@@ -199,8 +200,8 @@ func (f *Folder) rowsOfDay(t *Table, folder string) iter.Seq2[Row, error] {
 	}
 }
 
-// rowsOfFile yields the rows of a file, up to where it is damaged. It reports whether yield
-// wants more.
+// rowsOfFile yields the rows of a file, up to any damage. It reports whether yield wants
+// more.
 func rowsOfFile(t *Table, name string, yield func(Row, error) bool) (more bool, err error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -268,8 +269,8 @@ func unique(t *Table, rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
 	}
 }
 
-// keys is the set of the rows of a day. Collections have consecutive numbers, so those of
-// a process are bits in a few pages.
+// keys is the set of the rows of a day. The rows of a process are bits in a few pages,
+// because collections have consecutive numbers.
 type keys struct {
 	pages map[page]*[pageBits / 64]uint64
 }
@@ -285,7 +286,8 @@ const (
 	maxPages = 1 << 19
 )
 
-// add reports whether the row's key is new. Beyond a bound, every key is.
+// add reports whether the row's key is new. When the set is full, every key counts as
+// new.
 func (k *keys) add(t *Table, r Row) bool {
 	var at page
 	bit := int64(0)
@@ -319,8 +321,8 @@ func (k *keys) add(t *Table, r Row) bool {
 	return true
 }
 
-// Check reports whether the folder can be written to. It removes what a receiver that was
-// killed has left.
+// Check reports whether the folder can be written to. It removes the remains of a killed
+// receiver.
 func (f *Folder) Check() error {
 	for _, t := range Tables() {
 		days, err := os.ReadDir(filepath.Join(f.Path, t.Name))

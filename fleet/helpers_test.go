@@ -27,7 +27,7 @@ func (p testProcess) resource() map[string]any {
 	}
 }
 
-// collection is one that follows number-1 others at one second each.
+// collection returns a collection that follows number-1 others, one each second.
 func collection(number int, pause time.Duration) *gc.Collection {
 	start := time.Duration(number) * time.Second
 	is, since := gc.Exact, gc.Opt[time.Duration]{}
@@ -48,7 +48,8 @@ func collection(number int, pause time.Duration) *gc.Collection {
 	}
 }
 
-// logs are the records of collections first to last, in which pauses grow by 1 ms each.
+// logs returns the records of collections first to last, in which pauses grow by 1 ms
+// each.
 func (p testProcess) logs(first, last int) *logspb.ResourceLogs {
 	scope := &logspb.ScopeLogs{}
 	for n := first; n <= last; n++ {

@@ -32,10 +32,9 @@ type rows struct {
 	count int
 }
 
-// A decoder reads OTLP logs. It walks the message without building it, so its memory does
-// not grow with the empty records and attributes that a sender invents. Field
-// numbers are those of opentelemetry-proto's logs.proto, common.proto and
-// resource.proto.
+// A decoder reads OTLP logs. It walks the message without building it, so that its memory
+// does not grow with the empty records and attributes that a sender may invent. The field
+// numbers are from opentelemetry-proto's logs.proto, common.proto and resource.proto.
 type decoder struct {
 	out    *decoded
 	max    int // bytes of rows
@@ -176,8 +175,8 @@ func (d *decoder) reject(why string) {
 	d.out.why = why
 }
 
-// each calls f with every field of a message. The value of a field of bytes is the
-// bytes, of another its encoding.
+// each calls f with every field of a message. The value of a field of bytes is its
+// content, of any other field its encoding.
 func each(message []byte, f func(protowire.Number, protowire.Type, []byte) error) error {
 	for len(message) > 0 {
 		number, typ, n := protowire.ConsumeTag(message)

@@ -8,7 +8,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Query runs a query in the store's own language. A folder has none: its error wraps
+// Query runs a query in the store's own language. A Folder has none: its error wraps
 // trace.ErrUnsupported and names programs that can read it.
 func Query(ctx context.Context, s Store, sql string) (*Result, error) {
 	switch s := s.(type) {

@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/internal/clickhousetest"
 )
 
-// TestQueryReads checks that queries ask the server to change nothing, and that inserts
-// and statements of the schema do not.
+// TestQueryReads checks that queries run in read-only mode, and that inserts and
+// statements of the schema do not.
 func TestQueryReads(t *testing.T) {
 	asked := ""
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -25,11 +25,11 @@ type Group struct {
 	Longest     time.Duration
 	Median, P99 time.Duration // estimates, within 2 %
 	// Watched is the time from the end of the collection before the first one to the end
-	// of the last one, of all processes together. If the store does not know when the one
-	// before ended, the first only begins that time.
+	// of the last one, of all processes together. If the store does not know when the
+	// collection before ended, the time begins with the end of the first.
 	Watched time.Duration
-	// Allocated is the number of bytes that the collections count: those allocated up to
-	// the start of each process's last one.
+	// Allocated is the number of bytes that the collections count: allocations up to the
+	// start of each process's last one.
 	Allocated     gc.Opt[int64]
 	AllocatedIs   gc.Certainty
 	HeapAfter     int64 // bytes after the collection that left most; 0 if unknown
@@ -48,8 +48,8 @@ func (g *Group) PauseShare() gc.Opt[float64] {
 	return gc.Some(100 * min(1, (g.Pause-g.before).Seconds()/g.Watched.Seconds()))
 }
 
-// setAllocated sets what known collections count, of which some are estimates. Of others
-// less is counted than was allocated.
+// setAllocated sets Allocated and its certainty. known collections have a figure, and
+// some of these are estimates. The others make the sum a lower bound.
 func (g *Group) setAllocated(bytes, known, estimated, least int64) {
 	if known == 0 {
 		return
@@ -63,8 +63,8 @@ func (g *Group) setAllocated(bytes, known, estimated, least int64) {
 	}
 }
 
-// Top returns the groups of collections with the most pause. The columns to group by are
-// text or number columns of the table of collections.
+// Top returns the groups of collections with the most pause. by names text or number
+// columns of the table of collections.
 func Top(ctx context.Context, s Store, f *Filter, by []string, limit int) ([]Group, error) {
 	for _, name := range by {
 		if !Collections().Has(name) {
@@ -256,7 +256,7 @@ func (s *sum) add(t *Table, row Row) {
 	}
 }
 
-// allocate adds what was allocated before a collection.
+// allocate adds the bytes allocated before a collection.
 func (s *sum) allocate(f *figures) {
 	bytes, is := f.allocated, f.allocatedIs
 	if !bytes.Known() {

@@ -34,9 +34,9 @@ const (
 	retryAfter    = "2" // seconds
 )
 
-// A Receiver receives OTLP logs over HTTP. It answers when their rows are stored, so a
-// sender that has the answer can drop them. It has no state, so any number of receivers
-// can run behind a load balancer.
+// A Receiver receives OTLP logs over HTTP. It answers when their rows are stored, so that
+// a sender can drop its records after the answer. Any number of receivers can run behind
+// a load balancer, because they have no state.
 type Receiver struct {
 	token [sha256.Size]byte
 	open  bool // there is no token
@@ -91,12 +91,12 @@ func NewReceiver(store Store, token string, delay time.Duration) *Receiver {
 	return r
 }
 
-// OnRefusal has f called with the reason when requests with metrics, or with traces, are
-// first refused. Call it before Handler.
+// OnRefusal sets a function to be called with the reason when requests with metrics, or
+// with traces, are first refused. Call it before Handler.
 func (r *Receiver) OnRefusal(f func(why string)) { r.refusal = f }
 
-// Handler returns the receiver's HTTP interface: /v1/logs as OTLP has it, and
-// /healthz and /metrics, which need no token.
+// Handler returns the receiver's HTTP interface: /v1/logs according to OTLP, and /healthz
+// and /metrics, which need no token.
 func (r *Receiver) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/logs", r.logs)
@@ -108,8 +108,8 @@ func (r *Receiver) Handler() http.Handler {
 	return mux
 }
 
-// Server returns a server of the receiver with bounds on what a client may send and
-// how long it may take.
+// Server returns a server of the receiver that bounds the size and the duration of
+// requests.
 func (r *Receiver) Server() *http.Server {
 	return &http.Server{
 		Handler:           r.Handler(),
@@ -208,7 +208,7 @@ func (r *Receiver) read(w http.ResponseWriter, req *http.Request) (_ *decoded, s
 	return out, 0, nil
 }
 
-// answer is an ExportLogsServiceResponse, with a partial success where records were
+// answer returns an ExportLogsServiceResponse, with a partial success if records were
 // rejected. See opentelemetry-proto's logs_service.proto.
 func answer(d *decoded) []byte {
 	if d.rejected == 0 {
@@ -230,7 +230,8 @@ func (r *Receiver) refuse(w http.ResponseWriter, status int, message string) {
 	_, _ = w.Write(protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), message))
 }
 
-// other refuses a request with a signal that is not stored. A sender does not repeat it.
+// other refuses a request with a signal that is not stored, in a way that a sender does
+// not repeat it.
 func (r *Receiver) other(w http.ResponseWriter, req *http.Request, s *signal) {
 	if !r.allowed(req) {
 		r.refuse(w, http.StatusUnauthorized, "the token is missing or wrong")

@@ -56,7 +56,7 @@ func (m *memory) latest(context.Context, *Table, *Filter, int) ([]Row, error) { 
 
 func (m *memory) rows(context.Context, *Table, *Filter) iter.Seq2[Row, error] { return nil }
 
-// receiver returns one whose clock is an hour after the records of the tests.
+// receiver returns a receiver whose clock is an hour after the records of the tests.
 func receiver(store Store, token string) *Receiver {
 	r := NewReceiver(store, token, time.Millisecond)
 	r.now = func() time.Time { return noon.Add(time.Hour) }
@@ -111,8 +111,8 @@ func TestReceiveGzip(t *testing.T) {
 	}
 }
 
-// TestRejects has records that cannot be stored: the others of the request are, and
-// the answer says how many were not.
+// TestRejects sends records of which some cannot be stored: the others are stored, and
+// the answer has the number of rejected ones.
 func TestRejects(t *testing.T) {
 	p := pods(1)[0]
 	unknown, old, nobody := p.logs(1, 1), p.logs(2, 2), testProcess{}.logs(3, 3)
@@ -192,8 +192,8 @@ func TestAmplification(t *testing.T) {
 	}
 }
 
-// TestStoreFails expects that a sender is asked to come again, and that nothing
-// counts as stored.
+// TestStoreFails expects that the sender is asked to try again, and that nothing counts
+// as stored.
 func TestStoreFails(t *testing.T) {
 	r := receiver(&memory{fail: errors.New("no disk")}, "")
 	w := post(r, encode(t, pods(1)[0].logs(1, 5)))
@@ -202,8 +202,8 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-// TestBatches expects that requests which come together are stored together, and
-// that what waits is bounded.
+// TestBatches expects that simultaneous requests are stored together, and that waiting
+// rows are bounded.
 func TestBatches(t *testing.T) {
 	store := &memory{}
 	r := receiver(store, "")
@@ -229,8 +229,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestMalformed sends damaged requests. None may harm the receiver, and none may
-// store what cannot be read back.
+// TestMalformed sends damaged requests. None may harm the receiver, and none may store
+// rows that cannot be read back.
 func TestMalformed(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	store := &memory{}

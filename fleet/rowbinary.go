@@ -127,7 +127,7 @@ func (c *Column) readValue(src []byte, required bool) (column.Value, []byte, err
 // number returns a number as a value of a type; unknown if the type cannot hold
 // it.
 func number(typ column.Type, f float64) column.Value {
-	const most = 1 << 53 // of what a float holds exactly
+	const most = 1 << 53 // of the integers that a float holds exactly
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
 		return column.Value{}

@@ -14,18 +14,18 @@ type Schema struct {
 	// Cluster spreads the tables over the shards of a cluster of this name in the
 	// server's remote_servers; empty for one server.
 	Cluster string
-	// Replicated makes the servers of a shard replicas of each other, by the macros shard
-	// and replica of each server.
+	// Replicated makes the servers of a shard replicas of each other, with the macros
+	// shard and replica of each server.
 	Replicated bool
 	// Days is how long rows are kept; 0 for ever.
 	Days int
-	// Logs adds views that take the records from the table of logs that the
-	// OpenTelemetry Collector's ClickHouse exporter writes.
+	// Logs adds views that copy the records from the table of logs that the OpenTelemetry
+	// Collector's ClickHouse exporter writes.
 	Logs string
 }
 
-// Statements returns the statements that create the tables; they change nothing
-// where the tables are there.
+// Statements returns the statements that create the tables. Existing tables are not
+// changed.
 func (s Schema) Statements() []string {
 	database := quoteName(s.Database)
 	statements := []string{"CREATE DATABASE IF NOT EXISTS " + database}
@@ -43,9 +43,9 @@ func (s Schema) Statements() []string {
 	return statements
 }
 
-// Moves returns the statements that replace the tables of an earlier gctrail, which has the
-// time in two columns, with those of Statements, and copy their rows. The old tables stay,
-// with names that end in "_before".
+// Moves returns the statements that replace the tables of an earlier gctrail, which has
+// the time in two columns, by the tables of Statements, and copy their rows. The old
+// tables stay, with names that end in "_before".
 func (s Schema) Moves() []string {
 	var renames, drops, copies []string
 	for _, t := range Tables() {
@@ -75,9 +75,9 @@ func (s Schema) stored(t *Table) string {
 // name returns the full name of a table.
 func (s Schema) name(table string) string { return quoteName(s.Database) + "." + quoteName(table) }
 
-// table is the statement for the table that stores rows. A row that comes again
-// replaces the one before when parts are merged, and in queries with FINAL; a batch that
-// comes again is dropped.
+// table returns the statement for the table that stores rows. A repeated row replaces the
+// one before when parts are merged, and in queries with FINAL; a repeated batch is
+// dropped.
 func (s Schema) table(t *Table, stored string) string {
 	engine, settings := "ReplacingMergeTree", "non_replicated_deduplication_window = 1000"
 	if s.Replicated {
@@ -98,8 +98,8 @@ func (s Schema) table(t *Table, stored string) string {
 	return b.String() + " SETTINGS " + settings
 }
 
-// sqlColumn returns the definition of a column. The time of a record is stored in one that
-// partitions and conditions use.
+// sqlColumn returns the definition of a column. The time of a record is a stored column,
+// because partitions and conditions use it.
 func (t *Table) sqlColumn(i int) string {
 	c := &t.Columns[i]
 	switch {

@@ -52,7 +52,7 @@ func checkStore(t *testing.T, store Store) {
 	if !g.First.Equal(noon.Add(time.Second)) || !g.Last.Equal(noon.Add(1000*time.Second)) {
 		t.Errorf("from %v to %v", g.First, g.Last)
 	}
-	// Of the 3000 pauses of 1 ms, 2 ms, …, those of up to 970 ms are the shortest 2,970.
+	// The shortest 2,970 of the 3000 pauses of 1 ms, 2 ms, … are up to 970 ms long.
 	if p99 := g.P99.Seconds() * 1000; math.Abs(p99-970) > 0.02*970 {
 		t.Errorf("p99 %.1f ms, want 970", p99)
 	}
@@ -114,7 +114,8 @@ func checkStore(t *testing.T, store Store) {
 	if err != nil || len(runs) != 4 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
-	// The first collection, of 1 ms, only begins the time that is watched; the last pauses for 1 s.
+	// The first collection, of 1 ms, only begins the watched time; the last pauses for 1
+	// s.
 	if runs[0].Collections != 999 || runs[0].Name != "shop-9 app (7)" || runs[0].Watched() != 1000*time.Second-time.Millisecond {
 		t.Errorf("run %s: %d collections in %v", runs[0].Name, runs[0].Collections, runs[0].Watched())
 	}
@@ -173,7 +174,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestCheck: what a receiver that was killed has left goes, and nothing else.
+// TestCheck: the remains of a killed receiver are removed, and nothing else.
 func TestCheck(t *testing.T) {
 	f := &Folder{Path: t.TempDir()}
 	if w := post(receiver(f, ""), encode(t, pods(1)[0].logs(1, 5))); w.Code != http.StatusOK {
@@ -199,8 +200,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestDamagedFolder has a file that is cut or one of something else beside a sound one:
-// answers are of the sound one, and the other one is known.
+// TestDamagedFolder has a truncated or foreign file next to a sound one: answers have the
+// rows of the sound one, and the other one is reported.
 func TestDamagedFolder(t *testing.T) {
 	path := t.TempDir()
 	to := receiver(&Folder{Path: path}, "")
@@ -231,7 +232,7 @@ func TestDamagedFolder(t *testing.T) {
 		}
 	}
 
-	// Rows are stored and joined in spite of it, and the file stays.
+	// Rows are stored and joined in spite of the damage, and the file stays.
 	for n := range 2 * joinFiles {
 		store(10+n, 10+n, to)
 	}
@@ -245,7 +246,7 @@ func TestDamagedFolder(t *testing.T) {
 	}
 }
 
-// checkWatched asks for parts of the collections, whose first follows another.
+// checkWatched selects parts of the collections, whose first follows another.
 func checkWatched(t *testing.T, store Store) {
 	t.Helper()
 	for _, test := range []struct {
@@ -254,7 +255,8 @@ func checkWatched(t *testing.T, store Store) {
 		share          float64
 		is             gc.Certainty
 	}{
-		// shop-9 is watched from the end of GC 899 to that of GC 1000, shop-8 during GC 900.
+		// shop-9 is watched from the end of GC 899 to the end of GC 1000, shop-8 during
+		// GC 900.
 		{[]string{"pause_ms>=900"}, 96_850 * time.Millisecond, 101_101*time.Millisecond + 1_001*time.Millisecond, 100 * 96.85 / 102.102, gc.LowerBound},
 		{[]string{"k8s_pod=shop-8", "pause_ms>=900"}, 900 * time.Millisecond, 1001 * time.Millisecond, 100 * 900 / 1001.0, gc.Exact},
 		{[]string{"k8s_pod=shop-0"}, 5050 * time.Millisecond, 99 * 1001 * time.Millisecond, 100 * 5.049 / 99.099, gc.Exact},

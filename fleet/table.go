@@ -45,10 +45,10 @@ var ends = sync.OnceValue(func() *Table {
 })
 
 // Collections returns the table of collections, one row each. The columns of the process
-// come first, then those of export/column.
+// come first, then the ones of export/column.
 func Collections() *Table { return collections() }
 
-// Ends returns the table of processes that ended, and what was in their memory.
+// Ends returns the table of processes that ended, with their last memory figures.
 func Ends() *Table { return ends() }
 
 // Tables returns all tables.
@@ -80,8 +80,8 @@ func (t *Table) indexed() *Table {
 	return t
 }
 
-// only returns the table with fewer columns: those of the given names, those of a filter,
-// and those that identify a row.
+// only returns the table with fewer columns: the named ones, the filter's, and the ones
+// that identify a row.
 func (t *Table) only(f *Filter, names ...string) *Table {
 	few := &Table{Name: t.Name, Event: t.Event, Key: t.Key}
 	for i, c := range t.Columns {

@@ -2,8 +2,8 @@ package ledger
 
 import "github.com/gctrail/gctrail/gc"
 
-// SetCollection records the figures of a collection. Figures that the collection lacks stay
-// as they are.
+// SetCollection records the figures of a collection. Figures that the collection lacks
+// keep their value.
 func (r *Record) SetCollection(c *gc.Collection) {
 	r.GC = gc.Some(int64(c.Number))
 	r.Generation, r.Reason = widened(c.Generation), widened(c.Reason)

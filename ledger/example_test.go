@@ -7,12 +7,12 @@ import (
 	"github.com/gctrail/gctrail/ledger"
 )
 
-// This prints what the processes of a machine died with. What the system or the runtime
-// did not report is unknown.
+// This prints how the processes of a machine ended. A figure that neither the system nor
+// the runtime reported is unknown.
 func ExampleList() {
 	all, err := ledger.List("/var/lib/gctrail/ledgers")
 	if err != nil {
-		log.Println(err) // of those that cannot be read
+		log.Println(err) // of the unreadable ones
 	}
 	for _, l := range all {
 		verdict := l.Judge()

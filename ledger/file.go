@@ -19,7 +19,7 @@ import (
 const (
 	// Suffix is that of the names of ledgers.
 	Suffix = ".ledger"
-	// Seconds is how many records a ledger has room for; there is one a second.
+	// Seconds is how many records a ledger has room for, at one a second.
 	Seconds = 600
 	// Size is that of a ledger, in bytes.
 	Size = headerSize + Seconds*recordSize
@@ -27,7 +27,7 @@ const (
 	magicSize  = 8
 	headerSize = 4096
 	maxText    = headerSize - 16 // of a header's JSON
-	// maxWord bounds what a header quotes of a process.
+	// maxWord bounds the texts about a process in a header.
 	maxWord = 512
 )
 
@@ -73,10 +73,10 @@ type Writer struct {
 	recent  [rewritable]struct{ second, number int64 }
 }
 
-// rewritable is how many of the latest seconds a record can replace that of.
+// rewritable is for how many of the latest seconds a record can be replaced.
 const rewritable = 8
 
-// Create makes a ledger, with room for all its records. It replaces none.
+// Create makes a ledger, with room for all its records. It fails if the file exists.
 func Create(path string, p Process) (*Writer, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrExist}
@@ -120,8 +120,8 @@ func (w *Writer) writeHeader(end *End) error {
 	return err
 }
 
-// Put writes the record of a second, in place of the one that the second had, or of
-// the oldest.
+// Put writes the record of a second. It replaces the record of the same second, or the
+// oldest.
 func (w *Writer) Put(r *Record) error {
 	second := r.Time.Unix()
 	var b [recordSize]byte
@@ -131,7 +131,7 @@ func (w *Writer) Put(r *Record) error {
 	return err
 }
 
-// numberOf returns the number of the record of a second: its own, if it has one.
+// numberOf returns the number of the record of a second: its earlier one, if it has one.
 func (w *Writer) numberOf(second int64) int64 {
 	for _, r := range w.recent {
 		if r.number != 0 && r.second == second {
@@ -144,7 +144,7 @@ func (w *Writer) numberOf(second int64) int64 {
 	return w.number
 }
 
-// Close notes how the process ended, nil for unknown, and closes the file.
+// Close records how the process ended, nil for unknown, and closes the file.
 func (w *Writer) Close(end *End) error {
 	var err error
 	if end != nil {
@@ -153,13 +153,13 @@ func (w *Writer) Close(end *End) error {
 	return errors.Join(err, w.f.Close())
 }
 
-// A Ledger is what a file says of a process.
+// A Ledger is the content of a file about a process.
 type Ledger struct {
 	Path string
 	Process
 	End     *End     // nil while the process runs, or if whoever wrote the ledger was killed too
 	Records []Record // by time, of the last minutes
-	Lost    int      // records that are damaged or missing, of those minutes, as far as known
+	Lost    int      // damaged or missing records of these minutes, as far as known
 	Cut     bool     // the file is truncated: it has no room for all records
 }
 
@@ -184,8 +184,8 @@ func Open(path string) (*Ledger, error) {
 	return l, nil
 }
 
-// readRecords reads the records of a version, of which the header of a process that ended
-// has the last number.
+// readRecords reads the records of a version. ended is the last number, from the header
+// of a process that ended.
 func (l *Ledger) readRecords(b []byte, v *version, ended int64) {
 	l.Cut = len(b) < Seconds*v.recordSize
 	var read []numbered
@@ -208,8 +208,8 @@ func (l *Ledger) readRecords(b []byte, v *version, ended int64) {
 	}
 }
 
-// missing returns how many numbers are missing among those of the records, and up to the
-// last one at the end of the process, if that is known.
+// missing returns how many numbers are missing among the records, and up to the last one
+// at the end of the process, if that is known.
 func missing(read []numbered, ended int64) int {
 	if len(read) == 0 {
 		return int(min(ended, Seconds))
@@ -254,8 +254,8 @@ func readHeader(b []byte) (*version, *header, error) {
 	return &versions[at], h, nil
 }
 
-// List returns the ledgers in a folder, the newest first, and the errors of those
-// that cannot be read.
+// List returns the ledgers in a folder, the newest first, and the errors of unreadable
+// ones.
 func List(folder string) ([]*Ledger, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

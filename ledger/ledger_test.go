@@ -66,7 +66,7 @@ func open(t *testing.T, path string) *ledger.Ledger {
 	return l
 }
 
-// TestRing writes more records than there is room for, and some seconds twice.
+// TestRing writes more records than there is room for, and several seconds twice.
 func TestRing(t *testing.T) {
 	w, path := create(t)
 	const n = 1500
@@ -223,7 +223,8 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
-// TestVersion2 reads a ledger whose records have no numbers: only damage is known.
+// TestVersion2 reads a ledger whose records have no numbers, so that only damage is
+// known.
 func TestVersion2(t *testing.T) {
 	path, whole, records := endedLedger(t)
 	copy(whole, "GCTRLDG2")
@@ -238,8 +239,8 @@ func TestVersion2(t *testing.T) {
 	}
 }
 
-// TestDamage cuts a ledger everywhere and overwrites its bytes: what is read is
-// what was written, or nothing.
+// TestDamage truncates a ledger everywhere and overwrites its bytes: each record read
+// equals the one written.
 func TestDamage(t *testing.T) {
 	path, whole, records := endedLedger(t)
 	check := func(b []byte) {
@@ -284,7 +285,7 @@ func endedLedger(t *testing.T) (string, []byte, []ledger.Record) {
 	return path, whole, open(t, path).Records
 }
 
-// rewritten returns a ledger of other bytes, nil if they are none.
+// rewritten reads a ledger from other bytes, nil if they are not one.
 func rewritten(t *testing.T, path string, b []byte) *ledger.Ledger {
 	t.Helper()
 	if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -297,8 +298,8 @@ func rewritten(t *testing.T, path string, b []byte) *ledger.Ledger {
 	return l
 }
 
-// TestBits flips single bits, most of them where the records are: no record is altered, and
-// none is missing without a word.
+// TestBits flips single bits, most of them in the records: no record is altered, and none
+// is missing without being counted.
 func TestBits(t *testing.T) {
 	path, whole, records := endedLedger(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -330,7 +331,7 @@ func TestBits(t *testing.T) {
 	}
 }
 
-// TestMissing has records overwritten by zeros, and a file that ends early.
+// TestMissing reads a file with records overwritten by zeros, and a file that ends early.
 func TestMissing(t *testing.T) {
 	path, whole, records := endedLedger(t)
 	const record = 320

@@ -10,12 +10,12 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A Record is what was known of a process in one second. Sizes are in bytes. What
-// collections measured is of the latest; it may lie in an earlier second.
+// A Record is the state of a process in one second. Sizes are in bytes. Figures measured
+// by collections are the latest collection's, which may lie in an earlier second.
 type Record struct {
 	Time time.Time
 
-	RSS, Anon, File, Shared, Swap gc.Opt[int64] // resident, its parts, and what is swapped out
+	RSS, Anon, File, Shared, Swap gc.Opt[int64] // resident, its parts, and the swapped out memory
 	PSS, Private                  gc.Opt[int64] // read every five minutes
 	Used, Limit                   gc.Opt[int64] // of the cgroup whose limit is the lowest
 	OOMKills                      gc.Opt[int64] // in the process's cgroup, ever
@@ -27,7 +27,7 @@ type Record struct {
 	Paused      gc.Opt[int64] // nanoseconds, in this second
 	Longest     gc.Opt[int64] // pause in this second, in nanoseconds
 
-	GC, Generation, Reason   gc.Opt[int64] // number of the latest collection, what it collected and why
+	GC, Generation, Reason   gc.Opt[int64] // number of the latest collection, its generation and reason
 	Heap, Fragmentation      gc.Opt[int64] // after it; free space in it
 	Gen0, Gen1, Gen2         gc.Opt[int64]
 	LOH, POH                 gc.Opt[int64]
@@ -41,8 +41,8 @@ type Record struct {
 	HeapCommitted       gc.Opt[int64] // read now
 }
 
-// StartSecond begins the record of another second: what was counted in the one
-// before is zero again, the rest stays.
+// StartSecond begins the record of another second: counts are zero again, other figures
+// stay.
 func (r *Record) StartSecond(now time.Time) {
 	r.Time = now
 	r.Collections, r.Paused, r.Longest = gc.Some(int64(0)), gc.Some(int64(0)), gc.Some(int64(0))
@@ -71,9 +71,9 @@ func (b Bounds) Exact() gc.Opt[int64] {
 // objects do not count, because memory that was never written to is not resident.
 func (r *Record) Native() gc.Opt[Bounds] { return r.nativeAfter(r) }
 
-// nativeAfter returns the bounds that hold for the latest collections of both records.
-// Events arrive later than they are raised, so there may have been collections between the
-// latest one and the reading of resident memory, or after both.
+// nativeAfter returns the bounds that hold for the latest collections of both records. It
+// needs both, because events arrive later than they are raised: there may have been
+// collections between the latest one and the reading of resident memory, or after both.
 func (r *Record) nativeAfter(other *Record) gc.Opt[Bounds] {
 	rss, known := r.RSS.Get()
 	if !known {
@@ -93,8 +93,8 @@ func (r *Record) nativeAfter(other *Record) gc.Opt[Bounds] {
 	return gc.Some(Bounds{least, max(least, rss-small)})
 }
 
-// small returns how many bytes of small objects survived the latest collection, at least,
-// and are not swapped out.
+// small returns a lower bound of the small objects in bytes that survived the latest
+// collection and are not swapped out.
 func (r *Record) small() int64 {
 	return max(0, r.Gen0.Or(0)+r.Gen1.Or(0)+r.Gen2.Or(0)-r.Fragmentation.Or(0)-r.Swap.Or(0))
 }
@@ -113,7 +113,7 @@ func (r *Record) figures() [numFigures]*gc.Opt[int64] {
 	}
 }
 
-// names are those of the figures in JSON.
+// names are the figures' names in JSON.
 var names = [numFigures]string{
 	"rss_bytes", "anon_bytes", "file_bytes", "shared_bytes", "swap_bytes", "pss_bytes", "private_bytes", "cgroup_used_bytes",
 	"cgroup_limit_bytes", "cgroup_oom_kills", "available_bytes", "hard_limit_bytes", "collections", "paused_ns", "longest_pause_ns",
@@ -182,8 +182,8 @@ func (v *version) headerSum(b, text []byte) uint32 {
 // unknown stands for a figure that is not known.
 const unknown = math.MinInt64
 
-// A numbered is a record with its number among those of the ledger, from 1 on; 0 in
-// versions without numbers.
+// A numbered is a record with its number in the ledger, from 1 on; 0 in versions without
+// numbers.
 type numbered struct {
 	Record
 	number int64

@@ -27,7 +27,7 @@ const (
 	Native  Part = "native"
 )
 
-// A Verdict is what a process died with.
+// A Verdict states how a process ended.
 type Verdict struct {
 	Cause    Cause
 	Memory   Part   // that grew, or, where none did, is the larger; Neither where the records do not decide it
@@ -51,7 +51,7 @@ const (
 	attemptAge = 10 * time.Second
 )
 
-// Judge returns what the ledger says of the end of its process.
+// Judge returns the verdict on the end of the ledger's process.
 func (l *Ledger) Judge() Verdict {
 	v := Verdict{Cause: l.cause()}
 	by := func(s syscall.Signal) bool { return l.End != nil && (l.End.Signal == 0 || l.End.Signal == int(s)) }
@@ -122,7 +122,7 @@ type doubt struct {
 }
 
 // native returns the bounds of a record's memory outside the GC heap. The collections of
-// the records beside it count too.
+// the records next to it count too, because events arrive late.
 func (l *Ledger) native(i int) gc.Opt[Bounds] {
 	r := &l.Records[i]
 	b, known := r.Native().Get()
@@ -169,8 +169,8 @@ func (l *Ledger) grown(v *Verdict, last int) (Part, doubt) {
 	return Neither, in
 }
 
-// deciding is how many of the last records may decide what grew. What each does not show
-// counts as unseen.
+// deciding is how many of the last records may decide which part grew. Growth that a
+// record does not show counts as unseen.
 const deciding = 2
 
 // grownUntil returns the part of the memory that grew more until a record.
@@ -241,9 +241,9 @@ func (s *split) larger() (Part, bool) {
 	return Neither, mostHeap < s.least && mostNative < s.least
 }
 
-// unseen returns how much the process may have grown after a record: by as much as the last
-// record shows. One that was killed for a limit grew further, by no more than was left of
-// it.
+// unseen returns how much the process may have grown after a record: at least by as much
+// as the last record shows. A process that was killed for a limit grew further, by no
+// more than the rest of it.
 func (v *Verdict) unseen(r *Record) int64 {
 	grown := max(0, v.Last.RSS.Or(0)-r.RSS.Or(0))
 	if !v.atLimit() {
@@ -264,19 +264,19 @@ func (v *Verdict) heapUnseen(r *Record) int64 {
 	return max(0, r.HardLimit.Or(r.committed())-r.HeapLeast.Or(r.small()))
 }
 
-// atLimit reports whether memory is, or may be, why the process was killed.
+// atLimit reports whether memory is, or may be, the reason why the process was killed.
 func (v *Verdict) atLimit() bool {
 	return v.Cause == OOMKilled || v.Cause == Killed && v.mayBeKill && near(v.Last.Used, v.Last.Limit)
 }
 
-// heapFull reports whether the GC heap was at its limit when an OutOfMemoryException ended the
-// process, or may have.
+// heapFull reports whether the GC heap was, or may have been, at its limit when an
+// OutOfMemoryException ended the process.
 func (v *Verdict) heapFull() bool {
 	return (v.Cause == OutOfMemory || v.Cause == Killed && v.mayBeAbort) && near(gc.Some(v.Last.committed()), v.Last.HardLimit)
 }
 
-// committed returns the memory committed for the GC heap, read then or at the latest
-// collection.
+// committed returns the memory committed for the GC heap, read in this second or at the
+// latest collection.
 func (r *Record) committed() int64 { return max(r.HeapCommitted.Or(0), r.Committed.Or(0)) }
 
 // near reports whether a limit is almost used up.

@@ -60,7 +60,7 @@ func (l *Ledger) sentence(v *Verdict, in doubt) string {
 	return s + ": neither stands out"
 }
 
-// Loss returns which records cannot be read, in words; empty if all can.
+// Loss describes the records that cannot be read; empty if all can.
 func (l *Ledger) Loss() string {
 	var losses []string
 	switch {

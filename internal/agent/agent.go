@@ -26,12 +26,12 @@ type Options struct {
 	// Ended receives the verdict on a process that ended, instead of Notify. It may be
 	// nil.
 	Ended func(*diag.Process, *ledger.Verdict)
-	// Captured is called with each capture: by which rule, empty for none, its file, and
-	// what went wrong. It may be nil.
+	// Captured is called with each capture: its rule, empty for none, its file, and its
+	// error. It may be nil.
 	Captured func(p *diag.Process, rule, path string, err error)
 	// Problem receives the agent's own failures. It may be nil.
 	Problem func(error)
-	// Source is where processes come from; zero means this machine.
+	// Source finds processes; zero means this machine.
 	Source watch.Source
 }
 
@@ -40,7 +40,7 @@ type Agent struct {
 	opts     Options
 	config   *Config
 	chosen   []label
-	lasting  []label // chosen, without those of one process or container
+	lasting  []label // chosen, without labels of one process or container
 	single   bool    // each process has a group of its own
 	patterns patterns
 	host     string
@@ -56,7 +56,7 @@ type Agent struct {
 	mu        sync.Mutex
 	processes map[int]*process // by the ID of their watching
 	groups    map[string]*group
-	ends      map[string]*group // what counts ends: of processes that are alike but for the PID
+	ends      map[string]*group // counters of ends: of processes that are alike but for the PID
 	self      *group
 	records   records
 
@@ -66,8 +66,8 @@ type Agent struct {
 }
 
 const (
-	// looking is how often the agent looks for new processes. On Linux, it finds most of them
-	// as soon as they start.
+	// looking is how often the agent looks for new processes. It can be long, because on
+	// Linux most are found as soon as they start.
 	looking = 5 * time.Second
 	// settling is how long the start of the agent takes.
 	settling = 5 * time.Second
@@ -205,8 +205,8 @@ func (a *Agent) attach(id int, p *diag.Process, of identity, m *memory, now time
 	a.processes[id] = added
 }
 
-// counted are the counters that are served as zero from the beginning: Prometheus does
-// not see the first increase of a counter that begins at one.
+// counted are the counters that are served as zero from the beginning, because Prometheus
+// does not see the first increase of a counter that begins at one.
 var counted = []key{
 	{collections, [3]string{"gen0"}},
 	{collections, [3]string{"gen1"}},
@@ -231,8 +231,8 @@ var countedEnds = []key{
 	endOfKind(ledger.OutOfMemory, ledger.Neither),
 }
 
-// endOfKind returns the series of a process's end. What grew of one that exited does
-// not matter.
+// endOfKind returns the series of a process's end. It ignores which memory grew if the
+// process exited.
 func endOfKind(cause ledger.Cause, memory ledger.Part) key {
 	if cause == ledger.Exited {
 		memory = ledger.Neither
@@ -240,7 +240,7 @@ func endOfKind(cause ledger.Cause, memory ledger.Part) key {
 	return key{processesEnded, [3]string{string(cause), cmp.Or(string(memory), unknown)}}
 }
 
-// join adds a process to its group, which is made if there is none.
+// join adds a process to its group, and makes the group if there is none.
 func join(groups map[string]*group, p *process, by []label, single bool, now time.Time, counted []key) *group {
 	name := groupName(p.identity, by)
 	g := groups[name]

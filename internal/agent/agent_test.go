@@ -139,8 +139,8 @@ func TestEnd(t *testing.T) {
 	want(t, scrape(t, a), `dotnet_gc_pause_time_seconds_total{`+who+`}`, "")
 }
 
-// TestShared checks that counters of processes with the same labels add up, and go
-// on when one of them ends.
+// TestShared checks that counters of processes with the same labels add up, and continue
+// when one of them ends.
 func TestShared(t *testing.T) {
 	a := newAgent(t, func(c *Config) { c.Labels = []string{"process"}; c.Generation = "gc.heap.generation" })
 	for id := range 3 {
@@ -160,8 +160,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestEnds checks that counters are there as zero before they count, and that ends
-// are counted for all processes of a name.
+// TestEnds checks that counters are served as zero before they count, and that ends are
+// counted for all processes of a name.
 func TestEnds(t *testing.T) {
 	a := newAgent(t, nil)
 	attach(a, 1, program(7, "web"))
@@ -222,7 +222,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// An otlpServer keeps what it receives.
+// An otlpServer records the requests that it receives.
 type otlpServer struct {
 	mu      sync.Mutex
 	metrics []*metricspb.ResourceMetrics

@@ -72,8 +72,8 @@ type captured struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// capture records a trace, and returns its file. A process that ends is recorded up
-// to its end.
+// capture records a trace, and returns its file. If the process ends, the capture ends
+// with it.
 func (a *Agent) capture(ctx context.Context, r *captureRequest) (captured, error) {
 	c := a.captures
 	if c.config.Folder == "" {
@@ -126,7 +126,7 @@ func recordTrace(ctx context.Context, p *diag.Process, config *diag.Config, d ti
 	n, err := io.Copy(out, io.LimitReader(session, most))
 	if !stop() {
 		if n == most {
-			session.Close() // nobody reads what is still to come
+			session.Close() // nobody reads the rest
 		}
 		<-stopped
 	}
@@ -136,8 +136,8 @@ func recordTrace(ctx context.Context, p *diag.Process, config *diag.Config, d ti
 	return n, err
 }
 
-// makeRoom removes the oldest captures until the rest is within the quota. The one
-// named stays.
+// makeRoom removes the oldest captures until the rest is within the quota. It never
+// removes the newest.
 func (c *captures) makeRoom(newest string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,7 +167,7 @@ func (c *captures) list() []fs.FileInfo {
 	return all
 }
 
-// prepare makes the folder, and removes what earlier agents left unfinished.
+// prepare makes the folder, and removes unfinished captures of earlier agents.
 func (c *captures) prepare() error {
 	if c.config.Folder == "" {
 		return nil
@@ -179,7 +179,7 @@ func (c *captures) prepare() error {
 	return nil
 }
 
-// keep makes a capture and reports its path, or why there is none.
+// keep makes a capture and reports its path, or the reason why there is none.
 func (a *Agent) keep(ctx context.Context, r *captureRequest) (captured, error) {
 	done, err := a.capture(ctx, r)
 	outcome := "kept"

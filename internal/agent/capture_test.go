@@ -84,7 +84,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestRules checks which collections ask for captures, and how often.
+// TestRules checks which collections trigger captures, and how often.
 func TestRules(t *testing.T) {
 	a := newAgent(t, func(c *Config) {
 		c.Captures.Folder = t.TempDir()

@@ -23,11 +23,11 @@ import (
 type Config struct {
 	Listen    string   `yaml:"listen"`        // address of the HTTP server; empty for none
 	Names     []string `yaml:"names"`         // patterns of the processes to follow; none means all
-	Exclude   []string `yaml:"exclude"`       // patterns of those not to follow
+	Exclude   []string `yaml:"exclude"`       // patterns of processes not to follow
 	Processes int      `yaml:"max-processes"` // followed at the same time, at most
 	Labels    []string `yaml:"labels"`        // see LabelNames
 	// Generation is the attribute of the generation: the semantic convention's name, or
-	// gc.heap.generation, which .NET itself uses.
+	// gc.heap.generation, because .NET itself uses that.
 	Generation string            `yaml:"generation-attribute"`
 	Attributes map[string]string `yaml:"attributes,omitempty"` // added to all resources
 	OTLP       OTLP              `yaml:"otlp"`
@@ -39,14 +39,14 @@ type Config struct {
 	TokenFile string `yaml:"token-file"`
 }
 
-// Ledger configures where the last minutes of processes are kept.
+// Ledger configures the folder with the last minutes of processes.
 type Ledger struct {
 	Folder string `yaml:"folder"` // empty for none
 	Keep   int    `yaml:"keep"`   // ledgers of ended processes, at most
-	Exited bool   `yaml:"exited"` // also of those whose runtime shut down
+	Exited bool   `yaml:"exited"` // also of processes whose runtime shut down
 }
 
-// OTLP configures what to send to an endpoint.
+// OTLP configures the data for an endpoint.
 type OTLP struct {
 	Endpoint   string            `yaml:"endpoint"`                   // base URL; empty for none
 	LogsURL    string            `yaml:"logs-endpoint,omitempty"`    // whole URL, in place of the endpoint's
@@ -94,7 +94,7 @@ func DefaultLedgers(get func(string) string) string {
 // maxConfig bounds a configuration file, in bytes.
 const maxConfig = 1 << 20
 
-// Read sets what a YAML file sets. Unknown keys are errors.
+// Read applies a YAML file. Unknown keys are errors.
 func (c *Config) Read(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -123,8 +123,7 @@ func plain(err error) error {
 	return errors.New(unknownField.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), `unknown setting "$1"`))
 }
 
-// FromEnvironment takes over what OpenTelemetry's variables set. Get returns the
-// value of a variable.
+// FromEnvironment applies OpenTelemetry's variables. get returns the value of a variable.
 func (c *Config) FromEnvironment(get func(string) string) error {
 	o, err := otlp.FromEnvironment(get)
 	if err != nil {
@@ -147,8 +146,8 @@ func (c *Config) FromEnvironment(get func(string) string) error {
 	return nil
 }
 
-// Print writes the configuration as YAML. The values of headers, which may be
-// secrets, are left out.
+// Print writes the configuration as YAML. It leaves out the values of headers, because
+// they may be secrets.
 func (c *Config) Print(w io.Writer) error {
 	shown := *c
 	shown.OTLP.Headers = make(map[string]string)
@@ -160,7 +159,7 @@ func (c *Config) Print(w io.Writer) error {
 	return errors.Join(e.Encode(&shown), e.Close())
 }
 
-// Check reports what is wrong with the configuration.
+// Check returns the faults of the configuration.
 func (c *Config) Check() error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

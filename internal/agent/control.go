@@ -18,7 +18,7 @@ import (
 // minToken is the length from which a token is hard to guess, in bytes.
 const minToken = 16
 
-// token reads the token of requests that do more than look at metrics.
+// token reads the token that requests need for anything but metrics.
 func (c *Config) token() ([]byte, error) {
 	if c.TokenFile == "" {
 		return nil, nil
@@ -33,7 +33,7 @@ func (c *Config) token() ([]byte, error) {
 	return []byte(token), nil
 }
 
-// control answers requests for captures. Without a token there are no such paths.
+// control adds the paths for captures. Without a token it adds none.
 func (a *Agent) control(mux *http.ServeMux) {
 	if len(a.token) == 0 {
 		return

@@ -19,8 +19,8 @@ import (
 
 const deploy = "../../deploy"
 
-// expressions returns the queries of the dashboards, by where they are, with
-// values for Grafana's variables.
+// expressions returns the queries of the dashboards by their place, with values for
+// Grafana's variables.
 func expressions(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -53,7 +53,7 @@ func expressions(t *testing.T) map[string]string {
 
 var metricName = regexp.MustCompile(`\b(?:dotnet|gctrail)_[a-z0-9_]*[a-z0-9]\b`)
 
-// All metrics in dashboards and alerts are those that the agent serves.
+// TestDeployedMetrics: the agent serves all metrics in dashboards and alerts.
 func TestDeployedMetrics(t *testing.T) {
 	served := map[string]bool{underscored(generationKey): true, "gctrail_agent": true}
 	for i := range metrics {
@@ -87,7 +87,7 @@ func TestDeployedMetrics(t *testing.T) {
 	}
 }
 
-// The buckets that alerts count are those that the agent serves.
+// TestDeployedBuckets: the agent serves the buckets that alerts count.
 func TestDeployedBuckets(t *testing.T) {
 	text, err := os.ReadFile(deploy + "/prometheus/gctrail.rules.yml")
 	if err != nil {
@@ -105,7 +105,8 @@ func TestDeployedBuckets(t *testing.T) {
 	}
 }
 
-// Prometheus accepts all queries, and the alerts do what their test says.
+// TestDeployedQueries: Prometheus accepts all queries, and the alerts pass their own
+// test.
 func TestDeployedQueries(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An ending finds out which signal ended a process. The kernel reports it to the parent
-// only. Others can read it while the process is a zombie, and from Linux 6.15 on through a
+// An ending finds the signal that ended a process. Only the parent is notified of it.
+// Others can read it while the process is a zombie, and from Linux 6.15 on through a
 // pidfd.
 type ending struct {
 	pid int
@@ -34,8 +34,8 @@ const (
 )
 
 // signal returns the signal that ended the process, zero for none or unknown, and stops
-// watching it. It waits for processes that end, but not for those that are gone: of ten
-// thousand, the last would wait a quarter of an hour for the others.
+// watching it. It does not wait for a process that is gone: otherwise the last of ten
+// thousand would wait a quarter of an hour for the others.
 func (e *ending) signal() int {
 	defer e.stop()
 	for range endingTries {
@@ -73,7 +73,7 @@ const (
 	gone          // its status can no longer be read
 )
 
-// reaped returns how the process ended, after its parent noticed.
+// reaped returns the status of a process after its parent noticed its end.
 func (e *ending) reaped() (status uint32, now stage) {
 	if e.fd < 0 {
 		return 0, gone
@@ -88,8 +88,8 @@ func (e *ending) reaped() (status uint32, now stage) {
 	return uint32(info.Exit_code), ended
 }
 
-// zombie returns how the process ended, until its parent notices. See
-// proc_pid_stat(5): the name is in parentheses, and may have some itself.
+// zombie returns the status of a process until its parent notices its end. See
+// proc_pid_stat(5): the name is in parentheses, and may contain some.
 func (e *ending) zombie() (status uint32, now stage) {
 	const state, exitCode = 3, 52 // fields, from one
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(e.pid) + "/stat")

@@ -38,8 +38,7 @@ func TestEnding(t *testing.T) {
 	}
 }
 
-// TestEndingOfGone asks about a process that is gone, and of which nothing can be found out:
-// the answer is immediate.
+// TestEndingOfGone queries a process that is gone: the answer is unknown, and immediate.
 func TestEndingOfGone(t *testing.T) {
 	cmd := exec.Command("true")
 	if err := cmd.Run(); err != nil {

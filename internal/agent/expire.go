@@ -8,17 +8,18 @@ import (
 )
 
 const (
-	// retention is how long the agent serves the counters of a process after its end.
+	// retention is how long the agent serves the counters of a process after its end, so
+	// that a scrape finds their last values.
 	retention = time.Minute
-	// sharedRetention is the same for the counters of processes that share labels: the
-	// next process of the name continues them.
+	// sharedRetention is the same for the counters of processes that share labels. It is
+	// longer, because the next process of the name continues them.
 	sharedRetention = time.Hour
-	// maxEnded bounds the groups without a process, and maxEndedBytes and maxEndsBytes what
-	// they add to a scrape: less than 1 MB, however many processes end.
+	// maxEnded bounds the groups without a process, and maxEndedBytes and maxEndsBytes
+	// their part of a scrape: less than 1 MB, however many processes end.
 	maxEnded      = 100
 	maxEndedBytes = 512 << 10
 	maxEndsBytes  = 256 << 10
-	// minEndedBytes is the room of ended processes where running ones need most of 1 MB.
+	// minEndedBytes is the room for ended processes if running ones need most of 1 MB.
 	minEndedBytes = 128 << 10
 	scrapeBytes   = 1<<20 - ownBytes
 	ownBytes      = 32 << 10 // the agent's own metrics, and the descriptions of all
@@ -72,7 +73,7 @@ func expire(groups map[string]*group, keep time.Duration, most int, now time.Tim
 	}
 }
 
-// What a line of a scrape has besides names and values of labels, at most.
+// The greatest size of a line of a scrape besides the names and values of its labels.
 const (
 	lineBytes     = 32 // its value, and the suffix of its name
 	boundBytes    = 12

@@ -55,7 +55,7 @@ func TestFlood(t *testing.T) {
 			if size > limit || len(a.groups) == 0 || len(a.ends) == 0 {
 				t.Errorf("%d processes, %s: %d bytes, %d groups, %d groups of ends", id+1, accept, size, len(a.groups), len(a.ends))
 			}
-			const own = 16 << 10 // the agent's own metrics, and what is said of all
+			const own = 16 << 10 // the agent's own metrics, and the common part
 			if size > ended+own {
 				t.Errorf("%s: %d bytes, of which %d were expected", accept, size, ended)
 			} else if ended > size+size/3 {
@@ -72,7 +72,7 @@ func scrapeSize(a *Agent, accept string) int {
 	return w.Body.Len()
 }
 
-// TestEndedStay checks that usual processes are not dropped before their time.
+// TestEndedStay checks that ended processes are not dropped early in usual conditions.
 func TestEndedStay(t *testing.T) {
 	a := newAgent(t, nil)
 	for id := range 10 {

@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// A content is what a format of scrapes has besides classic histograms. The rest is not
-// made.
+// A content selects the parts of a scrape beyond classic histograms that a format can
+// hold. The rest is not made.
 type content struct{ exemplars, native bool }
 
 // contentOf returns the content of a format.
@@ -59,8 +59,8 @@ func byName(groups map[string]*group) []*group {
 	return all
 }
 
-// families are the metrics of a scrape. Scrapes are the agent's peak of memory: what
-// metrics have in common is made once, and a histogram in one piece.
+// families are the metrics of a scrape. Because scrapes are the agent's peak of memory,
+// it makes common parts once, and a histogram in one piece.
 type families struct {
 	content
 	all       [numMetrics]*dto.MetricFamily
@@ -154,7 +154,7 @@ type scraped struct {
 	length      uint32
 }
 
-// histogram returns a distribution as a classic histogram, and as a native one at once.
+// histogram returns a distribution as a classic and as a native histogram in one.
 func (f *families) histogram(d *distribution) *dto.Histogram {
 	s := &scraped{count: d.count, sum: d.sum, zero: d.zero, schema: d.schema, offset: d.first, length: uint32(len(d.bucket))}
 	h := &s.histogram
@@ -177,7 +177,7 @@ func (f *families) histogram(d *distribution) *dto.Histogram {
 		return h
 	}
 	h.ZeroCount, h.Schema, h.ZeroThreshold = &s.zero, &s.schema, f.threshold
-	// Prometheus takes a native histogram without a span for a classic one.
+	// Prometheus treats a native histogram without a span as a classic one.
 	s.span.Offset, s.span.Length = &s.offset, &s.length
 	s.spans[0] = &s.span
 	h.PositiveSpan = s.spans[:]

@@ -41,8 +41,8 @@ func BenchmarkGather(b *testing.B) {
 	}
 }
 
-// TestFormats checks that each format has all that it has room for: exemplars, and
-// native histograms.
+// TestFormats checks that each format has exemplars and native histograms if it can hold
+// them.
 func TestFormats(t *testing.T) {
 	a := newAgent(t, nil)
 	attach(a, 1, program(7, "web"))

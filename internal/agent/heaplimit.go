@@ -18,7 +18,7 @@ type heapLimit struct {
 	machine gc.Opt[int64] // its memory, where a percentage is set
 }
 
-// heapLimitOf returns the limit that the environment of a process sets, or its
+// heapLimitOf returns the limit set by the environment of a process, or by its
 // runtimeconfig.json. The environment wins, and bytes win over a percentage. See
 // gcconfig.h and gc.cpp, compute_hard_limit.
 func heapLimitOf(o *outside) heapLimit {

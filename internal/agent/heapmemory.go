@@ -15,13 +15,13 @@ const (
 	// by heapChange.
 	heapAge    = time.Second
 	heapChange = 0.02
-	// findTime limits each search for the heap of a process. A program that has just
-	// started may not have one.
+	// findTime limits each search for the heap of a process, because a program that has
+	// just started may not have one.
 	findTime = 10 * time.Second
 )
 
-// A heapReader reads how much of the GC heap is resident. The system knows that at any
-// time, whereas collections measure the heap only when they end.
+// A heapReader reads how much of the GC heap is resident. It exists because the system
+// can report that at any time, whereas collections measure the heap only when they end.
 type heapReader struct {
 	found  bool
 	latest procmem.Heap // unknown if it no longer holds
@@ -30,7 +30,7 @@ type heapReader struct {
 }
 
 // readHeap reads the GC heap of a process: at first, every minute, and as long as the
-// process grows, or is near its limit and may soon be killed for it.
+// process grows, or is near its limit, because it may soon be killed for it.
 func (m *memory) readHeap(s *procmem.Sample, hot, anew bool, now time.Time) {
 	h := &m.heap
 	if !h.found && (anew || now.Sub(m.began) < findTime) {
@@ -48,8 +48,8 @@ func (m *memory) readHeap(s *procmem.Sample, hot, anew bool, now time.Time) {
 	}
 }
 
-// ranges returns the sizes that the range of addresses of the GC heap may have: five times
-// the limit of the heap, or without one 256 GB or twice the machine's memory. See gc.cpp,
+// ranges returns the possible sizes of the address range of the GC heap: five times the
+// limit of the heap, or without one 256 GB or twice the machine's memory. See gc.cpp,
 // GCHeap::Initialize.
 func (l *heapLimit) ranges(container gc.Opt[int64]) []int64 {
 	const unlimited, ofLimit, ofMachine = 256 << 30, 5, 2
@@ -60,8 +60,8 @@ func (l *heapLimit) ranges(container gc.Opt[int64]) []int64 {
 	return sizes
 }
 
-// killWindow bounds the time from the kill of a process to its visible end. While the
-// kernel frees its memory, its figures can still be read.
+// killWindow bounds the time from the kill of a process to its visible end. It is not
+// zero, because its figures can still be read while the kernel frees its memory.
 const killWindow = time.Second
 
 // A killRise is the latest rise of a cgroup's OOM kills.
@@ -76,7 +76,7 @@ func (k *killRise) seen(before, now gc.Opt[int64], at time.Time) {
 	}
 }
 
-// before returns the kills that were seen shortly before a process's end.
+// before returns the number of kills shortly before a process's end.
 func (k *killRise) before(end time.Time) int64 {
 	if end.Sub(k.at) > killWindow {
 		return 0

@@ -15,7 +15,7 @@ const (
 	// finest is the schema that exponential buckets begin with: each is 2^(1/8), or
 	// 9 %, wider than the one before.
 	finest = 3
-	// maxBuckets bounds the exponential buckets; beyond, two become one.
+	// maxBuckets bounds the exponential buckets; beyond it, pairs of buckets are merged.
 	maxBuckets = 160
 	// zeroThreshold is the largest value that counts as zero, in seconds.
 	zeroThreshold = 1e-9
@@ -29,7 +29,7 @@ type distribution struct {
 	latest  []exemplar
 
 	// The exponential bucket of index i holds the values in (b^(i-1), b^i], where b is
-	// 2^(2^-schema). That is Prometheus' way; OTLP's indices are smaller by one.
+	// 2^(2^-schema). These are Prometheus' indices; OTLP's are smaller by one.
 	schema int32
 	zero   uint64
 	first  int32 // index of buckets[0]

@@ -23,8 +23,9 @@ const maxValue = 128
 // maxOwnAttributes bounds how many attributes a process adds to its resource.
 const maxOwnAttributes = 32
 
-// identify identifies a process from its runtime, its environment and its cgroup, as far
-// as they can be read. The user's configuration wins over the process's own attributes.
+// identify returns the attributes of a process from its runtime, its environment and its
+// cgroup, as far as they can be read. The user's configuration wins over the process's
+// own attributes.
 func identify(p *diag.Process, outside *outside, host string, configured map[string]string) identity {
 	id := identity{
 		"host.name":               host,
@@ -57,9 +58,9 @@ func identify(p *diag.Process, outside *outside, host string, configured map[str
 	return id
 }
 
-// addEnvironment adds attributes from a process's environment: its resource attributes
-// and its name, as OpenTelemetry's .NET SDK reads them, and the variables that the
-// downward API of Kubernetes is commonly mapped to.
+// addEnvironment adds attributes from a process's environment: OTEL_RESOURCE_ATTRIBUTES
+// and OTEL_SERVICE_NAME, as OpenTelemetry's .NET SDK reads them, and the variables that
+// the downward API of Kubernetes is commonly mapped to.
 func (id identity) addEnvironment(environment map[string]string, name string) {
 	id["service.name"] = "unknown_service:" + name
 	if environment["KUBERNETES_SERVICE_HOST"] != "" {
@@ -109,7 +110,7 @@ func clean(s string, most int) string {
 	return s[:most]
 }
 
-// An outside is what the system knows of a process.
+// An outside holds the system's description of a process.
 type outside struct {
 	container   string // its whole id
 	pod         string // uid

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestLongValues checks that what a program sets is cut between characters, and what the
-// user configures is not cut.
+// TestLongValues checks that values set by a program are cut between characters, and
+// configured values are not cut.
 func TestLongValues(t *testing.T) {
 	for _, char := range []string{"a", "é", "€", "𝄞"} {
 		o := outside{environment: map[string]string{"OTEL_SERVICE_NAME": "x" + strings.Repeat(char, 200)}}
@@ -22,8 +22,8 @@ func TestLongValues(t *testing.T) {
 	}
 }
 
-// TestNamespaceOfPod checks that the kubelet's word on the namespace wins over the
-// program's, and that the program's is used without it.
+// TestNamespaceOfPod checks that the kubelet's namespace wins over the program's, and
+// that the program's is used without it.
 func TestNamespaceOfPod(t *testing.T) {
 	environment := map[string]string{
 		"KUBERNETES_SERVICE_HOST": "10.0.0.1", "POD_NAMESPACE": "said",

@@ -42,5 +42,5 @@ func chosenLabels(names []string) ([]label, error) {
 	return slices.DeleteFunc(slices.Clone(labels), func(l label) bool { return !slices.Contains(names, l.name) }), nil
 }
 
-// ofOneProcess are attributes that differ for each process, as its PID does.
+// ofOneProcess are attributes that differ for each process, like its PID.
 var ofOneProcess = []string{"process.pid", "service.instance.id", "gctrail.process.uid", "process.command_line"}

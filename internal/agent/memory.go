@@ -21,12 +21,13 @@ import (
 
 const (
 	// beat is how often ledgers with new collections are written, and the memory of
-	// processes near their limits is read. That of the others is read every second.
+	// processes near their limits is read. Other processes are read every second.
 	beat           = 250 * time.Millisecond
 	beatsPerRead   = 4
 	beatsPerCgroup = 60 * beatsPerRead  // to find its cgroup and the limit of that anew
-	beatsPerShares = 300 * beatsPerRead // to read what it shares with others, which takes long
-	// settled is the age at which a process gets a ledger: many end before.
+	beatsPerShares = 300 * beatsPerRead // to read memory shared with others, because that takes long
+	// settled is the age at which a process gets a ledger. It is not zero, because many
+	// end before.
 	settled = 2 * time.Second
 	// hot is the use of a limit, and growth the growth between readings, from which
 	// memory is read at each beat.
@@ -34,8 +35,8 @@ const (
 	growth = 1.1
 )
 
-// A memory is what is known of a process's memory. Its own lock is for reading and
-// writing files; the record belongs to the lock of the agent.
+// A memory holds the readings of a process's memory. Its own lock is for reading and
+// writing files; the agent's lock guards the record.
 type memory struct {
 	now       ledger.Record
 	dirty     bool // since it was written
@@ -242,7 +243,7 @@ func (a *Agent) bury(p *process, closed bool, now time.Time) ledger.Verdict {
 	if m.ledger != nil {
 		a.ledgerFailed(p, m.ledger.Close(end))
 		if closed && !a.config.Ledger.Exited {
-			_ = os.Remove(m.path) // what stays is removed with the oldest
+			_ = os.Remove(m.path) // a remaining file is removed with the oldest
 		} else if read, err := ledger.Open(m.path); err == nil {
 			l = read
 		}

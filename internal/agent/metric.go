@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A metric is defined once for Prometheus and OTLP. Names that begin with dotnet.
-// are those of OpenTelemetry's semantic conventions; dotnet.gc.pause.duration is
-// proposed there. The others are our own.
+// A metric is defined once for Prometheus and OTLP. Names that begin with dotnet. are
+// from OpenTelemetry's semantic conventions; dotnet.gc.pause.duration is proposed there.
+// The others are our own.
 type metric struct {
 	name, unit, help string
 	kind             kind
@@ -139,8 +139,7 @@ func (m *metric) prometheusName() string {
 
 func underscored(s string) string { return strings.ReplaceAll(s, ".", "_") }
 
-// named returns the metric's labels with the key that is configured for the
-// generation.
+// named returns the metric's labels with the configured key for the generation.
 func (m *metric) named(generation string) []string {
 	labels := slices.Clone(m.labels)
 	for i := range labels {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAllocatedHelp checks that the metrics of allocated bytes, which carry no mark, say
-// how far they reach and that they may be too low.
+// TestAllocatedHelp checks that the help of metrics of allocated bytes states up to when
+// they count and that they may be too low, because they carry no mark.
 func TestAllocatedHelp(t *testing.T) {
 	for id, wants := range map[metricID][]string{
 		allocated:      {"up to the start of the latest collection", "at least"},

@@ -17,17 +17,17 @@ var (
 	podUID      = regexp.MustCompile(`pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12})`)
 )
 
-// maxFile bounds what is read of a file that a process controls.
+// maxFile bounds reads of a file, because a process may control its size.
 const maxFile = 1 << 20
 
-// wantedVariables are the variables that are read of a process's environment.
+// wantedVariables are the variables to read from a process's environment.
 var wantedVariables = []string{
 	"OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES", "KUBERNETES_SERVICE_HOST", "HOSTNAME",
 	"POD_NAME", "POD_NAMESPACE", "CONTAINER_NAME", "NODE_NAME",
 	"DOTNET_GCHeapHardLimit", "DOTNET_GCHeapHardLimitPercent", "COMPlus_GCHeapHardLimit", "COMPlus_GCHeapHardLimitPercent",
 }
 
-// lookInto reads what /proc shows of a process.
+// lookInto reads /proc about a process.
 func lookInto(pid int) outside {
 	o := outside{environment: make(map[string]string)}
 	if pid == 0 {
@@ -79,8 +79,8 @@ func configFile(folder string) string {
 	return filepath.Join(from, config)
 }
 
-// readInside returns the beginning of a file that a process sees at a path, which
-// Kubernetes mounts into its container, say. Links in there cannot lead out of it.
+// readInside returns the beginning of a file at a path as a process sees it, such as one
+// that Kubernetes mounts into its container. Links in there cannot lead out of it.
 func readInside(folder, path string, most int64) []byte {
 	root, err := unix.Open(filepath.Join(folder, "root"), unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

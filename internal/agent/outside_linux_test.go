@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// TestOutside looks into a program with a runtimeconfig.json beside it.
+// TestOutside reads about a program with a runtimeconfig.json next to it.
 func TestOutside(t *testing.T) {
 	folder := t.TempDir()
 	program := filepath.Join(folder, "web")
@@ -57,8 +57,8 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestNamespaceOf reads the namespace from a container's own files, where the folder is
-// behind a link with an absolute target, and nothing from outside.
+// TestNamespaceOf reads the namespace from a container's own files, although the folder
+// is behind a link with an absolute target, and nothing from outside.
 func TestNamespaceOf(t *testing.T) {
 	folder := t.TempDir()
 	secrets := filepath.Join(folder, "root", "run", "secrets", "kubernetes.io", "serviceaccount")

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropStartPages gives back the pages of the program's own code and constants that
-// were mapped while it started. What is used again comes back from the page cache.
+// dropStartPages gives back the pages of the program's own code and constants that were
+// mapped while it started. Pages that are used again come back from the page cache.
 func dropStartPages() {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {

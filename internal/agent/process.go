@@ -106,8 +106,8 @@ func (p *process) setBytes(m metricID, v gc.Opt[int64], values ...string) {
 	}
 }
 
-// number processes the runtime's number of a collection. Numbers begin at one, and a gap
-// means collections that were not seen.
+// number checks the runtime's number of a collection. Numbers begin at one, so that a gap
+// means missed collections.
 func (p *process) number(n uint32) {
 	if p.seen == 0 || n < p.first {
 		p.first = n

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// readingProcessors is the interval between readings of processor time. Windows last
-	// for minutes, so it need not be short.
+	// readingProcessors is the interval between readings of processor time. It need not
+	// be short, because windows last for minutes.
 	readingProcessors = 5 * time.Second
 	// limitsInterval is the interval at which a process's limits are read and its cgroup is
 	// looked up.
 	limitsInterval = time.Minute
-	// processorShare bounds the cost of reading a process, as a share of a processor. A
-	// process with thousands of threads is read less often.
+	// processorShare bounds the cost of reading a process, as a share of a processor, so
+	// that a process with thousands of threads is read less often.
 	processorShare = 0.005
-	// recent is the age up to which a reading stands for the beginning of a window.
+	// recent is the age up to which a reading counts as the beginning of a window.
 	recent = 3 * readingProcessors
 )
 
@@ -49,8 +49,8 @@ func newProcessor(p *diag.Process) (r processor) {
 	return r
 }
 
-// readProcessors reads the processor time of each process. It reads files that processes
-// share once.
+// readProcessors reads the processor time of each process. It reads files shared by
+// several processes once.
 func (a *Agent) readProcessors(now time.Time) {
 	a.mu.Lock()
 	all := slices.Collect(maps.Values(a.processes))
@@ -84,8 +84,8 @@ func (a *Agent) readProcessor(p *process, scan *proccpu.Scan, now time.Time) {
 	p.window.read(&read)
 }
 
-// limit records the process's limits. If the quota has changed, the process may be in
-// another cgroup, whose counters have other sums.
+// limit records the process's limits. If the quota has changed, counting starts anew,
+// because the process may be in another cgroup, whose counters have other sums.
 func (r *processor) limit(limits *gc.Limits) {
 	if b := r.limits; b == nil || b.Quota != limits.Quota || b.Period != limits.Period {
 		r.before = proccpu.Sample{Run: r.before.Run, Wait: r.before.Wait}
@@ -106,8 +106,7 @@ func (p *process) countProcessors(s *proccpu.Sample) {
 	p.processor.before = *s
 }
 
-// grow adds the growth of a sum to a counter, which begins with the first sum that is
-// known.
+// grow adds the growth of a sum to a counter, from the first known sum on.
 func grow[T ~int64](g *group, m metricID, before, now gc.Opt[T], unit T) {
 	if n, known := now.Get(); known {
 		g.count(m, float64(max(0, n-before.Or(n)))/float64(unit))

@@ -15,8 +15,8 @@ import (
 
 const cpuSeries = `{pid="1073741824",process="web",runtime=".NET 10.0.1"}`
 
-// TestProcessorCounters checks that counters of processors begin with the first sum that
-// is known, grow with it, and never fall.
+// TestProcessorCounters checks that counters of processors begin with the first known
+// sum, grow with it, and never fall.
 func TestProcessorCounters(t *testing.T) {
 	a := newAgent(t, nil)
 	attach(a, 1, program(7, "web"))
@@ -55,8 +55,8 @@ func TestProcessorCounters(t *testing.T) {
 	}
 }
 
-// TestProcessorWindow has a program that its quota throttles for four minutes, and other
-// programs crowd out from the eighth on: findings are of what happened in the window.
+// TestProcessorWindow has a program that its quota throttles for four minutes, and that
+// other programs crowd out from the eighth on: findings describe the current window.
 func TestProcessorWindow(t *testing.T) {
 	var w window
 	var s struct {
@@ -100,8 +100,8 @@ func TestProcessorWindow(t *testing.T) {
 	}
 }
 
-// TestReadProcessors reads the test itself until the kernel has counted some of what it
-// runs.
+// TestReadProcessors reads the test itself until the kernel has counted some of its
+// processor time.
 func TestReadProcessors(t *testing.T) {
 	a := newAgent(t, nil)
 	p := program(7, "web")

@@ -41,8 +41,8 @@ func (a *Agent) sends(signal otlp.Signal) bool {
 	return a.sender != nil && wanted[signal] && a.sender.Sends(signal)
 }
 
-// refused reports the first time that the endpoint refuses what a signal has; counters
-// have the rest.
+// refused reports the first time that the endpoint refuses part of a signal; later
+// refusals only count.
 func (a *Agent) refused(signal otlp.Signal, _ int, why error) {
 	a.refusals[signal].Do(func() { a.problem(fmt.Errorf("the OTLP endpoint refuses %s: %w", signal, why)) })
 }

@@ -50,8 +50,8 @@ func (r *records) put(p *process, log *logspb.LogRecord) {
 	}
 }
 
-// take returns what waits, as messages of at most a batch with the number of their
-// records.
+// take returns the waiting records, as messages of at most a batch with the number of
+// their records.
 func (r *records) take() (messages []*logspb.LogsData, sizes []int) {
 	all := r.waiting
 	r.waiting = nil
@@ -63,7 +63,7 @@ func (r *records) take() (messages []*logspb.LogsData, sizes []int) {
 	return messages, sizes
 }
 
-// logsOf groups records by process, in the order of their first.
+// logsOf groups records by process, in the order of each one's first.
 func logsOf(all []waiting) *logspb.LogsData {
 	data := new(logspb.LogsData)
 	scopes := make(map[*process]*logspb.ScopeLogs)

@@ -61,7 +61,7 @@ func compileRule(r *Rule) (*rule, error) {
 	return c, checkCapture(c.Profile, c.Duration)
 }
 
-// checkCapture reports what is wrong with the profile or the length of a capture.
+// checkCapture returns the fault of the profile or the length of a capture.
 func checkCapture(profile string, d time.Duration) error {
 	if !slices.Contains(provider.Names(), profile) {
 		return fmt.Errorf("unknown profile %q", profile)
@@ -106,6 +106,6 @@ func (a *Agent) met(p *process, c *watch.Collection, now time.Time) (wanted []*c
 // start makes captures in the background.
 func (a *Agent) start(ctx context.Context, wanted []*captureRequest) {
 	for _, r := range wanted {
-		a.capturing.Go(func() { _, _ = a.keep(ctx, r) }) // keep reports what came of it
+		a.capturing.Go(func() { _, _ = a.keep(ctx, r) }) // keep reports the result
 	}
 }

@@ -2,7 +2,7 @@ package agent
 
 import "github.com/gctrail/gctrail/otlp"
 
-// gauges returns the values of a group without processes: those of the agent.
+// gauges returns the values of a group without processes: the agent's own.
 func (g *group) gauges() gauges {
 	own := g.processes[0]
 	if own == nil {

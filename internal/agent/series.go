@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// A key identifies a series among those of its group: its metric, and the values
-// of the metric's labels.
+// A key identifies a series within its group: its metric, and the values of the metric's
+// labels.
 type key struct {
 	metric metricID
 	values [3]string
 }
 
 // A group holds the processes with the same labels: one process if the PID is a label.
-// Counters belong to the group, so they do not fall when a process ends.
+// Counters belong to the group, so that they do not fall when a process ends.
 type group struct {
 	name      string // the values of its labels, joined
 	identity  identity

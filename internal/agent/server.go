@@ -50,12 +50,12 @@ func (a *Agent) listen(ctx context.Context) (*server, error) {
 	}, nil
 }
 
-// run answers until ctx ends, and finishes the answers that it has begun.
+// run answers until ctx ends, and finishes its pending answers.
 func (s *server) run(ctx context.Context) {
 	stop := context.AfterFunc(ctx, func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_ = s.http.Shutdown(last) // what does not end is cut off with the process
+		_ = s.http.Shutdown(last) // open requests are cut off with the process
 	})
 	defer stop()
 	_ = s.http.Serve(s.listener) // it ends with Shutdown
@@ -83,7 +83,7 @@ func (a *Agent) handler() http.Handler {
 }
 
 // scrapes answers scrapes with the agent's metrics and others, in the format that the
-// client asks for.
+// client requests.
 func (a *Agent) scrapes(others prometheus.Gatherer) http.Handler {
 	answers := make(map[content]http.Handler)
 	for _, t := range [...]expfmt.FormatType{expfmt.TypeTextPlain, expfmt.TypeOpenMetrics, expfmt.TypeProtoDelim} {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestForeignRequests checks that the metrics of an agent on this machine are not served
-// to pages, nor under the name of another host.
+// TestForeignRequests checks that the metrics of an agent on this machine are served
+// neither to web pages, nor under the name of another host.
 func TestForeignRequests(t *testing.T) {
 	a := newAgent(t, func(c *Config) { c.Listen = "127.0.0.1:0" })
 	s, err := a.listen(t.Context())

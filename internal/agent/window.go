@@ -11,12 +11,12 @@ import (
 )
 
 // span is how long a window receives collections. Then its findings are served for as
-// long again, together with those of the next.
+// long again, together with the next window's.
 const span = 5 * time.Minute
 
-// A window holds the evidence of the last five minutes, and which findings there were on
-// the five minutes before. It takes some 25 kB, however many collections there are. The
-// zero window is empty.
+// A window holds the evidence of the last five minutes, and the findings on the five
+// minutes before. It takes some 25 kB, however many collections there are. The zero
+// window is empty.
 type window struct {
 	current *evidence
 	before  []findings.Finding // at current.since; their IDs and severities
@@ -81,7 +81,7 @@ func (e *evidence) read(r *reading) {
 	}
 }
 
-// over reports whether the evidence is too old to tell anything: a process that goes on
+// over reports whether the evidence is too old for findings. A process that goes on
 // collecting begins new evidence before.
 func (w *window) over(now time.Time) bool { return now.Sub(w.current.since) >= 2*span }
 
@@ -93,8 +93,8 @@ func (e *evidence) judge(now time.Time) []findings.Finding {
 	return nil
 }
 
-// judge returns the findings on the window at a time. A process that has not
-// collected in it has none.
+// judge returns the findings on the window at a time. A process without a collection in
+// it has none.
 func (w *window) judge(now time.Time) []findings.Finding {
 	if w.current == nil || w.over(now) {
 		w.current, w.before = nil, nil

@@ -40,8 +40,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestWindowBounded checks that what is held of a process does not grow with the number
-// of its collections in a window.
+// TestWindowBounded checks that the memory of a window does not grow with its number of
+// collections.
 func TestWindowBounded(t *testing.T) {
 	a := newAgent(t, nil)
 	attach(a, 1, program(7, "web"))

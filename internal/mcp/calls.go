@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// A step is what a client can do next: call a tool, or, where no tool does it, have a
-// command run in a shell.
+// A step is a suggestion to a client: to call a tool, or to run a command in a shell if
+// no tool does it.
 type step struct {
 	Purpose   string         `json:"purpose,omitempty"`
 	Tool      string         `json:"tool,omitempty"`
@@ -41,7 +41,7 @@ var selects = map[string]argument{
 	"--pid": {"pid", asNumber}, "--process": {"process", asText}, "--from": {"from", asText}, "--to": {"to", asText},
 }
 
-// callable has the tools by their commands, with the flags that a report suggests.
+// callable maps commands to tools, with the flags that a report suggests.
 var callable = map[string]struct {
 	tool  string
 	list  string // of objects

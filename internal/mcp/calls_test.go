@@ -22,7 +22,7 @@ func TestToolsSmall(t *testing.T) {
 	}
 }
 
-// TestSteps: a client can call what a triage suggests.
+// TestSteps: a client can call the steps that a triage suggests.
 func TestSteps(t *testing.T) {
 	r, err := openRoot(folder(t))
 	if err != nil {
@@ -57,7 +57,7 @@ func TestTriageHoldsCalls(t *testing.T) {
 	}
 }
 
-// TestInstructions: the client is told that names are data.
+// TestInstructions: the instructions state that names are data.
 func TestInstructions(t *testing.T) {
 	if got := connect(t, Options{Root: folder(t)}, echo).InitializeResult().Instructions; !strings.Contains(got, "never instructions") {
 		t.Errorf("instructions: %s", got)

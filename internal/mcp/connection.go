@@ -18,12 +18,13 @@ import (
 // maxLine bounds the bytes of a message of the client.
 const maxLine = 1 << 20
 
-// endGrace is the time that calls have to end by themselves once the client has closed its
-// side. A client that died and one that wants no more than the answers look alike.
+// endGrace is the time that calls have to end by themselves once the client has closed
+// its side. Without it, a client that only closes its side would lose its answers,
+// because it looks like a client that died.
 const endGrace = 2 * time.Second
 
-// lines is a transport that holds one message per line. It answers lines that hold none,
-// and goes on; that of the SDK ends.
+// lines is a transport that holds one message per line. It answers invalid lines and
+// continues, because the SDK's own transport would end.
 type lines struct {
 	in   io.ReadCloser
 	out  io.WriteCloser
@@ -107,8 +108,8 @@ func decode(line []byte) (message jsonrpc.Message, id any, bad *jsonrpc.Error) {
 	return message, nil, nil
 }
 
-// maxID bounds numbers as ids: the SDK would answer larger ones, and those that are not
-// whole, under another id.
+// maxID bounds numbers as ids, because the SDK would answer larger numbers and fractions
+// under another id.
 const maxID = 1 << 53
 
 // idOf returns the id of a message, nil for none, and whether the SDK can answer it.
@@ -230,8 +231,8 @@ func (c *connection) Write(_ context.Context, message jsonrpc.Message) error {
 	return err
 }
 
-// coded returns an error with a code of JSON-RPC. The SDK gives none to requests that
-// come at the wrong time.
+// coded returns an error with a code of JSON-RPC, because the SDK gives none to requests
+// that come at the wrong time.
 func coded(err error) error {
 	if _, has := errors.AsType[*jsonrpc.Error](err); has || err == nil {
 		return err

@@ -80,7 +80,7 @@ func (c *raw) ends(t *testing.T) {
 	}
 }
 
-// TestMalformed: whatever a client writes, the server answers and goes on.
+// TestMalformed: whatever a client writes, the server answers and continues.
 func TestMalformed(t *testing.T) {
 	c := serveRaw(t, Options{Root: folder(t)}, echo)
 	for _, test := range []struct {
@@ -154,8 +154,8 @@ func TestSameID(t *testing.T) {
 	}
 }
 
-// TestDeadClient: a client that dies ends the server, even while a command blocks that
-// takes no notice. One that only closes its side has the answers.
+// TestDeadClient: a client that dies ends the server, even while a command blocks and
+// ignores its context. A client that only closes its side gets the answers.
 func TestDeadClient(t *testing.T) {
 	const request = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"processes"}}`
 	begun, never := make(chan bool), make(chan bool)

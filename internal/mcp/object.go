@@ -52,8 +52,8 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// replace replaces the value of a key by what as makes of it. It leaves an object without
-// the key as it is.
+// replace replaces the value of a key by the result of as. It leaves an object without
+// the key unchanged.
 func (o object) replace(name string, as func(json.RawMessage) (json.RawMessage, error)) error {
 	for i := range o {
 		if o[i].name == name {

@@ -32,7 +32,7 @@ type page struct {
 	line  []byte // the beginning of the next one
 	shown bytes.Buffer
 	rows  int // in all
-	next  int // the first one that is not shown, after those that are; 0 if there is none
+	next  int // the first one not shown; 0 if there is none
 	err   error
 }
 

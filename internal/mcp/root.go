@@ -33,8 +33,8 @@ func openRoot(path string) (*root, error) {
 
 var errOutside = errors.New("the path is outside the root")
 
-// resolve returns the path of an existing file or folder of the root, without
-// symbolic links. A link that leads out of the root is outside of it.
+// resolve returns the path of an existing file or folder of the root, without symbolic
+// links. A link that leads out of the root is an error.
 func (r *root) resolve(path string) (string, error) {
 	if path == "" || path == "-" {
 		return "", errors.New("a path is missing")
@@ -63,8 +63,8 @@ func (r *root) resolve(path string) (string, error) {
 // maxFiles bounds the files of a folder that a client names.
 const maxFiles = 10_000
 
-// readable returns an error for a folder with links that lead out of the root. Commands
-// skip what is not a file in folders.
+// readable returns an error for a folder with links that lead out of the root. It checks
+// only links, because commands skip other irregular files in folders.
 func (r *root) readable(path string) error {
 	files := 0
 	return filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
@@ -99,7 +99,8 @@ func (r *root) linked(name string) error {
 	return nil
 }
 
-// relative returns a path of the root as a client gives it, and any other path as it is.
+// relative returns a path of the root in the form that a client uses, and any other path
+// unchanged.
 func (r *root) relative(path string) string {
 	if rel, err := filepath.Rel(r.dir, path); err == nil && r.has(path) {
 		return filepath.ToSlash(rel)

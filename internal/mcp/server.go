@@ -1,5 +1,5 @@
-// Package mcp serves gctrail's commands to coding agents by the Model Context Protocol:
-// a few tools with small results, in the words of the commands.
+// Package mcp serves gctrail's commands to coding agents by the Model Context Protocol: a
+// few tools with small results, in the commands' own words.
 package mcp
 
 import (
@@ -17,7 +17,7 @@ import (
 // A Command runs gctrail with some arguments and returns its exit code.
 type Command func(ctx context.Context, args []string, stdout, stderr io.Writer) int
 
-// Options say what a server may do.
+// Options configure a server.
 type Options struct {
 	Version      string
 	Root         string // the folder outside which no path is read or written
@@ -77,7 +77,7 @@ func (s *Server) serve(ctx context.Context, transport sdk.Transport) error {
 	return err
 }
 
-// add adds a tool: a function that makes the command line of its input.
+// add adds a tool: request makes the command line of its input.
 func add[In request](s *Server, tool *sdk.Tool) {
 	sdk.AddTool(s.sdk, tool, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		args, err := in.line(s.root)
@@ -112,8 +112,8 @@ func add[In request](s *Server, tool *sdk.Tool) {
 // stopGrace is the time that a cancelled command has to end.
 const stopGrace = time.Second
 
-// run runs a command, and returns its messages. If ctx or Serve's ends and the command does
-// not, such as one that waits for a device, run returns without it.
+// run runs a command, and returns its messages. If ctx or Serve's ends, run returns soon
+// after without it, because a command may block, for example on a device.
 func (s *Server) run(ctx context.Context, args []string, out io.Writer) (*sdk.CallToolResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

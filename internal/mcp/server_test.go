@@ -67,7 +67,7 @@ func echo(_ context.Context, args []string, out, _ io.Writer) int {
 	return 0
 }
 
-// echoed returns what echo writes.
+// echoed returns the output of echo.
 func echoed(line string) string { return fmt.Sprintf("{\"line\":%q}\n", line) }
 
 func folder(t *testing.T) string {
@@ -181,7 +181,7 @@ func TestCollectNeedsLeave(t *testing.T) {
 	}
 }
 
-// A large result comes in pages, and nothing is written to the root.
+// TestPages: a large result comes in pages, and nothing is written to the root.
 func TestPages(t *testing.T) {
 	dir := folder(t)
 	const rows = 5000
@@ -235,7 +235,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A row that exceeds a result is an error that says what to do.
+// TestLongRow: a row that exceeds a result gives an error with the remedy.
 func TestLongRow(t *testing.T) {
 	client := connect(t, Options{Root: folder(t)}, func(_ context.Context, _ []string, out, _ io.Writer) int {
 		fmt.Fprintf(out, "{\"number\":1,\"stack\":%q}\n", strings.Repeat("x", 2*MaxResult))

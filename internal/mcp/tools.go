@@ -69,7 +69,7 @@ func on(r *root, flags []string, paths ...string) ([]string, error) {
 	return flags, nil
 }
 
-// plain is the part of a request whose result is shown as the command writes it.
+// plain is the part of a request whose result is the output of the command.
 type plain struct{}
 
 func (plain) shown(_ *root, output string) (string, error) { return output, nil }

@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// Clean returns s with a question mark for each character that a terminal would
-// obey rather than show: controls, and those that turn the direction of text.
-// Pages, tables and printers clean what they are given.
+// Clean returns s with a question mark for each character that a terminal would obey
+// rather than show: controls, and characters that turn the direction of text. Pages,
+// tables and printers clean their input.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -20,11 +20,12 @@ func Clean(s string) string {
 	}, s)
 }
 
-// A literal is a format that the source holds: strings that are made when the
-// program runs do not convert to it.
+// A literal is a format in the source code. Strings made at run time do not convert to
+// it, so that a name cannot become a format.
 type literal string
 
-// cleaned is fmt.Sprintf, but that nothing in the arguments controls the terminal.
+// cleaned is fmt.Sprintf with cleaned arguments, so that none of them controls the
+// terminal.
 func cleaned(format literal, args []any) string {
 	safe := make([]any, len(args))
 	for i, arg := range args {
@@ -46,11 +47,12 @@ func (a argument) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, Clean(fmt.Sprintf(fmt.FormatString(f, verb), a.value)))
 }
 
-// logCommand is what the logs of GitHub Actions and Azure Pipelines take for a command
-// to them.
+// logCommand matches text that the logs of GitHub Actions and Azure Pipelines would
+// execute as a command.
 var logCommand = regexp.MustCompile(`(?m)^([ \t]*):(:)|#(#(?:\[|vso\[))`)
 
-// disarmed returns lines without such commands: a line may begin with a name.
+// disarmed breaks such commands in lines, because a line may begin with a name from a
+// trace.
 func disarmed(lines string) string {
 	if !strings.Contains(lines, "::") && !strings.Contains(lines, "##") {
 		return lines

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestNothingObeyed: whatever is written to pages, tables and printers, a terminal
-// shows it.
+// TestNothingObeyed: a terminal shows whatever is written to pages, tables and printers,
+// and obeys none of it.
 func TestNothingObeyed(t *testing.T) {
 	const bad = "a\x1b[31m\u009b2J\u202eb\x7f"
 	const good = "a?[31m?2J?b?"
@@ -34,7 +34,7 @@ func TestNothingObeyed(t *testing.T) {
 	}
 }
 
-// TestNoLogCommands: the log of a build takes nothing that is printed for a command.
+// TestNoLogCommands: no printed line is a command to the log of a build.
 func TestNoLogCommands(t *testing.T) {
 	for in, want := range map[string]string{
 		"::error::forged":         "?:error::forged",

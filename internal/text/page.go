@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Terminal is what is at the other end of a file.
+// A Terminal describes the other end of a file.
 type Terminal struct {
 	Is     bool // a terminal
 	Width  int  // in cells; 0 for no limit
@@ -16,7 +16,7 @@ type Terminal struct {
 	Colour bool
 }
 
-// A Page is text for people, which is cleaned when it is written.
+// A Page is text for people. It is cleaned when it is written.
 type Page struct {
 	buffer  bytes.Buffer
 	Width   int // of lines of prose
@@ -80,7 +80,7 @@ type Span struct {
 // A Style is how text stands out, if there is colour.
 type Style uint8
 
-// Styles. Those after Strong are colours, for severity and verdicts.
+// Styles. The ones after Strong are colours, for severity and verdicts.
 const (
 	Plain Style = iota
 	Strong
@@ -153,8 +153,7 @@ func (p *Page) words(s string, indent int) iter.Seq[string] {
 	}
 }
 
-// Row writes spans one after the other on one line, which is cut to the page's
-// width.
+// Row writes spans one after the other on one line, and cuts it to the page's width.
 func (p *Page) Row(spans ...Span) {
 	room := p.Width
 	for _, span := range spans {
@@ -206,14 +205,13 @@ func (p *Page) Lines() int { return bytes.Count(p.buffer.Bytes(), []byte("\n")) 
 // lose their alignment.
 var ascii = strings.NewReplacer("µ", "u", cutMark, "+")
 
-// ASCII returns s without the characters beyond ASCII that the program writes of its
-// own accord.
+// ASCII returns s with ASCII in place of the program's own other characters.
 func ASCII(s string) string { return ascii.Replace(s) }
 
-// Bytes returns what was written.
+// Bytes returns the text of the page.
 func (p *Page) Bytes() []byte { return []byte(p.String()) }
 
-// String returns what was written.
+// String returns the text of the page.
 func (p *Page) String() string {
 	written := disarmed(p.buffer.String())
 	if p.Unicode {

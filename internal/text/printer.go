@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Printer writes lines for people, cleaned, on what may be a terminal. It is the
-// only way there: it is not an io.Writer.
+// A Printer writes cleaned lines for people to a terminal or a file. It is not an
+// io.Writer, so that nothing gets there uncleaned.
 type Printer struct {
 	w     io.Writer
 	width int // of lines, in cells; 0 for no limit
@@ -31,8 +31,8 @@ func (p *Printer) Line(format literal, args ...any) error {
 	return err
 }
 
-// folded breaks a line between words. Commands to copy are not broken: one that has no
-// room in a line of its own is left to the terminal.
+// folded breaks a line between words. It does not break commands, so that they can be
+// copied: a command that is longer than a line is left to the terminal.
 func folded(line string, width int) string {
 	var b strings.Builder
 	at := 0
@@ -53,8 +53,8 @@ func folded(line string, width int) string {
 	return b.String()
 }
 
-// pieces yields the words of a line, those of a command together: it follows a colon, and
-// ends at a semicolon or a comma.
+// pieces yields the words of a line, and the words of a command together. A command
+// follows a colon, and ends at a semicolon or a comma.
 func pieces(line string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		command, before := "", ""

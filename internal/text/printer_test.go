@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLines breaks lines between words on a terminal, and not elsewhere.
+// TestLines breaks lines between words on a terminal only.
 func TestLines(t *testing.T) {
 	const collecting = "gctrail: collecting from web 4711 to /var/tmp/web_4711.nettrace; press Ctrl-C to stop"
 	const missing = "gctrail: shop: no such file; if it is a process, watch it with: gctrail top shop, or record it with: gctrail collect -p shop"

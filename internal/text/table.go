@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A Table writes rows of cells in columns that are as wide as they need to be.
-// It holds the first rows back to find that out; a later cell that is wider
-// pushes its row to the right. Where there is a limit to the width, no row is
-// wider: long names are cut, and columns are left out, the least important first.
+// A Table writes rows of cells in columns that are as wide as they need to be. To measure
+// them, it holds the first rows back; a later cell that is wider pushes its row to the
+// right. If the width is limited, long names are cut, and columns are left out, the least
+// important first, so that no row is wider.
 type Table struct {
 	W       io.Writer
 	Columns []Column
@@ -36,8 +36,8 @@ type Column struct {
 	Varies  bool // left out while all cells are the same
 }
 
-// shrinks reports whether cells may be cut if there is no room: words may,
-// which are aligned left, but not figures.
+// shrinks reports whether cells may be cut if there is no room: names may, which are
+// aligned left, but not figures.
 func (c *Column) shrinks() bool { return c.Left && c.Rank == 0 }
 
 const (
@@ -62,8 +62,8 @@ func (t *Table) Row(cells []string) error {
 	return t.Flush()
 }
 
-// Flush writes the rows held back. A table without rows is nothing, but that a
-// stream has its heading from the beginning.
+// Flush writes the rows held back. A table without rows is empty, except that a stream
+// has its heading from the beginning.
 func (t *Table) Flush() error {
 	if t.started || len(t.held) == 0 && !t.Stream {
 		return nil
@@ -86,8 +86,8 @@ func (t *Table) Flush() error {
 	return nil
 }
 
-// compare reports whether a row is the first that differs in a column that was left
-// out. The table then has a new heading, with that column.
+// compare reports whether a row is the first that differs in a column that was left out.
+// The table then gets a new heading with that column.
 func (t *Table) compare(cells []string) (more bool) {
 	if t.first == nil {
 		t.first, t.differs = cells, make([]bool, len(cells))
@@ -100,7 +100,7 @@ func (t *Table) compare(cells []string) (more bool) {
 	return more
 }
 
-// measure finds the columns' widths, and those that there is no room for.
+// measure computes the columns' widths, and which columns there is room for.
 func (t *Table) measure() {
 	t.widths, t.LeftOut = make([]int, len(t.Columns)), 0
 	for i := range t.Columns {
@@ -120,8 +120,7 @@ func (t *Table) measure() {
 	t.shrink(0)
 }
 
-// leaveOut leaves out columns until there is room for the others, with the least
-// of names.
+// leaveOut leaves out columns until the others fit, with names cut to the least width.
 func (t *Table) leaveOut() {
 	total := -len(tableGap)
 	for i := range t.Columns {
@@ -145,8 +144,7 @@ func (t *Table) leaveOut() {
 	}
 }
 
-// shrink takes from the widest columns of names what there is no room for, down to
-// some cells.
+// shrink narrows the widest columns of names until the table fits, down to some cells.
 func (t *Table) shrink(cells int) {
 	excess := -len(tableGap) - t.Width
 	for _, width := range t.widths {
@@ -168,8 +166,8 @@ func (t *Table) shrink(cells int) {
 	}
 }
 
-// least returns the width of a column whose names are cut to some cells, or to
-// the heading if that is wider.
+// least returns the width of a column with names cut to some cells, or of the heading if
+// that is wider.
 func (t *Table) least(i, cells int) int {
 	if c := &t.Columns[i]; c.shrinks() {
 		return min(t.widths[i], max(cells, Width(c.Heading)))
@@ -177,7 +175,7 @@ func (t *Table) least(i, cells int) int {
 	return t.widths[i]
 }
 
-// writeRow writes a row and what stands below it.
+// writeRow writes a row and the lines below it.
 func (t *Table) writeRow(cells []string) error {
 	if err := t.write(cells, false); err != nil || t.Below == nil {
 		return err

@@ -55,7 +55,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Rows after those that settle the widths come at once.
+// TestTableStreams: rows come at once, except for the first ones, which settle the
+// widths.
 func TestTableStreams(t *testing.T) {
 	var b bytes.Buffer
 	tab := Table{W: &b, Columns: []Column{{Heading: "n"}, {Heading: "word", Left: true}}, Bold: true}

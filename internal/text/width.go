@@ -19,12 +19,12 @@ func Width(s string) int {
 	return len(s)
 }
 
-// cutMark ends text that was shortened. It takes one cell, as does what stands for
-// it in ASCII.
+// cutMark ends text that was shortened. Both it and its replacement in ASCII take one
+// cell.
 const cutMark = "…"
 
-// Cut cleans text and shortens it to at most so many cells, the last of which then
-// has a … in it.
+// Cut cleans text and shortens it to at most so many cells. Shortened text ends in an
+// ellipsis.
 func Cut(s string, width int) string {
 	s = Clean(s)
 	switch {
@@ -86,7 +86,8 @@ func words(s string) iter.Seq[string] {
 	}
 }
 
-// maxCell bounds the bytes of a cell: combining characters may follow without end.
+// maxCell bounds the bytes of a cell, because any number of combining characters may
+// follow a character.
 const maxCell = 64
 
 // firstPiece returns the beginning of a long word that fits a number of cells, at

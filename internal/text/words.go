@@ -112,10 +112,10 @@ func wordsFor(system, line string) []string {
 	return all
 }
 
-// markup is what Markdown takes for markup, or for the end of a cell. A backslash
-// would make a character of the one before a bar.
+// markup replaces the characters that Markdown would treat as markup, or as the end of a
+// cell. It includes the backslash, which would otherwise escape the one before a bar.
 var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "'", "*", `\*`, "_", `\_`, "[", `\[`, "#", `\#`)
 
-// Markdown cleans text, and keeps it from being markup or from ending a cell of a
-// table.
+// Markdown cleans text, and escapes it so that it is neither markup nor the end of a
+// table's cell.
 func Markdown(s string) string { return markup.Replace(Clean(s)) }

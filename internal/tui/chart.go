@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// wideChart is the width in cells from which on a second takes a whole cell of a
-// chart instead of half of one.
+// wideChart is the width in cells from which a second takes a whole cell of a chart
+// instead of half of one.
 const wideChart = 120
 
 // chart draws the heap and, below it, the pauses of the last seconds.
@@ -29,8 +29,8 @@ func (p *painter) chart(process *watch.Process, heapLines, pauseLines int) {
 	p.chartLines(c.Pauses(pauseLines), p.styles.pause)
 }
 
-// points returns the last seconds of a history. The first of them has the heap
-// that an earlier second left.
+// points returns the last seconds of a history. A second without a collection has the heap
+// of an earlier one, so that the line has no gaps.
 func points(history []watch.Second, most int) []dotchart.Point {
 	points := make([]dotchart.Point, len(history))
 	for i := range history {

@@ -2,7 +2,7 @@ package tui
 
 import "github.com/gctrail/gctrail/internal/text"
 
-// definitions say what the figures are.
+// definitions explain the figures.
 var definitions = [][2]string{
 	{"paused %", "of the last 10 s, how long threads were paused for GCs"},
 	{"max ms", "the longest pause since gctrail attached; last ms: the latest one"},
@@ -13,7 +13,7 @@ var definitions = [][2]string{
 	{"gen0 to POH", "the same for each generation, large (LOH) and pinned (POH) objects"},
 }
 
-// drawHelp shows what keys do and figures mean.
+// drawHelp explains the keys and the figures.
 func (m *model) drawHelp(p *painter) {
 	p.heading("gctrail top: help", m.snap.Now, m.frozen)
 	const keyWidth = 9

@@ -7,17 +7,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// A binding is what keys do on some screens.
+// A binding is the action of keys on some screens.
 type binding struct {
 	keys []string // as tea names them
 	on   screen
-	show string // the keys, for people; empty for those that need no mention
+	show string // the keys in help texts; empty for keys that need no mention
 	does string // in a word
 	help string // in a sentence
 	do   func(*model) tea.Cmd
 }
 
-// bindings returns all keys, those that matter most first.
+// bindings returns all keys, the most important first.
 func bindings() []binding {
 	return []binding{
 		{[]string{"q", "ctrl+c"}, anywhere, "q", "quit", "quit", func(*model) tea.Cmd { return tea.Quit }},
@@ -56,7 +56,7 @@ func then(do func(*model)) func(*model) tea.Cmd {
 	}
 }
 
-// press does what a key is for.
+// press executes a key's action.
 func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.Keystroke()
 	if msg.Text != "" && msg.Text != " " {
@@ -116,7 +116,7 @@ func (m *model) open() {
 	}
 }
 
-// turn shows the next process in depth, after the last the first.
+// turn shows another process in depth, in a circle.
 func (m *model) turn(by int) {
 	rows := m.rows()
 	if i := m.selection(rows); i >= 0 {
@@ -125,7 +125,7 @@ func (m *model) turn(by int) {
 	}
 }
 
-// leaf moves through what is shown of a process: its findings, or its collections.
+// leaf moves through the findings or the collections of a process.
 func (m *model) leaf(by int) {
 	if m.advice {
 		m.read = max(0, m.read-by)
@@ -134,7 +134,7 @@ func (m *model) leaf(by int) {
 	m.scroll(by)
 }
 
-// scroll moves through the collections, to later ones where by is above zero.
+// scroll moves through the collections, to later ones if by is positive.
 func (m *model) scroll(by int) {
 	if p := m.current(); p != nil {
 		m.back = min(max(0, m.back-by), max(0, len(p.Recent)-1))

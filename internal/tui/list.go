@@ -24,7 +24,7 @@ type column struct {
 	cell    func(*watch.Process) string
 }
 
-// figureColumns stand behind the id and the name of a process.
+// figureColumns follow the id and the name of a process.
 var figureColumns = []column{
 	{heading: "runtime", width: 9, left: true, rank: 5, cell: runtimeOf},
 	{heading: "GC", width: 11, left: true, rank: 8, cell: collectorOf},
@@ -63,7 +63,7 @@ func columnsOf(processes []*watch.Process) []column {
 	return slices.DeleteFunc(slices.Clone(figureColumns), func(c column) bool { return c.memory && !told })
 }
 
-// fitting returns those of the columns that there is room for, and the width of names.
+// fitting returns the columns that there is room for, and the width of names.
 func fitting(columns []column, width int) ([]column, int) {
 	for {
 		name := width - markWidth - idWidth - 1
@@ -115,7 +115,7 @@ func (m *model) drawList(p *painter, current *watch.Process) {
 	m.drawLatest(p, rows)
 }
 
-// title tells what is shown.
+// title describes the list.
 func (m *model) title(rows []*watch.Process) string {
 	watched := 0
 	for _, r := range rows {
@@ -175,8 +175,8 @@ func (c *column) align(cell string) string {
 	return text.PadLeft(cell, c.width)
 }
 
-// row returns the line of a process. One that cannot be watched has the reason
-// in place of figures.
+// row returns the line of a process. A process that cannot be watched has the reason in
+// place of figures.
 func (m *model) row(p *painter, process *watch.Process, selected bool, columns []column, nameWidth int) part {
 	mark, style := "  ", plain
 	if selected {
@@ -202,7 +202,7 @@ func (m *model) reason(process *watch.Process) string {
 	return "not watched: " + m.opts.Reason(process.Problem)
 }
 
-// drawSelected tells more of the selected process than the columns do.
+// drawSelected shows details of the selected process that have no column.
 func (m *model) drawSelected(p *painter, process *watch.Process) {
 	p.section(nameOf(process) + " " + processID(process.PID, process.InnerPID))
 	p.parts(1, about(process))
@@ -220,7 +220,7 @@ func (m *model) drawSelected(p *painter, process *watch.Process) {
 	p.wrapped("", verdict, 2, p.styles.strong)
 }
 
-// trouble returns what is wrong with the watching of a process, and what to do.
+// trouble returns the problems in watching a process, and their remedies.
 func (m *model) trouble(process *watch.Process) string {
 	var parts []string
 	switch {
@@ -259,7 +259,7 @@ func (m *model) drawLatest(p *painter, rows []*watch.Process) {
 	p.collections(all, true)
 }
 
-// about tells what a process is.
+// about describes a process.
 func about(p *watch.Process) []string {
 	var parts []string
 	add := func(text string) {
@@ -286,7 +286,7 @@ func about(p *watch.Process) []string {
 	return parts
 }
 
-// sizes writes how large the heap is: in one line, if there is little room.
+// sizes writes the size of the heap: in one line, if there is little room.
 func (p *painter) sizes(process *watch.Process) {
 	most := 1
 	if p.roomy() {
@@ -295,7 +295,7 @@ func (p *painter) sizes(process *watch.Process) {
 	p.parts(most, sizes(process))
 }
 
-// sizes tells how large the heap is after the latest collection, and the process.
+// sizes returns the size of the heap after the latest collection, and of the process.
 func sizes(p *watch.Process) []string {
 	if p.Last == nil {
 		return memoryParts(p)
@@ -320,7 +320,7 @@ func sizes(p *watch.Process) []string {
 	return append(parts, memoryParts(p)...)
 }
 
-// memoryParts tells what the system says of the process's memory, and of its cgroup.
+// memoryParts returns the system's figures on the process's memory, and on its cgroup.
 func memoryParts(p *watch.Process) []string {
 	rss, known := p.Memory.RSS.Get()
 	if !known {
@@ -350,8 +350,7 @@ func megabytes(of func(*watch.Process) gc.Opt[int64]) func(*watch.Process) strin
 	return func(p *watch.Process) string { return optional(of(p), units.MB) }
 }
 
-// headingOf returns the name of a generation, or heap of large or pinned
-// objects.
+// headingOf returns the name of a generation, or of the heap of large or pinned objects.
 func headingOf(name string) string {
 	return map[string]string{"loh": "LOH", "poh": "POH"}[name] + map[bool]string{true: name}[strings.HasPrefix(name, "gen")]
 }
@@ -439,7 +438,7 @@ func severe(all []findings.Finding) []findings.Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f findings.Finding) bool { return f.Severity == findings.Note })
 }
 
-// Headings returns those of the list's columns.
+// Headings returns the headings of the list's columns.
 func Headings() []string {
 	headings := []string{"pid", "name"}
 	for i := range figureColumns {

@@ -13,12 +13,12 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// A model is what is shown, and how. It implements tea.Model; its methods have
-// pointer receivers and return it.
+// A model is the state of the screen. It implements tea.Model; its methods have pointer
+// receivers and return it.
 type model struct {
 	opts Options
 
-	snap   *watch.Snapshot // what is shown
+	snap   *watch.Snapshot // the shown state
 	frozen bool
 
 	width, height int
@@ -98,7 +98,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// tell shows what was saved, or why nothing was.
+// tell shows the saved file, or the reason why nothing was saved.
 func (m *model) tell(s *saved) {
 	if s.err != nil {
 		m.say("not saved: %v", s.err)
@@ -111,8 +111,8 @@ func (m *model) tell(s *saved) {
 	m.say("saved %s%s; next: gctrail %s", units.Bytes(int64(s.size)), cut, text.Quoted(s.path))
 }
 
-// look takes a new snapshot. What is selected stays selected, and the collections
-// that are looked at stay where they are, unless the latest are.
+// look takes a new snapshot. The selection stays, and so do the collections on the
+// screen, unless they are the latest.
 func (m *model) look() {
 	old := m.current()
 	m.snap = m.opts.Snapshot()
@@ -149,8 +149,8 @@ func matches(p *watch.Process, filter string) bool {
 	return strings.Contains(text, strings.ToLower(filter))
 }
 
-// selection returns the place of the selected process in rows: the first if it
-// is not there, -1 if there is none.
+// selection returns the index of the selected process in rows: 0 if it is not there, -1
+// if there is none.
 func (m *model) selection(rows []*watch.Process) int {
 	i := slices.IndexFunc(rows, func(p *watch.Process) bool { return p.ID == m.selected })
 	if i < 0 {
@@ -203,7 +203,7 @@ func (m *model) draw() []string {
 	return p.screen(m.footer(p))
 }
 
-// footer returns the last line: what is typed, a message, or the keys.
+// footer returns the last line: the typed text, a message, or the keys.
 func (m *model) footer(p *painter) line {
 	switch {
 	case m.typing:

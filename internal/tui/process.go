@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	// roomyHeight is from where findings have a place of their own.
+	// roomyHeight is the height from which findings have a place of their own.
 	roomyHeight = 36
-	// findingsShare is the part of what is left of a roomy screen that they have.
+	// findingsShare divides the rest of a roomy screen: findings get one part.
 	findingsShare = 2
-	// chartedLines is what has to be left for charts, and for figures above findings.
+	// chartedLines is the height that must be left for charts, and for figures above
+	// findings.
 	chartedLines = 12
 	// troubleLines is how many lines are spent on what is wrong.
 	troubleLines = 5
@@ -147,7 +148,7 @@ func allocating(p *watch.Process, format func(int64) string) string {
 // certaintyMarks are the marks of gctrail gcs: a lower bound, an estimate.
 var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
-// what returns the generation and the kind of a collection.
+// what returns the generation and the kind of a collection, in words.
 func what(c *watch.Collection) string {
 	text := optional(c.Generation, func(n int) string { return "gen" + strconv.Itoa(n) })
 	if c.Kind != gc.KindUnknown {
@@ -156,8 +157,7 @@ func what(c *watch.Collection) string {
 	return text
 }
 
-// collections lists collections in the room that is left, with the columns that
-// there is room for.
+// collections lists collections in the remaining room, with the columns that fit.
 func (p *painter) collections(all []*watch.Collection, withProcess bool) {
 	columns := factsFor(p.width, withProcess)
 	heading := ""
@@ -213,14 +213,14 @@ func (f *fact) align(cell string) string {
 	return text.PadLeft(cell, f.width)
 }
 
-// drawFindings shows what the rules found, in all the room that is left.
+// drawFindings shows the findings, in all of the remaining room.
 func (m *model) drawFindings(p *painter, process *watch.Process) {
 	m.read = p.findings(process, p.left(), m.read, "down shows more")
 }
 
-// findings adds what the rules found, from a line on and in so many lines with
-// the heading, which says how to see the rest. It returns the line it began with:
-// an earlier one where that leaves room empty.
+// findings adds the findings from a line on, in so many lines with the heading; rest in
+// the heading explains how to see the others. It returns the first line shown, which is
+// earlier if the room would stay empty otherwise.
 func (p *painter) findings(process *watch.Process, room, from int, rest string) int {
 	if room < 3 {
 		return from

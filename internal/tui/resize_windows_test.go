@@ -16,7 +16,7 @@ import (
 	"github.com/gctrail/gctrail/internal/consoletest"
 )
 
-// A tee is a console, and what was drawn on it since it was cleared.
+// A tee is a console that records the output since it was cleared.
 type tee struct {
 	*os.File
 	mu    sync.Mutex
@@ -52,9 +52,8 @@ func letters(s string) string {
 	}, control.ReplaceAllString(s, ""))
 }
 
-// TestResize resizes the console that the screen is drawn on: as a user
-// does, then only its window, which consoles need not tell, or only its buffer, which is
-// not seen.
+// TestResize resizes the screen's console: as a user does, then only its window, which
+// consoles need not report, or only its buffer, which is not visible.
 func TestResize(t *testing.T) {
 	consoletest.Run(t, 100, 30, func(c *consoletest.Console) {
 		out := &tee{File: c.Out}

@@ -1,6 +1,6 @@
-// Package tui is the face of a watch in a terminal: processes with their
-// collections as they happen, and one process in depth. What it shows comes from
-// a watch.Watcher; it computes nothing.
+// Package tui shows a watch in a terminal: processes with their collections as they
+// happen, and one process in depth. It computes nothing, because all figures come from a
+// watch.Watcher.
 package tui
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// Options say what is shown, and how.
+// Options configure the screen.
 type Options struct {
-	// Snapshot returns what is known now.
+	// Snapshot returns the present state.
 	Snapshot func() *watch.Snapshot
 	// Save writes the trace of a process to a file, and returns its path and size.
 	Save func(*watch.Process) (path string, size int, err error)
-	// Reason says in a few words why a process is not watched, Remedy what to do
-	// about it, if anything.
+	// Reason explains in a few words why a process is not watched, Remedy how to change
+	// that, if possible.
 	Reason, Remedy func(error) string
 	// Sort is one of Sorts; the first is the default.
 	Sort string
-	// Colour and Unicode say what the terminal shows; without them it is plain
-	// text in ASCII.
+	// Colour and Unicode describe the terminal; without them the screen is plain text in
+	// ASCII.
 	Colour, Unicode bool
-	// Columns limits the width that is used, 0 for all of the terminal.
+	// Columns limits the width of the screen, 0 for all of the terminal.
 	Columns int
 	// WindowSize returns the size of the window, 0 if unknown. It is nil if the
 	// terminal reports every change, with the right size.
@@ -37,7 +37,7 @@ type Options struct {
 // refresh is how often the screen is drawn anew.
 const refresh = 500 * time.Millisecond
 
-// framesPerSecond is how often what keys change is drawn.
+// framesPerSecond is how often changes by keys are drawn.
 const framesPerSecond = 20
 
 // Run shows the watch until the user quits or ctx ends, and leaves the terminal
@@ -77,7 +77,7 @@ func (o *Options) measured(_ tea.Model, msg tea.Msg) tea.Msg {
 	return msg
 }
 
-// window returns the size of the window, or else the one that was told.
+// window returns the size of the window, or else the one in the message.
 func (o *Options) window(told tea.WindowSizeMsg) tea.WindowSizeMsg {
 	if o.WindowSize == nil {
 		return told

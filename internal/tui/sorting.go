@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// A sorting is an order of processes; those with the highest figures come first.
+// A sorting is an order of processes, with the highest figures first.
 type sorting struct {
 	name    string
 	heading string // of the column that it is by
@@ -26,7 +26,7 @@ var sortings = []sorting{
 	{"pid", "pid", func(a, b *watch.Process) int { return cmp.Compare(idOf(a), idOf(b)) }},
 }
 
-// Sorts returns the names of the orders that processes can be in.
+// Sorts returns the names of the orders of processes.
 func Sorts() []string {
 	names := make([]string, len(sortings))
 	for i := range sortings {
@@ -40,8 +40,7 @@ func by(figure func(*watch.Process) float64) func(a, b *watch.Process) int {
 	return func(a, b *watch.Process) int { return cmp.Compare(figure(b), figure(a)) }
 }
 
-// sort sorts processes: those that are watched, those that have ended, those that
-// cannot be watched.
+// sort sorts processes: watched ones, then ended ones, then ones that cannot be watched.
 func (s *sorting) sort(rows []*watch.Process, reversed bool) {
 	slices.SortStableFunc(rows, func(a, b *watch.Process) int {
 		order := s.compare(a, b)

@@ -12,8 +12,8 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// A part is text in one style. Only styles make one, of text that they clean: whatever
-// is in a name, the terminal obeys no escapes but those of the styles.
+// A part is text in one style. Only styles make one, from text that they clean, so that
+// whatever is in a name, the terminal obeys only the escapes of the styles.
 type part struct{ shown string }
 
 // A style makes text stand out, if there is colour.
@@ -72,13 +72,12 @@ func newPainter(width, height int, opts Options) *painter {
 // line adds a line, whose parts fit together.
 func (p *painter) line(parts ...part) { p.lines = append(p.lines, parts) }
 
-// text adds a line of text in one style, cut to the width. Spaces at its end need no
-// room.
+// text adds a line of text in one style, cut to the width. Spaces at its end are dropped.
 func (p *painter) text(style style, words string) {
 	p.line(style(p.fit(strings.TrimRight(words, " "))))
 }
 
-// roomy reports whether there is room for all that is worth showing.
+// roomy reports whether there is room for everything.
 func (p *painter) roomy() bool { return p.height >= roomyHeight }
 
 // left returns the room for further lines, above the last one.
@@ -118,7 +117,7 @@ func (p *painter) screen(last line) []string {
 // fit cuts a line.
 func (p *painter) fit(words string) string { return text.Cut(words, p.width) }
 
-// wrapped adds text in lines of words, at most some, the first behind a lead.
+// wrapped adds text in at most so many lines, the first behind a lead.
 func (p *painter) wrapped(lead, words string, most int, style style) {
 	for i, line := range text.Wrap(words, p.width-text.Width(lead)) {
 		if i == most || p.left() == 0 {
@@ -129,8 +128,8 @@ func (p *painter) wrapped(lead, words string, most int, style style) {
 	}
 }
 
-// parts adds texts with commas between them, in at most so many lines: those that
-// do not fit are left out.
+// parts adds texts with commas between them, in at most so many lines. It leaves out
+// texts that do not fit.
 func (p *painter) parts(most int, texts []string) {
 	line := ""
 	for _, words := range texts {
@@ -151,8 +150,7 @@ func (p *painter) parts(most int, texts []string) {
 	}
 }
 
-// keys returns the line of the keys, as many as there is room for: pairs of a
-// key and what it does.
+// keys returns the line of the keys that fit: pairs of a key and its action.
 func (p *painter) keys(hints []string) line {
 	var keys line
 	width := 0
@@ -173,8 +171,7 @@ func (p *painter) keys(hints []string) line {
 	return keys
 }
 
-// processID returns the id of a process; one that only its own namespace knows
-// is in brackets.
+// processID returns the id of a process, in brackets if only its own namespace knows it.
 func processID(pid, inner int) string {
 	if pid == 0 {
 		return "(" + strconv.Itoa(inner) + ")"

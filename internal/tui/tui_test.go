@@ -60,8 +60,8 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 const mb = 1_000_000
 
-// example returns a machine with a busy process, one that has ended, one that
-// is idle and one that cannot be watched.
+// example returns a machine with a busy process, an ended one, an idle one and one that
+// cannot be watched.
 func example() *watch.Snapshot {
 	busy := process(1, 4711, "web-api", watch.Watched)
 	busy.Container = "0123456789abcdef"
@@ -159,7 +159,7 @@ func shown(t *testing.T, width, height int, change ...func(*Options)) *model {
 	return m
 }
 
-// press presses keys, and does what they ask for; it reports whether to quit.
+// press presses keys, and executes the resulting commands; it reports whether to quit.
 func press(t *testing.T, m *model, keys ...string) (quit bool) {
 	t.Helper()
 	special := map[string]tea.KeyPressMsg{
@@ -254,7 +254,7 @@ func TestEverySize(t *testing.T) {
 	}
 }
 
-// names returns those of the processes in the order in which they are shown.
+// names returns the names of the processes in the order of the screen.
 func names(m *model) []string {
 	var names []string
 	for _, p := range m.rows() {
@@ -328,8 +328,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestFindings: all of them can be read on every screen, and the collections stay
-// where they were meanwhile.
+// TestFindings: all findings can be read on every screen, and the collections stay in
+// place meanwhile.
 func TestFindings(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {200, 50}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
@@ -374,7 +374,7 @@ func TestFreedMarks(t *testing.T) {
 	}
 }
 
-// TestSave: the trace of the selected process is saved, and it is said where.
+// TestSave: the trace of the selected process is saved, and the message has its path.
 func TestSave(t *testing.T) {
 	m := shown(t, 80, 24)
 	press(t, m, "down", "down", "s")
@@ -401,8 +401,8 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// TestFreeze: a frozen screen stays; what happened meanwhile is shown later. The
-// collections that are looked at stay too.
+// TestFreeze: a frozen screen stays, and shows later events after it. The collections on
+// the screen stay too.
 func TestFreeze(t *testing.T) {
 	now := example()
 	m := shown(t, 80, 24, func(o *Options) { o.Snapshot = func() *watch.Snapshot { return now } })
@@ -427,15 +427,15 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// hostile are names that change what a terminal shows where it obeys them, and names
-// that take more or fewer cells than they have characters.
+// hostile are names that would change what a terminal shows if it obeyed them, and names
+// whose width differs from their number of characters.
 var hostile = []string{
 	"\x1b[31mred", "\x1b[2J\x1b[H", "\x1b]0;title\x07", "a\n> 1 root sshd", "a\rb", "a\tb", "a\x00b", "a\x7fb", "\u009b31mC1", "\u0085next",
 	"\u202egnp.exe", "\u2066isolate\u2069", "a\u2028b", "zero\u200bwidth\u200d", "日本語のとても長い名前のプログラム", "e\u0301\u0301\u0301", "\xff\xfe",
 }
 
-// TestHostileNames: whatever a process says of itself, a terminal obeys only the
-// escapes that the screen has anyway, and all other cells stay in their places.
+// TestHostileNames: whatever a process reports about itself, a terminal obeys only the
+// screen's own escapes, and all other cells stay in their places.
 func TestHostileNames(t *testing.T) {
 	const benign = "web"
 	draw := func(t *testing.T, name string, width int, keys []string) []string {
@@ -485,13 +485,13 @@ func TestHostileNames(t *testing.T) {
 // escape is a colour, or the end of one.
 var escape = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// watched reports whether a line is that of a process with figures, in the list.
+// watched reports whether a line is a watched process in the list.
 func watched(keys []string, line int) bool {
 	const first, last = 2, 4
 	return !slices.Contains(keys, "enter") && first <= line && line <= last
 }
 
-// TestRun: the program ends with its context, and waits for the work.
+// TestRun: the program ends with its context, and waits for work.
 func TestRun(t *testing.T) {
 	if os.Getenv("TERM") == "" {
 		t.Setenv("TERM", "xterm")
@@ -515,8 +515,8 @@ func TestRun(t *testing.T) {
 	_ = run(t.Context(), m.opts, func(context.Context) { panic("no") }, tea.WithInput(nil), tea.WithOutput(&strings.Builder{}))
 }
 
-// TestForeignProcess shows the collections of a process of another PID namespace with
-// the only id that is known of it.
+// TestForeignProcess shows the collections of a process of another PID namespace with its
+// only known id.
 func TestForeignProcess(t *testing.T) {
 	m := shown(t, 120, 40)
 	for _, p := range m.snap.Processes {

@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// collectionsOf returns those of a trace.
+// collectionsOf returns the collections of a trace.
 func collectionsOf(tb testing.TB, path string) []*gc.Collection {
 	tb.Helper()
 	var list []*gc.Collection
@@ -34,8 +34,7 @@ func watching() *row {
 	return &row{process: &diag.Process{}, state: Watched, attached: noon, start: noon}
 }
 
-// TestAskingEarly: snapshots after each collection do not change what a later snapshot
-// shows.
+// TestAskingEarly: snapshots after each collection do not change later ones.
 func TestAskingEarly(t *testing.T) {
 	list := collectionsOf(t, "../../testdata/net10-killed-web.nettrace.gz")
 	shown := func(r *row) string {
@@ -77,8 +76,8 @@ func repeated(list []*gc.Collection, n int) *row {
 	return r
 }
 
-// TestSnapshotIsBounded: a snapshot costs no more memory for each collection that
-// was seen.
+// TestSnapshotIsBounded: the memory of a snapshot does not grow with the collections so
+// far.
 func TestSnapshotIsBounded(t *testing.T) {
 	list := collectionsOf(t, "../../testdata/net10-killed-web.nettrace.gz")
 	allocated := func(n int) uint64 {
@@ -96,7 +95,7 @@ func TestSnapshotIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkSnapshot measures what a refresh of top costs for a process.
+// BenchmarkSnapshot measures a refresh of top for one process.
 func BenchmarkSnapshot(b *testing.B) {
 	list := collectionsOf(b, "../../testdata/net10-killed-web.nettrace.gz")
 	for _, n := range []int{1000, 30_000, 100_000} {

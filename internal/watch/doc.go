@@ -1,6 +1,6 @@
 // Package watch follows the .NET processes of a machine: it finds them and attaches to
-// the ones that are wanted. Of each it retains, in bounded memory, recent collections,
-// rates, totals, findings, and the trace itself. It draws nothing.
+// the wanted ones. For each it retains, in bounded memory, recent collections, rates,
+// totals, findings, and the trace itself. It draws nothing.
 //
 //	w := watch.New(watch.Options{})
 //	go w.Run(ctx)

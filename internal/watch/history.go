@@ -26,8 +26,8 @@ type Second struct {
 	After       gc.Opt[int64] // the heap after the latest
 }
 
-// A history holds the latest seconds, that of Unix time t at t % Seconds. The
-// zero history is empty.
+// A history holds the latest seconds, Unix time t at index t % Seconds. The zero history
+// is empty.
 type history struct {
 	seconds []Second
 	newest  int64 // Unix time
@@ -73,7 +73,7 @@ func (h *history) at(t time.Time) *Second {
 	return &h.seconds[unix%Seconds]
 }
 
-// until returns the latest seconds up to and with that of a time, oldest first.
+// until returns the latest seconds up to and including a time's, oldest first.
 func (h *history) until(t time.Time) []Second {
 	all := make([]Second, Seconds)
 	last := t.Unix()
@@ -119,7 +119,7 @@ type point struct {
 	allocated stats.Bytes
 }
 
-// maxPoints bounds the collections of a rate: with more, the window is shorter.
+// maxPoints bounds the collections of a rate; if there are more, the window is shorter.
 const maxPoints = 1000
 
 func (a *allocation) add(c *Collection) {

@@ -16,7 +16,7 @@ func allocated(bytes int64, is gc.Certainty) gc.Collection {
 	return gc.Collection{Allocated: gc.Some(bytes), AllocatedQuality: is}
 }
 
-// TestAllocationRateMarks: a rate is as certain as the collections that it is made of.
+// TestAllocationRateMarks: a rate is as certain as its collections.
 func TestAllocationRateMarks(t *testing.T) {
 	const mb = 1e6
 	lossy := allocated(20*mb, gc.Exact)

@@ -14,15 +14,15 @@ const (
 	anew = 60
 )
 
-// A memory is what the system says of a process's memory. Only measureMemory uses it,
-// but for the latest sample, which belongs to the Watcher's lock.
+// A memory holds the system's readings of a process's memory. Only measureMemory uses it,
+// except for the latest sample, which the Watcher's lock guards.
 type memory struct {
 	reader   *procmem.Reader
 	readings int
 	latest   procmem.Sample
 }
 
-// measureMemory reads the memory of the processes that are watched until ctx ends.
+// measureMemory reads the memory of watched processes until ctx ends.
 func (w *Watcher) measureMemory(ctx context.Context) {
 	tick := time.NewTicker(memoryInterval)
 	defer tick.Stop()
@@ -38,7 +38,7 @@ func (w *Watcher) measureMemory(ctx context.Context) {
 	}
 }
 
-// memories returns those of processes that run and have an id here.
+// memories returns the memories of running processes that have an id here.
 func (w *Watcher) memories() []*memory {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,7 +55,7 @@ func (w *Watcher) memories() []*memory {
 	return all
 }
 
-// measure reads the memory of a process; what cannot be read stays as it was.
+// measure reads the memory of a process. A figure that cannot be read stays unchanged.
 func (w *Watcher) measure(m *memory) {
 	s, err := m.reader.Read(m.readings%anew == 0)
 	m.readings++

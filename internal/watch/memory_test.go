@@ -10,8 +10,7 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// TestMemory checks that the memory of a process is read time and again, and only if it
-// is asked for.
+// TestMemory checks that the memory of a process is read repeatedly, and only on request.
 func TestMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the memory of processes is read on Linux only")

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxRecorded is how many bytes of a process's trace are kept.
+	// maxRecorded bounds the retained trace of a process, in bytes.
 	maxRecorded = 16 << 20
 	// maxRecordedInAll bounds the bytes of the traces of all processes.
 	maxRecordedInAll = 128 << 20
@@ -40,9 +40,9 @@ func (r *recording) add(p []byte, limit int) {
 	}
 }
 
-// shorten cuts off the older half of the trace. What is left begins like a
-// trace, and continues where it was: the places of the objects change by multiples
-// of four, which their alignment asks for.
+// shorten cuts off the older half of the trace. The rest begins like a trace. It moves by
+// a multiple of four bytes, so that its objects stay aligned and later bytes can be
+// appended.
 func (r *recording) shorten() {
 	rest, err := shortened(r.data)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *recording) shorten() {
 const endTag = 1
 
 // shortened returns the second half of data as a trace: its whole objects, spliced, and
-// the part of the next object that has arrived, as it is.
+// the received part of the next object, unchanged.
 func shortened(data []byte) ([]byte, error) {
 	var (
 		splicer splice.Splicer
@@ -110,11 +110,11 @@ func (t recorder) Write(p []byte) (int, error) {
 }
 
 // quiet is the time without data after which a runtime has written the events of all
-// threads: it writes every 100 ms.
+// threads, because it writes every 100 ms.
 const quiet = 250 * time.Millisecond
 
-// settled returns how much of a trace there is before the last batch of event
-// blocks. Of that batch, the blocks of some threads may be still to come.
+// settled returns the length of a trace before the last batch of event blocks. The batch
+// is left out, because the blocks of some threads may not have arrived yet.
 func settled(data []byte) int {
 	in := splice.NewObjectReader(bytes.NewReader(data))
 	var latest uint64

@@ -15,8 +15,8 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// numbersOf returns those of the whole collections of a trace, which must be
-// whole itself but for its last sequence point.
+// numbersOf returns the numbers of the whole collections of a trace, which must be whole
+// itself except for its last sequence point.
 func numbersOf(t *testing.T, trace []byte) []uint32 {
 	t.Helper()
 	r := nettrace.NewReader(bytes.NewReader(trace), nettrace.Options{Want: gc.Wants})
@@ -36,7 +36,7 @@ func numbersOf(t *testing.T, trace []byte) []uint32 {
 	return numbers
 }
 
-// save receives a trace in parts, and saves what is kept within a limit.
+// save receives a trace in parts, and saves the part retained within a limit.
 func save(t *testing.T, trace []byte, part, limit int) ([]byte, *recording) {
 	t.Helper()
 	w := New(Options{})
@@ -55,8 +55,8 @@ func save(t *testing.T, trace []byte, part, limit int) ([]byte, *recording) {
 	return out.Bytes(), &r.trace
 }
 
-// TestSave: what is saved is a whole trace, wherever the receiving is, and
-// whatever was cut off its beginning.
+// TestSave: the saved file is a whole trace, however much was received, and whatever was
+// cut off its beginning.
 func TestSave(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	saved, r := save(t, whole, 1000, len(whole))
@@ -108,7 +108,7 @@ func TestShortenAnywhere(t *testing.T) {
 	}
 }
 
-// TestSaveNoTrace: of what is not a trace, no more is kept than the limit.
+// TestSaveNoTrace: input that is not a trace is retained up to the limit only.
 func TestSaveNoTrace(t *testing.T) {
 	var r recording
 	for range 100 {
@@ -119,9 +119,9 @@ func TestSaveNoTrace(t *testing.T) {
 	}
 }
 
-// TestSaveSettled: wherever the receiving is, every collection of a snapshot that is
-// complete is as it is in the whole trace, but for the last ones: what a background
-// collection frees is known when later ones have begun.
+// TestSaveSettled: however much was received, every complete collection of a snapshot
+// equals the whole trace's, except for the last ones, because the bytes freed by a
+// background collection are known only when later ones have begun.
 func TestSaveSettled(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	lines := func(data []byte) map[uint32]string {

@@ -24,8 +24,8 @@ const (
 // ErrTooMany is why a process that could be watched is not.
 var ErrTooMany = errors.New("too many processes are already being watched")
 
-// News is what has just happened. At least one of Attached, Collection, Dropped, Lost,
-// Ended and Err is set.
+// News is an event of a watch. At least one of Attached, Collection, Dropped, Lost, Ended
+// and Err is set.
 type News struct {
 	ID      int // of this watching of the process
 	Process *diag.Process
@@ -44,11 +44,11 @@ type Collection struct {
 	*gc.Collection
 	Process *diag.Process
 	Start   time.Time // which the times of the collection count from
-	Began   time.Time // the first pause, or what else is known of its beginning
-	Ended   time.Time // what is known of its end
+	Began   time.Time // the first pause, or another estimate of its beginning
+	Ended   time.Time // an estimate of its end
 }
 
-// A row is what is known of a process. It belongs to the Watcher's lock.
+// A row is the state of a process. The Watcher's lock guards it.
 type row struct {
 	id        int
 	process   *diag.Process
@@ -73,10 +73,9 @@ type row struct {
 	trace    recording
 }
 
-// seen processes what a scan of the machine found out about a process, and returns why
-// it cannot be watched, if that is new. It must be found twice, because a process that
-// starts has no socket yet. If a process does not answer now, its row keeps what was
-// known of it.
+// seen records one process found by a scan, and returns the reason why it cannot be
+// watched, if that is new. The process must be found twice, because a process that starts
+// has no socket yet. If a process does not answer now, its row stays unchanged.
 func (r *row) seen(p *diag.Process) (problem error) {
 	if p.Info != nil || r.process.Info == nil {
 		r.process = p
@@ -111,7 +110,7 @@ func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 	var news []*News
 	if u.Dropped > 0 {
 		r.dropped += u.Dropped
-		r.rate = allocation{} // what the dropped collections counted is unknown
+		r.rate = allocation{} // the allocations before the dropped collections are unknown
 		news = append(news, &News{ID: r.id, Process: r.process, Dropped: u.Dropped})
 	}
 	switch u.Kind {
@@ -136,8 +135,8 @@ func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 	return news
 }
 
-// refused notes that a process could not be attached to. It is tried again, at
-// longer and longer intervals.
+// refused records that a process could not be attached to. It is tried again, at longer
+// and longer intervals.
 func (r *row) refused(err error, now time.Time) []*News {
 	known := r.err != nil && r.err.Error() == err.Error()
 	r.err = err
@@ -163,8 +162,7 @@ func (r *row) add(col *gc.Collection) *Collection {
 	return c
 }
 
-// times returns the time when a collection began and ended, as far as that was
-// seen.
+// times returns the time when a collection began and ended, estimated if it was not seen.
 func (r *row) times(c *gc.Collection) (began, ended time.Time) {
 	first, last := c.PauseStart, c.End
 	if !first.Known() {

@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/internal/procmem"
 )
 
-// A Snapshot is what is known at one time. It does not change.
+// A Snapshot is the state of a watch at one time. It does not change.
 type Snapshot struct {
 	Now       time.Time
 	Looked    bool // the machine was looked over
@@ -34,7 +34,7 @@ type Process struct {
 	Rate         float64        // collections a second, in the last Window
 	Allocating   stats.Rate     // between the collections of about the last Window
 	Last         *Collection    // the latest
-	Heap         stats.Heap     // as far as collections told of it
+	Heap         stats.Heap     // according to its collections
 	Sized        *Collection    // the latest with sizes of the generations
 	Memory       procmem.Sample // the latest; of Options.Memory
 	Recent       []*Collection  // oldest first
@@ -48,7 +48,7 @@ type Process struct {
 	Whole        bool   // nothing was cut off the trace
 }
 
-// Snapshot returns what is known now.
+// Snapshot returns the present state.
 func (w *Watcher) Snapshot() *Snapshot {
 	now := time.Now()
 	w.mu.Lock()
@@ -119,7 +119,7 @@ func (r *row) rates(p *Process) {
 	}
 }
 
-// Counts are the processes of a Watcher by what can be done with them.
+// Counts are the numbers of a Watcher's processes by state.
 type Counts struct {
 	Looked  bool // the machine was looked over
 	Watched int

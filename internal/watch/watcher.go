@@ -15,17 +15,17 @@ import (
 	"github.com/gctrail/gctrail/live"
 )
 
-// Options say what is watched. The zero value means every .NET process of this
+// Options select the processes to watch. The zero value means every .NET process of this
 // machine.
 type Options struct {
 	// Wants reports whether to watch a process; nil watches all. The Watcher does not
 	// attach to the others.
 	Wants func(*diag.Process) bool
-	// UntilEnded makes Run return when processes were found, and all of them have
-	// ended.
+	// UntilEnded makes Run return when processes were found, and all of them have ended.
 	UntilEnded bool
-	// Each, if not nil, is called with all news, one after the other. If it is slow, a
-	// process loses collections here rather than in the runtime, and they are counted.
+	// Each, if not nil, is called with all news, one after the other. If it is slow,
+	// collections of a process are dropped here and counted, so that the runtime does not
+	// lose them uncounted.
 	Each func(*News)
 	// Max is how many processes to attach to at the same time; 0 means MaxFollowed.
 	Max int
@@ -40,7 +40,8 @@ type Options struct {
 	PerHeap bool
 	// Phases adds the phases of background collections to news.
 	Phases bool
-	// Memory reads what the system says of the processes' memory, each second (Linux).
+	// Memory makes the watcher read the system's figures on the processes' memory every
+	// second (Linux).
 	Memory bool
 	// Processors makes the watcher read the processor time of each process every second
 	// (Linux), for findings and saved traces.
@@ -49,8 +50,7 @@ type Options struct {
 	Source Source
 }
 
-// A Source is where processes and their collections come from. The zero Source
-// is this machine.
+// A Source finds processes and their collections. The zero Source is this machine.
 type Source struct {
 	List   func(context.Context) []*diag.Process                                             // as diag.Lister does
 	Follow func(context.Context, *diag.Process, live.Options) iter.Seq2[*live.Update, error] // as live.Follow does
@@ -64,7 +64,7 @@ const (
 	// MaxFollowed is how many processes to attach to at the same time, unless Options.Max
 	// is set. Further ones are only listed.
 	MaxFollowed = 64
-	// maxEnded is how many processes that have ended are retained.
+	// maxEnded is how many ended processes are retained.
 	maxEnded = 8
 	// queued bounds the collections of a process that wait for Options.Each.
 	queued = 512
@@ -182,8 +182,8 @@ func (w *Watcher) attach(ctx context.Context, cancel func(), begin []*row) {
 	}
 }
 
-// released records that a process is no longer followed, and returns the rows of those
-// to attach to in its place.
+// released records that a process is no longer followed, and returns the rows to attach
+// to in its place.
 func (w *Watcher) released(ctx context.Context, r *row) []*row {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -212,8 +212,8 @@ func (w *Watcher) survive(cancel func()) {
 	}
 }
 
-// meet compares the rows with the processes that were found, and returns the rows of
-// those to attach to now.
+// match compares the rows with the processes that were found, and returns the rows to
+// attach to now.
 func (w *Watcher) match(found []*diag.Process, now time.Time) (begin []*row, news []*News) {
 	w.listed = true
 	present := make(map[*row]bool)
@@ -273,8 +273,8 @@ func (w *Watcher) find(p *diag.Process) *row {
 	return nil
 }
 
-// sameStart is how much two start times of the same process may differ: they are
-// computed from clocks that are not read at the same moment.
+// sameStart is how much two start times of the same process may differ. They differ,
+// because they are computed from clocks that are not read at the same moment.
 const sameStart = 5 * time.Second
 
 // same reports whether a process was found again.
@@ -289,8 +289,8 @@ func same(a, b *diag.Process) bool {
 	}
 }
 
-// forget drops the rows of processes that are gone without having been watched,
-// and the oldest of those that have ended.
+// forget drops the rows of processes that ended without having been watched, and the
+// oldest of the other ended ones.
 func (w *Watcher) forget(present map[*row]bool) {
 	ended := 0
 	for _, r := range w.rows {
@@ -313,7 +313,7 @@ func (w *Watcher) forget(present map[*row]bool) {
 	w.rows = kept
 }
 
-// over reports whether all processes that there were have ended.
+// over reports whether all known processes have ended.
 func (w *Watcher) over() bool {
 	for _, r := range w.rows {
 		if r.state != Ended {

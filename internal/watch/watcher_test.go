@@ -28,7 +28,7 @@ type machine struct {
 	slow    time.Duration // in telling of processes
 }
 
-// A program raises what it is sent.
+// A program raises the updates that it is sent.
 type program struct {
 	*diag.Process
 	updates chan *live.Update
@@ -106,7 +106,7 @@ func (m *machine) follow(ctx context.Context, p *diag.Process, opts live.Options
 	}
 }
 
-// collect has a program collect: a pause that ends now, and sizes in MB.
+// collect makes a program collect: a pause that ends now, and sizes in MB.
 func (p *program) collect(number uint32, generation int, pause time.Duration, before, after, allocated int64) {
 	const mb = 1_000_000
 	end := time.Since(p.Started)
@@ -135,7 +135,7 @@ func watching(t *testing.T, m *machine, opts watch.Options) *watch.Watcher {
 	return w
 }
 
-// after lets time pass, and returns what is known then.
+// after lets time pass, and returns the state then.
 func after(w *watch.Watcher, d time.Duration) *watch.Snapshot {
 	time.Sleep(d)
 	synctest.Wait()
@@ -151,8 +151,7 @@ func only(t *testing.T, s *watch.Snapshot) *watch.Process {
 	return s.Processes[0]
 }
 
-// TestFigures: what is shown of a process follows from its collections and the
-// time.
+// TestFigures: the figures of a process follow from its collections and the time.
 func TestFigures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &machine{}
@@ -196,8 +195,8 @@ func TestFigures(t *testing.T) {
 	})
 }
 
-// TestComeAndGo: processes that start are found, those that end are kept for a
-// while, and the number of another process may be used again.
+// TestComeAndGo: starting processes are found, ended ones are retained for a while, and
+// the number of another process may be used again.
 func TestComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &machine{}
@@ -236,8 +235,7 @@ func TestComeAndGo(t *testing.T) {
 	})
 }
 
-// TestEndsMeanwhile: what ends while the machine is looked over is not found
-// again.
+// TestEndsMeanwhile: a process that ends while the machine is scanned is not found again.
 func TestEndsMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &machine{}
@@ -280,7 +278,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// TestSilent: a process that does not answer for a while is the same one.
+// TestSilent: a process that does not answer for a while stays the same process.
 func TestSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &machine{}
@@ -305,8 +303,8 @@ func TestSilent(t *testing.T) {
 	})
 }
 
-// TestMany: no more processes are attached to than is promised, and others take
-// the places of those that end.
+// TestMany: the number of processes attached to is limited, and others take the places of
+// ended ones.
 func TestMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &machine{}
@@ -372,8 +370,8 @@ func TestNews(t *testing.T) {
 	})
 }
 
-// TestEnd: all traces are ended when the watching is, or it ends with the last
-// process.
+// TestEnd: all traces are ended with the watch, and the watch ends with the last process
+// if it is asked to.
 func TestEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &machine{}
@@ -422,8 +420,8 @@ func TestNothingToSave(t *testing.T) {
 	}
 }
 
-// TestArrivals: a process that starts between two looks over the machine is followed
-// at once, and once only.
+// TestArrivals: a process that starts between two scans of the machine is followed at
+// once, and only once.
 func TestArrivals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m machine
