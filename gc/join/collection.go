@@ -82,8 +82,9 @@ func (c *Collection) merge(o *Collection) {
 	c.sort()
 }
 
+// add adds to a row. Rows of one heap are added one after the other: the row is near the end.
 func (c *Collection) add(r *Row) {
-	for i := range c.Rows {
+	for i := len(c.Rows) - 1; i >= 0; i-- {
 		if of := &c.Rows[i]; of.Heap == r.Heap && of.Phase == r.Phase {
 			of.Add(r)
 			return
@@ -149,31 +150,36 @@ func (t *thread) name(phase string) {
 }
 
 // collections splits a window that the thread of ev ends among its collections.
-func (w *window) collections(rt *runtime, ev *trace.Event) []*Collection {
+func (w *window) collections(r *replay, rt *runtime, ev *trace.Event) []*Collection {
 	end := ev.Time()
 	if w.tooMany || len(w.events) == 0 || !w.owner.Known && len(w.spans) == 0 || end < w.from {
 		return nil
 	}
-	threads := w.run(end, ev.TID)
-	byHeap := make(map[uint32][]*thread)
-	for _, t := range threads {
-		byHeap[t.heap] = append(byHeap[t.heap], t)
-	}
+	threads := w.run(r, end, ev.TID)
+	slices.SortStableFunc(threads, func(a, b *thread) int { return cmp.Compare(a.heap, b.heap) })
 	var all []*Collection
 	for _, part := range w.parts(end) {
 		i := slices.IndexFunc(all, func(c *Collection) bool { return c.Number == part.number })
 		if i < 0 {
 			i = len(all)
-			all = append(all, &Collection{PID: rt.pid, Instance: rt.instance, Number: part.number, Start: part.from})
+			all = append(all, &Collection{
+				PID: rt.pid, Instance: rt.instance, Number: part.number, Start: part.from, Rows: make([]Row, 0, r.rows),
+			})
 		}
 		c := all[i]
 		c.Pause += part.to - part.from
-		for heap, of := range byHeap {
-			c.addHeap(heap, of, part)
+		for rest := threads; len(rest) > 0; {
+			n := 1
+			for n < len(rest) && rest[n].heap == rest[0].heap {
+				n++
+			}
+			r.addHeap(c, rest[:n], part)
+			rest = rest[n:]
 		}
 	}
 	for _, c := range all {
 		c.sort()
+		r.rows = len(c.Rows)
 	}
 	return all
 }
@@ -207,50 +213,85 @@ func (w *window) parts(end time.Duration) []span {
 	return slices.DeleteFunc(parts, func(s span) bool { return s.to <= s.from })
 }
 
-// run replays the events of the window, thread by thread.
-func (w *window) run(end time.Duration, restarter uint64) []*thread {
-	var threads []*thread
-	byTID := make(map[uint64]*thread)
+// A replay is the memory in which one window after the other is replayed.
+type replay struct {
+	threads []*thread
+	byTID   map[uint64]*thread
+	free    []*thread
+	cuts    []time.Duration
+	next    []int // by thread of a heap, its first segment that is not over
+	rows    int   // of the last collection, as many as the next is likely to have
+}
+
+// reset frees the threads of the window before.
+func (r *replay) reset() {
+	if r.byTID == nil {
+		r.byTID = make(map[uint64]*thread)
+	}
+	clear(r.byTID)
+	r.free = append(r.free, r.threads[:min(len(r.threads), maxThreads-min(maxThreads, len(r.free)))]...)
+	clear(r.threads)
+	r.threads = r.threads[:0]
+}
+
+// newThread returns an empty thread.
+func (r *replay) newThread() *thread {
+	n := len(r.free)
+	if n == 0 {
+		return new(thread)
+	}
+	t := r.free[n-1]
+	r.free = r.free[:n-1]
+	*t = thread{segments: t.segments[:0], lasts: t.lasts[:0]}
+	return t
+}
+
+// run replays the events of the window, thread by thread. The threads are valid until the
+// next call.
+func (w *window) run(r *replay, end time.Duration, restarter uint64) []*thread {
+	r.reset()
 	for i := range w.events {
 		e := &w.events[i]
-		t := byTID[e.tid]
+		t := r.byTID[e.tid]
 		if t == nil {
-			t = w.thread(e, threads)
-			byTID[e.tid] = t
-			threads = append(threads, t)
+			t = r.newThread()
+			w.begin(t, e, r.threads)
+			r.byTID[e.tid] = t
+			r.threads = append(r.threads, t)
 		}
 		if e.typ == clr.JoinTypeRestart {
 			if e.begin && t.last {
 				t.last = false
-				wake(threads, t, e.at)
+				wake(r.threads, t, e.at)
 			}
 			continue
 		}
 		t.heap = e.heap
 		t.step(e)
 	}
-	for _, t := range threads {
+	for _, t := range r.threads {
 		if t.state == working && t.tid != restarter && t.stage == clr.JoinStageDone && !t.last {
 			t.state = waiting
 		}
 		t.to(end, t.state)
 		t.name(PhaseRestart)
 	}
-	return slices.DeleteFunc(threads, func(t *thread) bool { return t.heap >= maxHeaps })
+	r.threads = slices.DeleteFunc(r.threads, func(t *thread) bool { return t.heap >= maxHeaps })
+	return r.threads
 }
 
-// thread begins the account of a thread with its first event. The first thread
+// begin begins the account of a thread with its first event. The first thread
 // of a heap works from the suspension on. Another one of the heap, as of a
 // background collection, begins when that one has come to wait.
-func (w *window) thread(e *event, others []*thread) *thread {
-	t := &thread{tid: e.tid, heap: e.heap, state: waiting, since: w.from}
+func (w *window) begin(t *thread, e *event, others []*thread) {
+	t.tid, t.heap, t.state, t.since = e.tid, e.heap, waiting, w.from
 	if e.typ == clr.JoinTypeRestart {
 		t.heap = maxHeaps
 	}
 	if a, ok := w.before[e.tid]; ok {
 		t.heap, t.stage, t.last = a.heap, a.join, a.last
 		if a.open {
-			return t
+			return
 		}
 	}
 	begins, first := min(w.all, e.at), true
@@ -271,7 +312,6 @@ func (w *window) thread(e *event, others []*thread) *thread {
 	if first && e.tid != w.tid && e.stage == clr.JoinStageGenerationDetermined {
 		t.state = waking
 	}
-	return t
 }
 
 // step takes a thread through the start or the end of a join.
@@ -315,8 +355,8 @@ func wake(threads []*thread, t *thread, now time.Duration) {
 }
 
 // addHeap adds up what the threads of a heap did in a part of the window.
-func (c *Collection) addHeap(heap uint32, threads []*thread, part span) {
-	var cuts []time.Duration
+func (r *replay) addHeap(c *Collection, threads []*thread, part span) {
+	heap, cuts := threads[0].heap, r.cuts[:0]
 	for _, t := range threads {
 		for _, s := range t.segments {
 			cuts = append(cuts, s.from, s.to)
@@ -325,7 +365,8 @@ func (c *Collection) addHeap(heap uint32, threads []*thread, part span) {
 	cuts = append(cuts, part.from, part.to)
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
-	next := make([]int, len(threads)) // the first segment of each that is not over
+	next := append(r.next[:0], make([]int, len(threads))...)
+	r.cuts, r.next = cuts, next
 	for i := 1; i < len(cuts); i++ {
 		from, to := cuts[i-1], cuts[i]
 		if from < part.from || to > part.to {

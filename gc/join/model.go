@@ -1,6 +1,7 @@
 package join
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 const (
 	maxHeaps  = 1024
 	maxEvents = 1 << 16
+	// maxThreads bounds the threads whose last event is known, and those that are kept for
+	// their memory.
+	maxThreads = 4 * maxHeaps
 )
 
 // maxRuntimes bounds the runtimes of all processes. Of others, nothing is known.
@@ -28,6 +32,8 @@ type Model struct {
 	desc    *trace.Descriptor // of the last event
 	kind    clr.Kind          // and its kind
 	byID    map[runtimeID]*runtime
+	replay  replay
+	spare   *window // that is over
 	decoded struct {
 		join    clr.GCJoin
 		suspend clr.GCSuspendEEBegin
@@ -121,7 +127,7 @@ func (m *Model) Feed(ev *trace.Event) {
 		}
 	case clr.KindGCSuspendEEBegin:
 		if d.suspend.Decode(v, b, size) == nil {
-			m.runtime(ev.PID, d.suspend.ClrInstanceID).suspend(ev, &d.suspend)
+			m.suspend(m.runtime(ev.PID, d.suspend.ClrInstanceID), ev, &d.suspend)
 		}
 	case clr.KindGCSuspendEEEnd:
 		m.suspended(ev)
@@ -175,18 +181,29 @@ func (rt *runtime) active() *window {
 
 const maxWindows = 64
 
-func (rt *runtime) suspend(ev *trace.Event, v *clr.GCSuspendEEBegin) {
+func (m *Model) suspend(rt *runtime, ev *trace.Event, v *clr.GCSuspendEEBegin) {
 	if v.Reason != clr.SuspendReasonSuspendForGC && v.Reason != clr.SuspendReasonSuspendForGCPrep || len(rt.windows) == maxWindows {
 		return
 	}
-	w := &window{tid: ev.TID, from: ev.Time(), all: ev.Time(), before: make(map[uint64]at, len(rt.threads))}
-	for tid, a := range rt.threads {
-		w.before[tid] = a
-	}
+	w := m.newWindow()
+	w.tid, w.from, w.all = ev.TID, ev.Time(), ev.Time()
+	maps.Copy(w.before, rt.threads)
 	if v.Reason == clr.SuspendReasonSuspendForGCPrep && rt.background.Known && !rt.final {
 		w.owner, rt.final = rt.background, true
 	}
 	rt.windows = append(rt.windows, w)
+}
+
+// newWindow returns a window without events.
+func (m *Model) newWindow() *window {
+	w := m.spare
+	if w == nil {
+		return &window{before: make(map[uint64]at)}
+	}
+	m.spare = nil
+	clear(w.before)
+	*w = window{events: w.events[:0], spans: w.spans[:0], before: w.before}
+	return w
 }
 
 // suspended notes that all threads of the program are suspended. If the event has no
@@ -245,7 +262,7 @@ func (rt *runtime) join(ev *trace.Event, v *clr.GCJoin) {
 			w.tooMany = true
 		}
 	}
-	if len(rt.threads) < 4*maxHeaps || rt.threads[e.tid] != (at{}) {
+	if len(rt.threads) < maxThreads || rt.threads[e.tid] != (at{}) {
 		rt.threads[e.tid] = rt.threads[e.tid].after(&e)
 	}
 }
@@ -273,9 +290,10 @@ func (m *Model) restart(rt *runtime, ev *trace.Event) {
 	}
 	w := rt.windows[i]
 	rt.windows = slices.Delete(rt.windows, i, i+1)
-	for _, c := range w.collections(rt, ev) {
+	for _, c := range w.collections(&m.replay, rt, ev) {
 		m.finish(rt, c)
 	}
+	m.spare = w
 	if rt.held != nil && !rt.background.Known {
 		m.done(rt.held)
 		rt.held = nil

@@ -33,17 +33,30 @@ func (s *Sum) Add(c *Collection) {
 	if s.rows == nil {
 		s.rows = make(map[phaseOf]int)
 	}
+	next := 0
 	for i := range c.Rows {
 		r := &c.Rows[i]
-		k := phaseOf{r.Heap, r.Phase}
-		at, known := s.rows[k]
-		if !known {
-			at = len(s.total.Rows)
-			s.rows[k] = at
-			s.total.Rows = append(s.total.Rows, Row{Heap: r.Heap, Phase: r.Phase})
-		}
+		at := s.row(next, phaseOf{r.Heap, r.Phase})
 		s.total.Rows[at].Add(r)
+		next = at + 1
 	}
+}
+
+// row returns the index of a row of the total. Most collections have the same rows in the
+// same order: the row is likely to be at likely.
+func (s *Sum) row(likely int, k phaseOf) int {
+	if likely < len(s.total.Rows) {
+		if r := &s.total.Rows[likely]; r.Heap == k.heap && r.Phase == k.phase {
+			return likely
+		}
+	}
+	at, known := s.rows[k]
+	if !known {
+		at = len(s.total.Rows)
+		s.rows[k] = at
+		s.total.Rows = append(s.total.Rows, Row{Heap: k.heap, Phase: k.phase})
+	}
+	return at
 }
 
 // Mark adds the bytes that a heap's thread marked from one kind of root.
