@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/internal/tsdl"
 )
 
 // A clock turns the cycles of a stream into nanoseconds since 1970.

@@ -3,8 +3,8 @@ package ctf
 import (
 	"encoding/binary"
 
-	"github.com/gctrail/gctrail/ctf/tsdl"
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/tsdl"
 )
 
 // A failure is why reading stopped.

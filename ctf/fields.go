@@ -3,7 +3,7 @@ package ctf
 import (
 	"math"
 
-	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/internal/tsdl"
 	"github.com/gctrail/gctrail/trace"
 )
 

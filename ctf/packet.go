@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/gctrail/gctrail/ctf/tsdl"
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/tsdl"
 	"github.com/gctrail/gctrail/trace"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gctrail/gctrail/ctf/tsdl"
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/tsdl"
 	"github.com/gctrail/gctrail/trace"
 )
 

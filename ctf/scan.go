@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/internal/tsdl"
 	"github.com/gctrail/gctrail/trace"
 )
 

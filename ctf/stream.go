@@ -7,8 +7,8 @@ import (
 	"math"
 	"path"
 
-	"github.com/gctrail/gctrail/ctf/tsdl"
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/tsdl"
 	"github.com/gctrail/gctrail/trace"
 )
 

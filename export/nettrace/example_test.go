@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/export/nettrace"
-	"github.com/gctrail/gctrail/export/redact"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/open"
 )
 

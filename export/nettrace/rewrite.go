@@ -2,7 +2,7 @@ package nettrace
 
 import (
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/export/redact"
+	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/trace"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/export/redact"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"

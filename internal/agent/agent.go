@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/ledger"
+	"github.com/gctrail/gctrail/internal/otlp"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/internal/watch"
-	"github.com/gctrail/gctrail/ledger"
-	"github.com/gctrail/gctrail/otlp"
-	"github.com/gctrail/gctrail/otlp/record"
 )
 
 // Options connect an agent with its caller.

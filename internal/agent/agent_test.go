@@ -21,9 +21,9 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
-	"github.com/gctrail/gctrail/otlp/record"
 )
 
 // traceStart is when traces of the tests start.

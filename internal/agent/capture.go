@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/otlp"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/provider"
-	"github.com/gctrail/gctrail/otlp"
-	"github.com/gctrail/gctrail/otlp/record"
 )
 
 const (

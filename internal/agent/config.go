@@ -15,8 +15,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/internal/selection"
-	"github.com/gctrail/gctrail/otlp"
 )
 
 // A Config configures an agent.

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/otlp"
-	"github.com/gctrail/gctrail/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
 // An identity holds the resource attributes of a process by key: strings and int64s.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/ledger"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/internal/procmem"
 	"github.com/gctrail/gctrail/internal/watch"
-	"github.com/gctrail/gctrail/ledger"
-	"github.com/gctrail/gctrail/otlp/record"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 
-	"github.com/gctrail/gctrail/otlp"
-	"github.com/gctrail/gctrail/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
 // maxResources is how many processes' metrics are sent together.

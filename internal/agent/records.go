@@ -6,8 +6,8 @@ import (
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 
+	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/internal/watch"
-	"github.com/gctrail/gctrail/otlp/record"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/watch"

@@ -1,6 +1,6 @@
 package agent
 
-import "github.com/gctrail/gctrail/otlp"
+import "github.com/gctrail/gctrail/internal/otlp"
 
 // gauges returns the values of a group without processes: the agent's own.
 func (g *group) gauges() gauges {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/internal/tsdl"
 )
 
 // metadataHeaders returns those of the packets that metadata of CTF 1.8 comes in, and

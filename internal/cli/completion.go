@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/internal/condition"
 )
 
 // completionHelp is the help of completion for each shell.

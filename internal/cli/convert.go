@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/export/jsonl"
-	"github.com/gctrail/gctrail/export/redact"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/convert"
+	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"

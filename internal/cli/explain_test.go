@@ -8,9 +8,9 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/gc/condition"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/comparison"
+	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/tui"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gctrail/gctrail/fleet"
+	"github.com/gctrail/gctrail/internal/fleet"
 	"github.com/gctrail/gctrail/internal/text"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/fleet"
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/comparison"
+	"github.com/gctrail/gctrail/internal/fleet"
 	"github.com/gctrail/gctrail/internal/text"
 )
 

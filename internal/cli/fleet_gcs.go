@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
-	"github.com/gctrail/gctrail/fleet"
+	"github.com/gctrail/gctrail/internal/fleet"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/fleet"
+	"github.com/gctrail/gctrail/internal/fleet"
 	"github.com/gctrail/gctrail/internal/origin"
 	"github.com/gctrail/gctrail/internal/secret"
 	"github.com/gctrail/gctrail/internal/text"

@@ -16,10 +16,10 @@ import (
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/gctrail/gctrail/fleet"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/fleet"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/otlp/record"
 )
 
 // fleetFolder returns a store with the collections of eight processes of two

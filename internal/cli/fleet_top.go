@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
-	"github.com/gctrail/gctrail/fleet"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/fleet"
 	"github.com/gctrail/gctrail/internal/text"
 )
 

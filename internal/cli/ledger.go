@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/internal/agent"
+	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/ledger"
 )
 
 type ledgerOptions struct {

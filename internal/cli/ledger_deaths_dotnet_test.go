@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/ledger"
+	"github.com/gctrail/gctrail/internal/ledger"
 )
 
 // A death is a program that runs until the limit of its container, or of its GC heap, ends

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/ledger"
+	"github.com/gctrail/gctrail/internal/ledger"
 )
 
 // native is a library that allocates up to 1.2 GB of native memory in the program that

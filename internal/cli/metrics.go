@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/perfview"
+	"github.com/gctrail/gctrail/internal/perfview"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/perfview"
+	"github.com/gctrail/gctrail/internal/perfview"
 	"github.com/gctrail/gctrail/internal/text"
 )
 

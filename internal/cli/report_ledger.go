@@ -3,9 +3,9 @@ package cli
 import (
 	"fmt"
 
+	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/ledger"
 )
 
 // A givenLedger is a ledger for one of the reports.

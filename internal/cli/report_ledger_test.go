@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/ledger"
+	"github.com/gctrail/gctrail/internal/ledger"
 )
 
 // killedStart is when the trace of killedTrace begins; its process is killedPID.

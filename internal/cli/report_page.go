@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/gctrail/gctrail/export/html"
+	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/open"
 )

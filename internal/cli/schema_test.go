@@ -17,8 +17,8 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/schema"
-	"github.com/gctrail/gctrail/ledger"
 )
 
 // resolved are all schemas, ready to validate with.

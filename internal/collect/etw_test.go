@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/internal/tracefile"

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
 

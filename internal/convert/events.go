@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/gctrail/gctrail/export/nettrace"
-	"github.com/gctrail/gctrail/export/redact"
+	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/trace"
 )

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/export/jsonl"
-	"github.com/gctrail/gctrail/export/redact"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/export/redact"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"

@@ -27,9 +27,9 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/jsonl"
-	"github.com/gctrail/gctrail/export/redact"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"

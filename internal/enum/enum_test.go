@@ -23,8 +23,8 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/live"
-	"github.com/gctrail/gctrail/otlp"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/ledger"
 )
 
 // A Memory is what the ledger of a process says of its memory.

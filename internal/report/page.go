@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/html"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"

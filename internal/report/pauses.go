@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/perfview"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/perfview"
 )
 
 // Pauses are the pauses of one process: their percentiles, the worst windows and

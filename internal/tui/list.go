@@ -8,10 +8,10 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
-	"github.com/gctrail/gctrail/ledger"
 )
 
 // A column is a figure of each process in the list.

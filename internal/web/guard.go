@@ -6,7 +6,7 @@ import (
 	"path"
 	"time"
 
-	"github.com/gctrail/gctrail/export/html"
+	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/origin"
 )
 

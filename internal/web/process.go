@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/export/html"
+	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/watch"
 )

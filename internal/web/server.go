@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/html"
+	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/origin"
 	"github.com/gctrail/gctrail/internal/watch"
 )

@@ -7,8 +7,8 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/gctrail/gctrail/export/html"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -423,7 +423,7 @@ func TestTruncated(t *testing.T) {
 	b.shoot("truncated")
 }
 
-// TestConditions: the page selects by a condition what gc/condition does, and refuses
+// TestConditions: the page selects by a condition what internal/condition does, and refuses
 // with the same words.
 func TestConditions(t *testing.T) {
 	in, err := open.File(fixture(trace), open.Options{Want: gc.Wants})

@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/gctrail/gctrail/export/html"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/open"
 )
 

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
 // A sender sends the records of one process, and repeats what is not acknowledged.

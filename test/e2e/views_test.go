@@ -14,7 +14,7 @@ import (
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
 // logsTable is the table of the Collector's ClickHouse exporter; see

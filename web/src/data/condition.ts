@@ -1,5 +1,5 @@
 // Conditions on a collection, in the grammar of gctrail collect --until: package
-// gc/condition reads the same.
+// internal/condition reads the same.
 
 import type { Words } from "./header";
 import type { Process } from "./process";

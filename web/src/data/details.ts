@@ -1,7 +1,7 @@
 import type { Header, Words } from "./header";
 import type { Process } from "./process";
 
-/** What a page shows of a collection beside its columns; NaN is unknown. export/html/detail.go names the figures. */
+/** What a page shows of a collection beside its columns; NaN is unknown. internal/html/detail.go names the figures. */
 export interface Detail {
   scalars: Record<string, number>;
   lists: Record<string, Record<string, number>[]>;

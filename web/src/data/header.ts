@@ -1,4 +1,4 @@
-// What a page is given; export/html/header.go writes it.
+// What a page is given; internal/html/header.go writes it.
 
 import type { DetailsHeader } from "./details";
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
 func TestFolder(t *testing.T) { checkStore(t, &Folder{Path: t.TempDir()}) }

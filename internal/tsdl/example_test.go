@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/internal/tsdl"
 )
 
 // This lists the fields of events that metadata declares. Damaged metadata gives an

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/gctrail/gctrail/gc/perfview"
+	"github.com/gctrail/gctrail/internal/perfview"
 	"github.com/gctrail/gctrail/open"
 )
 

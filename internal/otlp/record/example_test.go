@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/otlp/record"
 )
 
 // This makes the log record of the first collection. An unknown figure has no attribute.
 func ExampleOfCollection() {
-	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: gc.Wants})
+	in, err := open.File("../../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: gc.Wants})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/internal/condition"
 )
 
 // collection returns one with all figures known.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/perfview"
+	"github.com/gctrail/gctrail/internal/perfview"
 )
 
 // TestMetrics computes metrics from TraceEvent's own figures of the same trace, as

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/nettracetest"
-	"github.com/gctrail/gctrail/ledger"
 )
 
 const mb = 1e6

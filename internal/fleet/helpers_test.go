@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
 // noon is when the collections of tests begin.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/gctrail/gctrail/ledger"
+	"github.com/gctrail/gctrail/internal/ledger"
 )
 
 // This prints how the processes of a machine ended. A figure that neither the system nor

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gctrail/gctrail/ctf/tsdl"
 	"github.com/gctrail/gctrail/internal/ctftest"
+	"github.com/gctrail/gctrail/internal/tsdl"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -191,7 +191,7 @@ func TestTruncated(t *testing.T) {
 func metadata(t testing.TB) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
-	paths, err := filepath.Glob("../testdata/*.txt")
+	paths, err := filepath.Glob("../../ctf/testdata/*.txt")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no traces: %v", err)
 	}

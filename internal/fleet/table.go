@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/export/column"
-	"github.com/gctrail/gctrail/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
 // A Table describes one kind of record: its columns, and the ones that identify a record.

@@ -213,7 +213,7 @@ func TestReplicated(t *testing.T) {
 
 // TestSchemaOfCluster compares the statements for a cluster with the files in deploy.
 func TestSchemaOfCluster(t *testing.T) {
-	const folder = "../deploy/clickhouse"
+	const folder = "../../deploy/clickhouse"
 	s := Schema{Database: "gctrail", Cluster: "gctrail", Replicated: true, Days: 90}
 	for name, statements := range map[string][]string{"cluster.sql": s.Statements(), "move.sql": s.Moves()} {
 		path := filepath.Join(folder, name)
@@ -224,7 +224,7 @@ func TestSchemaOfCluster(t *testing.T) {
 			}
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
-			t.Errorf("%s is not what the schema is: go test ./fleet -run SchemaOfCluster -update (%v)", path, err)
+			t.Errorf("%s is not what the schema is: go test ./internal/fleet -run SchemaOfCluster -update (%v)", path, err)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"log"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/export/redact"
+	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/open"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 
-	"github.com/gctrail/gctrail/otlp"
+	"github.com/gctrail/gctrail/internal/otlp"
 )
 
 // This sends records to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names, until the

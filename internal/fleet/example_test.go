@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gctrail/gctrail/fleet"
+	"github.com/gctrail/gctrail/internal/fleet"
 )
 
 // Example lists the services with the most GC pause of the last day.

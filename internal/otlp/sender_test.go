@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/gctrail/gctrail/otlp"
-	"github.com/gctrail/gctrail/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
 // An endpoint answers with one status after the other; the last stays.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/gc/perfview"
 	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/perfview"
 	"github.com/gctrail/gctrail/open"
 )
 

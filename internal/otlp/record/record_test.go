@@ -10,7 +10,7 @@ import (
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
 func values(r *logspb.LogRecord) map[string]*commonpb.AnyValue {
