@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -183,6 +184,33 @@ func TestWriterFullTimes(t *testing.T) {
 		}
 		if got, want := binary.LittleEndian.Uint64(w.stream.Bytes()[48:]), 8*(header+c.size); got != want {
 			t.Errorf("events at %v take %d bits, want %d", c.ticks, got, want)
+		}
+	}
+}
+
+// TestWriterHeaders checks the bytes of the two headers of an event: of 16 bits of id and
+// 32 of time, and after the id 65535, which LTTng reserves for it, of 32 and 64 bits.
+func TestWriterHeaders(t *testing.T) {
+	w := newWritten(t, ctf.WriterOptions{})
+	for _, ticks := range []int64{0x1122334455, 0x1122334466} {
+		if err := w.Write(numberEvent(ticks, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const packet, rest = 84, 25 + 4 // of the packet's header, of an event behind its header
+	first := w.stream.Bytes()[packet:]
+	if want := "ffff" + "00000000" + "5544332211000000"; hex.EncodeToString(first[:14]) != want {
+		t.Errorf("the first event begins with %x, want %s", first[:14], want)
+	}
+	if second, want := first[14+rest:], "0000"+"66443322"; hex.EncodeToString(second[:6]) != want {
+		t.Errorf("the second event begins with %x, want %s", second[:6], want)
+	}
+	for _, ids := range []string{"uint16_t { compact = 0 ... 65534, extended = 65535 } id;", "uint5_t { compact = 0 ... 30, extended = 31 } id;"} {
+		if !strings.Contains(w.metadata.String(), ids) {
+			t.Errorf("the metadata has no %s", ids)
 		}
 	}
 }

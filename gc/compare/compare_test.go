@@ -344,3 +344,28 @@ func BenchmarkCompare(b *testing.B) {
 		})
 	}
 }
+
+// TestPercentiles checks which percentile of the pauses each metric is of.
+func TestPercentiles(t *testing.T) {
+	run := func() *Run {
+		process := &gc.Process{Name: "web", Stopped: 1000 * time.Second}
+		r := new(Run)
+		for i := range 1000 {
+			at := time.Duration(i) * time.Second
+			r.Add(&gc.Collection{
+				Process: process, Number: uint32(i + 1), Start: gc.Some(at), AllPauses: true,
+				Pauses: []gc.Pause{{Start: at, Duration: time.Duration(i+1) * time.Millisecond}},
+			})
+		}
+		return r
+	}
+	got := make(map[string]float64)
+	for _, c := range Compare([]*Run{run(), run()}, []*Run{run(), run()}).Changes {
+		got[c.Name] = c.Before.Low
+	}
+	for name, want := range map[string]float64{"pause_mean_ms": 500.5, "pause_p50_ms": 500, "pause_p90_ms": 900, "pause_p99_ms": 990, "pause_max_ms": 1000} {
+		if got[name] != want {
+			t.Errorf("%s is %v, want %v", name, got[name], want)
+		}
+	}
+}

@@ -28,6 +28,18 @@ func TestHodgesLehmannCoverage(t *testing.T) {
 	}
 }
 
+// TestHodgesLehmann has values whose differences can be listed: of five and five values,
+// the interval of 95 % leaves out two differences at each end (2/252 + … ≤ 2.5 %), and
+// the one of 80 % leaves out five.
+func TestHodgesLehmann(t *testing.T) {
+	a, b := []float64{16, 1, 4, 2, 8}, []float64{411, 101, 523, 307, 203}
+	for confidence, want := range map[float64][3]float64{0.95: {303, 101 - 4, 523 - 4}, 0.80: {303, 203 - 16, 411 - 1}} {
+		if shift, low, high := hodgesLehmann(a, b, confidence); [3]float64{shift, low, high} != want {
+			t.Errorf("with a confidence of %v: %v in [%v, %v], want %v", confidence, shift, low, high, want)
+		}
+	}
+}
+
 func TestHodgesLehmannTooFew(t *testing.T) {
 	shift, low, high := hodgesLehmann([]float64{1, 2}, []float64{3, 5}, 0.95)
 	if shift != 2.5 || !math.IsInf(low, -1) || !math.IsInf(high, 1) {

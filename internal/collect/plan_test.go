@@ -2,9 +2,37 @@ package collect
 
 import (
 	"testing"
+	"time"
 
+	"github.com/gctrail/gctrail/internal/condition"
+	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/trace"
 )
+
+// TestPlan checks how long a ring keeps events, and what of it a file has.
+func TestPlan(t *testing.T) {
+	limits := func(d time.Duration, size int64) tracefile.Limits { return tracefile.Limits{Time: d, Size: size} }
+	before := 20 * time.Second
+	slow, err := condition.Parse("pause>200ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		stop Stop
+		want Plan
+	}{
+		"nothing":            {Stop{}, Plan{Keep: limits(0, defaultKeep)}},
+		"a time":             {Stop{Keep: limits(time.Minute, 0)}, Plan{Ring: true, Before: time.Minute, Keep: limits(time.Minute, defaultKeep)}},
+		"a size":             {Stop{Keep: limits(0, 2e6)}, Plan{Ring: true, Keep: limits(0, 2e6)}},
+		"a condition":        {Stop{Until: slow}, Plan{Until: slow, Ring: true, Before: time.Minute, After: 10 * time.Second, Keep: limits(2*time.Minute, defaultKeep)}},
+		"condition and time": {Stop{Until: slow, Keep: limits(time.Hour, 0)}, Plan{Until: slow, Ring: true, Before: time.Hour, After: 10 * time.Second, Keep: limits(61*time.Minute, defaultKeep)}},
+		"time before it":     {Stop{Until: slow, Before: &before}, Plan{Until: slow, Ring: true, Before: before, After: 10 * time.Second, Keep: limits(80*time.Second, defaultKeep)}},
+	} {
+		if got := tt.stop.Plan(); *got != tt.want {
+			t.Errorf("%s: %+v, want %+v", name, *got, tt.want)
+		}
+	}
+}
 
 func TestStoppingEventNames(t *testing.T) {
 	for _, tt := range []struct {

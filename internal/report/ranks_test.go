@@ -1,12 +1,14 @@
 package report
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -33,5 +35,37 @@ func TestPercentilesInOneUnit(t *testing.T) {
 	}
 	if strings.Contains(got, "µs") {
 		t.Errorf("two units in\n%s", got)
+	}
+}
+
+// hundred adds a hundred pauses of 1 to 100 ms.
+func hundred(add func(*gc.Collection)) {
+	process := &gc.Process{PID: 7, Stopped: time.Hour}
+	for i := range 100 {
+		at := time.Duration(i) * time.Second
+		add(&gc.Collection{
+			Process: process, Number: uint32(i + 1), AllPauses: true, Start: gc.Some(at), PauseStart: gc.Some(at),
+			Pauses: []gc.Pause{{Start: at, Duration: time.Duration(i+1) * time.Millisecond}},
+		})
+	}
+}
+
+// TestPercentiles checks which percentile has which name, in the table and in JSON.
+func TestPercentiles(t *testing.T) {
+	var ranks Ranks
+	hundred(ranks.Add)
+	got := make(map[string]time.Duration)
+	for _, p := range ranks.Percentiles() {
+		got[p.Name] = p.Ranked.Pause
+	}
+	const ms = time.Millisecond
+	if want := map[string]time.Duration{"p50": 50 * ms, "p90": 90 * ms, "p99": 99 * ms, "max": 100 * ms}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	var sum stats.Summary
+	hundred(sum.Add)
+	j := totalsJSON(sum.All())
+	if *j.Pause != jsonMS(5050*ms) || *j.PauseMax != jsonMS(100*ms) || *j.PauseP50 != jsonMS(50*ms) || *j.PauseP90 != jsonMS(90*ms) || *j.PauseP99 != jsonMS(99*ms) {
+		t.Errorf("in JSON: sum %v, longest %v, p50 %v, p90 %v, p99 %v", *j.Pause, *j.PauseMax, *j.PauseP50, *j.PauseP90, *j.PauseP99)
 	}
 }

@@ -141,6 +141,24 @@ func TestRing(t *testing.T) {
 	}
 }
 
+// TestRingTime checks that a ring with room for a whole trace keeps the last part of it
+// that its time limit asks for, and hardly more.
+func TestRingTime(t *testing.T) {
+	whole := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
+	_, full := collectionsIn(t, whole, time.Time{})
+	last := full.Info().Last
+	for _, share := range []time.Duration{4, 2} {
+		limits := Limits{Size: 2 * int64(len(whole)), Time: last / share}
+		r := newRing(t, filepath.Join(t.TempDir(), "kept.nettrace"), limits, func(text string) { t.Error(text) })
+		r.fill(t, whole, rand.New(rand.NewPCG(1, 1)))
+		_, kept := collectionsIn(t, r.joined(t), time.Time{})
+		begins := kept.Info().Start.Sub(full.Info().Start)
+		if asked := last - limits.Time; begins > asked || begins < asked/2 {
+			t.Errorf("of %v, the last %v were asked for: the file begins at %v", last, limits.Time, begins)
+		}
+	}
+}
+
 // checkRing puts a trace through a ring, which may be large enough for all of it, and
 // returns the number of collections in the file.
 func checkRing(t *testing.T, whole []byte, all []*gc.Collection, full *nettrace.Reader, large bool, rnd *rand.Rand) int {

@@ -151,6 +151,23 @@ func only(t *testing.T, s *watch.Snapshot) *watch.Process {
 	return s.Processes[0]
 }
 
+// TestP99 checks that of a hundred pauses of 1 to 100 ms, 99 are no longer than the 99th.
+func TestP99(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &machine{}
+		web := m.start(7, "web")
+		w := watching(t, m, watch.Options{})
+		for i := range 100 {
+			time.Sleep(time.Second)
+			web.collect(uint32(i+1), 0, time.Duration(i+1)*time.Millisecond, 50, 30, 20)
+		}
+		p := only(t, after(w, 0))
+		if p.P99 != gc.Some(99*time.Millisecond) || p.Longest != gc.Some(100*time.Millisecond) {
+			t.Errorf("p99 %v, longest %v", p.P99, p.Longest)
+		}
+	})
+}
+
 // TestFigures: the figures of a process follow from its collections and the time.
 func TestFigures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
