@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Basis is what totals are divided by before they are compared.
+// A Basis is the divisor of totals before they are compared.
 type Basis string
 
 // The bases of comparison.
@@ -19,9 +19,9 @@ const (
 // their totals.
 const tolerance = 0.05
 
-// steadier is the factor by which totals must agree better than rates for runs of different
-// lengths to be compared per run. If only the sides differ in length, both agree equally
-// well.
+// steadier is the factor by which totals must agree better than rates for runs of
+// different lengths to be compared per run. It is below 1, because both agree equally
+// well if only the sides differ in length.
 const steadier = 0.5
 
 // basisOf chooses the basis on which to compare totals. Runs that differ in length may have

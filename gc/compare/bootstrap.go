@@ -8,8 +8,8 @@ import (
 // replicates is how often runs are resampled.
 const replicates = 999
 
-// maxResampled bounds the collections that a replicate draws from one run: of
-// more, noise within the run no longer matters beside that between runs.
+// maxResampled bounds the collections that a replicate draws from one run. More would not
+// help, because noise within the run no longer matters compared with noise between runs.
 const maxResampled = 4096
 
 // resample sets the intervals of all changes by resampling collections within runs, and
@@ -111,13 +111,12 @@ func observedNoise(sides ...[]float64) float64 {
 	return math.Sqrt(squares / max(1, float64(free)))
 }
 
-// throughputNoise is the relative deviation of how much equal runs get done in the
-// same time.
+// throughputNoise is the relative deviation of the work that equal runs do in the same
+// time.
 const throughputNoise = 0.15
 
-// noise returns the relative deviation of a metric between equal runs. Totals
-// hardly vary by unit of work, but as much as the machine's speed by run or
-// second.
+// noise returns the relative deviation of a metric between equal runs. Per unit of work,
+// totals hardly vary; per run or second, they vary with the machine's speed.
 func (c *Comparison) noise(m *Metric) float64 {
 	if m.Total && c.Basis != PerWork {
 		return max(m.noise, throughputNoise)

@@ -2,9 +2,9 @@ package compare
 
 import "math"
 
-// Bounds hold a figure that a trace may leave open: it is at least Low and at most
-// High. They are equal where the figure is exact, and High is +Inf where nothing
-// bounds it. Low is NaN if the figure is unknown.
+// Bounds hold a figure that a trace may leave open: it is at least Low and at most High.
+// They are equal if the figure is exact, and High is +Inf if nothing bounds it. Low is
+// NaN if the figure is unknown.
 type Bounds struct{ Low, High float64 }
 
 // Exactly returns the bounds of an exact figure.

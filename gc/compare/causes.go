@@ -12,8 +12,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// A Note is something about the runs that readers must know before they look at
-// any figure.
+// A Note is a remark about the runs that readers need before they look at any figure.
 type Note struct {
 	Kind string // as in JSON: "one_run", "length", "start_up", "loss", "runtime", …
 	Text string
@@ -120,7 +119,7 @@ func onOff(bit clr.GCSettingsBits) func(*clr.GCSettingsRundown) string {
 	}
 }
 
-// size writes a size; sizes that read alike are taken for the same.
+// size formats a size; sizes with equal text count as equal.
 func size(n uint64, zero string) string {
 	if n == 0 {
 		return zero
@@ -128,8 +127,8 @@ func size(n uint64, zero string) string {
 	return units.Bytes(int64(min(n, math.MaxInt64)))
 }
 
-// A fact is something that runs should have in common. It is "unknown" where a run
-// has no record of it.
+// A fact is a property that runs should have in common. It is "unknown" if a run does not
+// record it.
 type fact struct {
 	kind, text string
 	of         func(*Run) string
@@ -255,7 +254,7 @@ func found(runs []*Run) map[string]float64 {
 // recordEnd names the recordings that cover allocation up to the end of a run.
 const recordEnd = "Trace them with gctrail run, which records it, or with --profile gc-alloc."
 
-// hiddenIn returns the most that a run may have allocated beyond what its trace shows.
+// hiddenIn returns the most that a run may have allocated without a sign in its trace.
 func hiddenIn(runs []*Run) float64 {
 	most := 0.0
 	for _, r := range runs {

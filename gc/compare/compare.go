@@ -1,12 +1,12 @@
-// Package compare finds what changed between runs of a program, and distinguishes
-// change from noise.
+// Package compare finds what changed between runs of a program, and distinguishes change
+// from noise.
 //
-// The unit of comparison is the run: collections of one run resemble their neighbours, so
-// tests over single collections find differences even between the halves of one run. With
-// five runs or more a side, a permutation test over runs finds changes. The Hodges-Lehmann
-// shift and its interval bound them; with fewer than four runs, a moving-block bootstrap
-// within runs does, widened by the noise between equal runs. docs/compare.md has the
-// definitions and their sources.
+// The unit of comparison is the run. Tests over single collections would find differences
+// even between the halves of one run, because collections resemble their neighbours. With
+// five runs or more a side, a permutation test over runs finds changes. The
+// Hodges-Lehmann shift and its interval bound them; with fewer than four runs, a
+// moving-block bootstrap within runs does, widened by the noise between equal runs.
+// docs/compare.md has the definitions and their sources.
 package compare
 
 import (
@@ -32,8 +32,9 @@ const Alpha = 0.01
 // outside is the share of intervals that may miss the change.
 const outside = 0.05
 
-// MinRuns is the number of runs per side from which a metric can be Changed: of ten
-// runs, one division into halves in 126 is as extreme as any, of eight one in 35.
+// MinRuns is the number of runs per side from which a metric can be Changed. Fewer are
+// not significant, because one division of ten runs into halves in 126 is as extreme as
+// any, but one in 35 of eight runs.
 const MinRuns = 5
 
 // minRanked is the number of runs per side from which their ranks bound a change.
@@ -81,7 +82,7 @@ const (
 	ParentDecides Reason = "parent_unchanged" // the metric it explains has not changed
 )
 
-// A Comparison is what changed between two sets of runs.
+// A Comparison lists the changes between two sets of runs.
 type Comparison struct {
 	Verdict       Verdict
 	Before, After []*Run
@@ -159,7 +160,7 @@ func (c *Comparison) tabulate() {
 	}
 }
 
-// gate takes back what was found of metrics whose primary metric has not changed.
+// gate withdraws the changes of metrics whose primary metric has not changed.
 func (c *Comparison) gate() {
 	primary := make(map[string]Verdict)
 	for i := range c.Changes {
@@ -181,8 +182,8 @@ func (c *Comparison) worthOf(runs []*Run) float64 {
 	return sum
 }
 
-// verdict returns that of the primary metrics: changed where one has, the same
-// where all that can be judged are.
+// verdict returns the verdict of the primary metrics: Changed if one has, NoChange if
+// none of the metrics that can be judged has.
 func (c *Comparison) verdict() Verdict {
 	same := false
 	undecided := false
@@ -231,8 +232,8 @@ func (c *Comparison) decide(ch *Change) {
 	}
 }
 
-// agreeing returns the shift, or the difference of the medians if their directions differ:
-// readers see the medians beside it.
+// agreeing returns the shift, or the difference of the medians if their directions
+// differ, because readers see the medians next to it.
 func agreeing(shift, difference float64) float64 {
 	if shift*difference <= 0 {
 		return difference
@@ -265,7 +266,7 @@ func percent(difference float64, values []float64) float64 {
 	return 100 * difference / math.Abs(before)
 }
 
-// moreRuns returns how many runs are missing to the number that is wanted.
+// moreRuns returns how many runs are missing to the wanted number.
 func moreRuns(have int, wanted float64) int {
 	return int(min(max(1, math.Ceil(wanted)-float64(have)), MaxRunsNeeded))
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A program is what simulated runs are of. Pauses of neighbouring collections
-// are correlated as measured (rank autocorrelation 0.5 at lag 1), and runs differ
-// by a factor of their own.
+// A program describes simulated runs. Pauses of neighbouring collections are correlated
+// as measured (rank autocorrelation 0.5 at lag 1), and runs differ by a factor of their
+// own.
 type program struct {
 	collections int
 	allocated   float64 // bytes by collection
@@ -69,8 +69,8 @@ func change(c *Comparison, name string) Change {
 	panic("no metric " + name)
 }
 
-// Equal programs are rarely found to differ: at most as often as Alpha says, also where
-// runs differ by more than what matters, and never with too few runs.
+// TestFalseAlarms: equal programs are found to differ at most as often as Alpha promises,
+// even if runs differ by more than the band, and never with too few runs.
 func TestFalseAlarms(t *testing.T) {
 	loaded := ordinary
 	loaded.noise = 0.5
@@ -130,7 +130,7 @@ func TestFindsPauses(t *testing.T) {
 	}
 }
 
-// A percentile is judged only where enough independent pauses stand behind it.
+// TestTooFewPauses: a percentile is judged only with enough independent pauses.
 func TestTooFewPauses(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 13))
 	few := change(Compare(ordinary.runs(random, 5), ordinary.runs(random, 5)), pauseTail)
@@ -172,8 +172,8 @@ func TestBasis(t *testing.T) {
 	}
 }
 
-// What is not known is never taken for zero, and what has no collection for a
-// program that does not pause.
+// TestUnknown: an unknown figure never counts as zero, and a run without collections not
+// as a program that does not pause.
 func TestUnknown(t *testing.T) {
 	random := rand.New(rand.NewPCG(16, 16))
 	blind := ordinary.run(random)
@@ -234,7 +234,7 @@ func TestNotesAndCauses(t *testing.T) {
 	}
 }
 
-// Of the settings, only those that differ are named, with their units.
+// TestSettings: only settings that differ are named, with their units.
 func TestSettings(t *testing.T) {
 	random := rand.New(rand.NewPCG(22, 22))
 	b, a := ordinary.run(random), ordinary.run(random)
@@ -287,8 +287,8 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// The largest heap of a run is that before a collection where that is larger than all
-// that are left after one.
+// TestLargestHeap: the largest heap of a run may be one before a collection, if it is
+// larger than all after one.
 func TestLargestHeap(t *testing.T) {
 	r, process := &Run{Name: "web"}, &gc.Process{}
 	for _, c := range []gc.Collection{

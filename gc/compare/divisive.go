@@ -37,17 +37,16 @@ func ChangePoints(values []float64, minSize int, alpha float64) []int {
 	}
 }
 
-// A division is the best place to divide a stretch, and how far apart its two
-// parts are. Without a stretch there is none.
+// A division is the best place to divide a stretch, with the distance between the two
+// parts. An empty stretch has none.
 type division struct {
 	at      int
 	energy  float64
 	stretch int
 }
 
-// significant reports whether permuted stretches rarely divide as well. All
-// stretches are permuted within themselves, as any of them could have been
-// divided next.
+// significant reports whether permuted stretches rarely divide as well. It permutes all
+// stretches within themselves, because any of them could have been divided next.
 func significant(values []float64, bounds []int, best division, minSize int, alpha float64, random *rand.Rand) bool {
 	shuffled := slices.Clone(values)
 	as := 1

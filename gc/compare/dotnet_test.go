@@ -17,9 +17,9 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// record runs a program for some seconds, with more variables in its
-// environment, and reads the trace that its runtime writes. The work done is what
-// the program itself counts as allocated, in GB.
+// record runs a program for some seconds, with more variables in its environment, and
+// reads the trace that its runtime writes. The work done is the program's own count of
+// allocated GB.
 func record(t *testing.T, file, mode string, seconds int, env ...string) *compare.Run {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "run.nettrace")
@@ -52,8 +52,8 @@ func record(t *testing.T, file, mode string, seconds int, env ...string) *compar
 	return r
 }
 
-// timed returns copies of runs that do not say how much work they did, which are
-// compared by run or by second.
+// timed returns copies of runs without their work, so that they are compared by run or by
+// second.
 func timed(runs []*compare.Run) []*compare.Run {
 	copies := make([]*compare.Run, len(runs))
 	for i, r := range runs {
@@ -72,9 +72,9 @@ func (v verdicts) String() string {
 }
 
 // TestPrograms prints the tables of docs/compare.md: pairs of equal runs of real
-// programs, of which at most one in twenty may be called changed, and changes
-// that must be found. It takes a quarter of an hour, on a machine that does
-// nothing else.
+// programs, of which at most one in twenty may be called changed, and changes that must
+// be found. It takes a quarter of an hour, and needs an idle machine because other load
+// would disturb it.
 func TestPrograms(t *testing.T) {
 	extent.Full(t, "runs programs for a quarter of an hour")
 	file := dotnettest.Install(t, 10)
@@ -85,7 +85,8 @@ func TestPrograms(t *testing.T) {
 	t.Log("| mode | 5 runs a side, by work | by time | one run a side, by work |\n|---|---|---|---|")
 	for _, mode := range []string{"web", "loh", "pin", "finalizers", "background"} {
 		runs := make([]*compare.Run, 2*side*pairs)
-		// The machine's other load changes with time: sides are drawn by lot.
+		// Draw the order of sides by lot, because the machine's other load changes with
+		// time.
 		for _, i := range random.Perm(len(runs)) {
 			runs[i] = record(t, file, mode, seconds)
 		}
@@ -139,7 +140,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// explain returns a comparison's verdict, and logs what changed.
+// explain returns a comparison's verdict, and logs the changes.
 func explain(t *testing.T, name string, c *compare.Comparison) compare.Verdict {
 	t.Helper()
 	for _, ch := range c.Changes {

@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// This compares a run before a change with one after it. Metrics that a trace does not
-// record are NaN.
+// This compares a run before a change with one after it. A metric is NaN if a trace does
+// not record it.
 func ExampleCompare() {
 	run := func(path string) *compare.Run {
 		in, err := open.File(path, open.Options{Want: gc.Wants})

@@ -38,9 +38,8 @@ type Metric struct {
 	most  func(*figures) float64 // the upper bound, where a trace may leave it open; else nil
 }
 
-// Metrics returns the metrics that are compared, each primary metric followed
-// by those that explain it. Bands and the noise between runs were measured; see
-// docs/compare.md.
+// Metrics returns the compared metrics, each primary metric followed by the ones that
+// explain it. Bands and the noise between runs were measured; see docs/compare.md.
 func Metrics() []Metric { return slices.Clone(metrics[:]) }
 
 const (
@@ -118,8 +117,8 @@ var metrics = [...]Metric{
 	},
 }
 
-// missing is the share of collections that may lack a figure before the run's
-// is unknown: the first and the last collection of a trace are often cut.
+// missing is the share of collections that may lack a figure before the run's is unknown.
+// It is not zero, because the first and the last collection of a trace are often cut.
 const missing = 0.02
 
 // total returns the sum of a figure; NaN if too many collections lack it.
@@ -135,8 +134,8 @@ func (f *figures) mean(k known) float64 { return f.total(k) / float64(k.count) }
 // Band returns the relative change that is too small to matter.
 func (m *Metric) Band() float64 { return m.band }
 
-// Noise returns the relative deviation between equal runs that is assumed where too few
-// runs show it.
+// Noise returns the relative deviation between equal runs that is assumed if there are
+// too few runs to measure it.
 func (m *Metric) Noise() float64 { return m.noise }
 
 // Enough reports whether the run has enough independent pauses for the metric: only
@@ -145,8 +144,8 @@ func (m *Metric) Enough(r *Run) bool {
 	return m.quant == 0 || m.quant == 1 || r.worth() > m.needed()
 }
 
-// needed returns how many independent pauses a percentile is compared from: the
-// longest pause is never compared.
+// needed returns how many independent pauses a percentile is compared from: infinitely
+// many for the longest pause, so that it is never compared.
 func (m *Metric) needed() float64 {
 	if m.quant == 0 {
 		return 0

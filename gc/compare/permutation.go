@@ -7,21 +7,22 @@ import (
 	"github.com/gctrail/gctrail/internal/student"
 )
 
-// maxDivisions is the largest number of ways to divide the runs that are all tried. If
-// there are more, drawnDivisions of them are drawn at random.
+// maxDivisions is up to how many divisions of the runs are all tried. If there are more,
+// drawnDivisions of them are drawn at random.
 const maxDivisions = 100_000
 
 // drawnDivisions is the number of divisions drawn if there are more than maxDivisions.
 const drawnDivisions = 9_999
 
 // permuted tests several metrics of the same runs together: a metric's p-value is the
-// share of all ways to divide the runs into two sides in which any of the metrics
-// differs as clearly. It holds for any distribution of equal runs, and however the
-// metrics depend on each other. See Westfall and Young, Resampling-Based Multiple
-// Testing, 1993 (single-step maxT).
+// share of all ways to divide the runs into two sides in which any of the metrics differs
+// as clearly. It holds for any distribution of equal runs, and however the metrics depend
+// on each other. See Westfall and Young, Resampling-Based Multiple Testing, 1993
+// (single-step maxT).
 //
-// With five runs a side that share is at least one in 126, which noise reaches as often.
-// The p-value of Student's t test, times the number of metrics, must therefore be as small.
+// With five runs a side that share is at least one in 126, and noise reaches it as often.
+// Therefore the p-value of Student's t test, times the number of metrics, must be as
+// small.
 type permuted struct {
 	before  int // runs on the first side
 	metrics []centred
@@ -83,9 +84,9 @@ func (f *permuted) test() []float64 {
 	return p
 }
 
-// divisions calls count with each way to choose as many of n runs as side has,
-// beginning with side, the first ones; or with a sample where there are too many. The
-// caller must not keep the slice.
+// divisions calls count with each way to choose len(side) of n runs, beginning with side,
+// the first ones. If there are too many, it calls it with a sample. The caller must not
+// keep the slice.
 func divisions(n int, side []int, count func([]int)) {
 	ways := 1.0
 	for i := range side {

@@ -9,9 +9,8 @@ import (
 	"github.com/gctrail/gctrail/internal/student"
 )
 
-// The permeability constants of Hollander and Wolfe, Nonparametric Statistical
-// Methods, 1973, p. 69, which the documentation of R's wilcox.test has as its
-// example.
+// The permeability constants of Hollander and Wolfe, Nonparametric Statistical Methods,
+// 1973, p. 69, the example in the documentation of R's wilcox.test.
 var (
 	atTerm     = []float64{0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46}
 	earlyWeeks = []float64{1.15, 0.88, 0.90, 0.74, 1.21}
@@ -125,7 +124,8 @@ func TestPermutationPublished(t *testing.T) {
 	}
 }
 
-// Of very many divisions, a sample is tried: the first of them, and equal ones always.
+// TestManyDivisions: of very many divisions, a sample is tried, which always has the
+// first and is always the same.
 func TestManyDivisions(t *testing.T) {
 	side := make([]int, 20)
 	for i := range side {

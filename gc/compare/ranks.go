@@ -70,8 +70,8 @@ func hodgesLehmann(a, b []float64, confidence float64) (shift, low, high float64
 	return median(differences), differences[k-1], differences[len(differences)-k]
 }
 
-// criticalU returns the largest k with P(U < k) <= tail, U being the number of
-// pairs of n and m values of one distribution in which the second is larger.
+// criticalU returns the largest k with P(U < k) <= tail, where U is the number of pairs
+// of n and m values of one distribution in which the second is larger.
 func criticalU(n, m int, tail float64) int {
 	ranks := make([]int, n+m)
 	for i := range ranks {

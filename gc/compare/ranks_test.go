@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The interval holds the shift as often as it says: at least, for it is exact
-// and the distribution is discrete.
+// TestHodgesLehmannCoverage: the interval holds the shift at least as often as promised.
+// It may do so more often, because it is exact and the distribution is discrete.
 func TestHodgesLehmannCoverage(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	const trials = 4000

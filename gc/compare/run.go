@@ -9,12 +9,12 @@ import (
 	"github.com/gctrail/gctrail/gc/stats"
 )
 
-// MaxCollections is the number of collections of a run that are compared. Of a
-// longer run, only the first ones are.
+// MaxCollections bounds the compared collections of a run. Only the first ones of a
+// longer run are compared.
 const MaxCollections = 1 << 17
 
-// A Run is one traced run of a program: the unit that is compared, because the
-// collections of one run resemble each other more than those of two.
+// A Run is one traced run of a program. It is the unit of comparison, because collections
+// of one run resemble each other more than collections of different runs.
 type Run struct {
 	Name    string
 	Process *gc.Process
@@ -36,8 +36,7 @@ type Run struct {
 	// the collections of that part.
 	From, To gc.Opt[time.Duration]
 
-	// Collections counts all collections, including those that are not
-	// compared.
+	// Collections counts all collections, including ones that are not compared.
 	Collections int
 	// Affected counts the collections whose figures may be affected by lost
 	// events.
@@ -59,7 +58,7 @@ type Run struct {
 	kinds   map[string]int64
 }
 
-// A sample is what is compared of one collection. NaN is unknown.
+// A sample holds the compared figures of one collection. NaN is unknown.
 type sample struct {
 	interval   float32 // seconds from the start of the previous collection
 	pause      float32 // ms
@@ -141,8 +140,8 @@ func (r *Run) count(c *gc.Collection) {
 	}
 }
 
-// maxWords bounds the reasons that are distinguished: the runtime has 18, a damaged
-// trace may have any.
+// maxWords bounds the reasons to distinguish. The runtime has 18, but a damaged trace may
+// have any.
 const maxWords = 64
 
 func milliseconds(d gc.Opt[time.Duration]) float32 {
@@ -167,7 +166,7 @@ func (r *Run) Watched() time.Duration {
 	return r.Process.Watched(r.From, r.To)
 }
 
-// compared returns how much of the watched time the compared collections cover.
+// compared returns the part of the watched time that the compared collections cover.
 func (r *Run) compared() time.Duration {
 	if r.Collections <= len(r.samples) || !r.first.Known() {
 		return r.Watched()
@@ -175,7 +174,7 @@ func (r *Run) compared() time.Duration {
 	return r.last - r.first.Or(0)
 }
 
-// worth returns how many independent pauses the run's are worth.
+// worth returns how many independent pauses the run's pauses are worth.
 func (r *Run) worth() float64 {
 	known := make([]float64, 0, len(r.samples))
 	for i := range r.samples {
@@ -186,7 +185,7 @@ func (r *Run) worth() float64 {
 	return effective(known)
 }
 
-// figures are the sums over some of a run's collections that metrics are made of.
+// figures are sums over some of a run's collections, from which metrics are computed.
 type figures struct {
 	count      int
 	seconds    float64
@@ -277,7 +276,7 @@ func (r *Run) allocatedBounds(f *figures, whole bool) Bounds {
 	return bounds
 }
 
-// estimate returns the bytes that the run likely allocated; NaN if nothing is known.
+// estimate returns the bytes that the run likely allocated; NaN if unknown.
 func (r *Run) estimate() float64 {
 	if b, known := r.Allocated.Get(); known {
 		return b.Low

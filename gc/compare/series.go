@@ -39,7 +39,7 @@ func effective(values []float64) float64 {
 	return float64(n) / max(1, time)
 }
 
-// maxLag bounds the lags that effective looks at: it takes n operations for each.
+// maxLag bounds the lags in effective, because each takes n operations.
 const maxLag = 1000
 
 // blockLength returns the length of the blocks that a series is resampled in:

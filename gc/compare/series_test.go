@@ -111,8 +111,8 @@ func TestChangePoints(t *testing.T) {
 	}
 }
 
-// Of series without a change, few more than the share alpha are found to have
-// one.
+// TestChangePointsFalseAlarms: series without a change are found to have one in few more
+// cases than the share alpha.
 func TestChangePointsFalseAlarms(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 6))
 	const trials = 100

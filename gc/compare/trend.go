@@ -25,9 +25,9 @@ type Step struct {
 	Percent       float64 // relative to Before; NaN if the ends of runs may hide more than matters
 }
 
-// MinTrend is the number of runs needed to find a change among them. Of fewer, more
-// permutations than Alpha allows divide as well as any values do: of ten values, one
-// in 126 has the same two halves.
+// MinTrend is the number of runs needed to find a change among them. With fewer, more
+// permutations than Alpha allows would divide as well as any values: one in 126 of ten
+// values' permutations has the same two halves.
 const MinTrend = 10
 
 const minStretch = 4 // runs
@@ -60,7 +60,7 @@ func Trends(runs []*Run) []Trend {
 	return trends
 }
 
-// hides reports whether the bounds of a typical run leave more open than matters.
+// hides reports whether the bounds of a typical run leave more open than the band.
 func (t *Trend) hides() bool {
 	var widths, values []float64
 	for i, v := range t.Values {
@@ -151,9 +151,9 @@ func (t *Trend) find() {
 	}
 }
 
-// stepping reports which of the primary metrics have a step: at most the share Alpha of the
-// orders of the runs divides any primary metric as clearly. Testing the metrics together
-// bounds the share of false alarms over all of them.
+// stepping reports which of the primary metrics have a step: at most the share Alpha of
+// the orders of the runs divides any primary metric as clearly. It tests the metrics
+// together, so that the share of false alarms is bounded over all of them.
 func stepping(trends []Trend, runs int) map[int]bool {
 	observed := make(map[int]float64)
 	order := make([]int, runs)

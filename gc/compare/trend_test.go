@@ -41,8 +41,8 @@ func TestTrends(t *testing.T) {
 	}
 }
 
-// Fewer than MinTrend runs cannot show that nothing changed, and MinTrend can show a
-// change.
+// TestTrendVerdicts: fewer than MinTrend runs cannot show that nothing changed, and
+// MinTrend can show a change.
 func TestTrendVerdicts(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 21))
 	more := ordinary
@@ -69,7 +69,8 @@ func TestTrendVerdicts(t *testing.T) {
 	}
 }
 
-// Of fewer than MinTrend values, too many permutations have the same two halves.
+// TestMinTrend: too many permutations of fewer than MinTrend values have the same two
+// halves.
 func TestMinTrend(t *testing.T) {
 	same := func(n int) float64 {
 		ways := 1.0

@@ -95,8 +95,8 @@ func suffering() history {
 	return calm().with(func(_ int, c *gc.Collection) { hurting(c) })
 }
 
-// TestAdvice checks what a finding says in one case, and leaves out in another that
-// looks like it.
+// TestAdvice checks advice that a finding gives in one case, and leaves out in another
+// that looks like it.
 func TestAdvice(t *testing.T) {
 	pinned := calm().with(func(_ int, c *gc.Collection) {
 		hurting(c)
@@ -182,8 +182,8 @@ func walked(n int) history {
 	return h
 }
 
-// TestGenericCausesRankBelow checks that a specific cause of half the pauses comes
-// before the generic ones, which are less severe.
+// TestGenericCausesRankBelow checks that a specific cause of half the pauses comes before
+// generic ones, because these are less severe.
 func TestGenericCausesRankBelow(t *testing.T) {
 	h := compacting(clr.GCReasonAllocSmall)
 	change := h.change
@@ -201,7 +201,7 @@ func TestGenericCausesRankBelow(t *testing.T) {
 	}
 }
 
-// TestVerdictAfterStartup checks that a verdict states the share that it judges.
+// TestVerdictAfterStartup checks that a verdict names the share that it judges.
 func TestVerdictAfterStartup(t *testing.T) {
 	h := calm().with(func(i int, c *gc.Collection) {
 		pause(c, 8*time.Millisecond, 0)

@@ -11,7 +11,7 @@ import (
 
 // assembled are histories that test rules at their thresholds: the rule fires on the
 // first, and not on near, which is just below the threshold. A nil near is the calm
-// history. why is the program that has such trouble.
+// history. why describes a program with such trouble.
 var assembled = map[string]struct {
 	why         string
 	there, near func() history

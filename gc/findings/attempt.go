@@ -8,7 +8,8 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// An attempt is the latest collection before an OutOfMemoryException, and what it left.
+// An attempt is the latest collection before an OutOfMemoryException, with the memory
+// that it left.
 type attempt struct {
 	number uint32
 	end    gc.Opt[time.Duration]
@@ -16,8 +17,8 @@ type attempt struct {
 	held   held
 }
 
-// held is a generation that holds much of the heap as free space. Only its own kind of
-// object can use that.
+// A held is a generation with much of the heap as free space. The space is lost to other
+// allocations, because only its own kind of object can use it.
 type held struct {
 	generation int
 	free, size int64
@@ -54,8 +55,7 @@ func heldBy(c *gc.Collection) (held, bool) {
 	return most, true
 }
 
-// heldShare is the least share of the heap, in percent, that free space takes where an
-// allocation failed although there was some. Own.
+// fit compares a collection's pause with its promoted bytes.
 const heldShare = 10
 
 // heapNames are the names of the heaps of large and pinned objects in sentences.

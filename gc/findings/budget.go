@@ -9,9 +9,9 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// A Budget is how much pauses may cost before the garbage collector is to blame.
-// A zero field means the default: 5 % of the time, which mem-doc calls normal, and
-// 100 ms for the longest pause, from PerfView's guide.
+// A Budget is how much pauses may cost before the garbage collector is to blame. A zero
+// field means the default: 5 % of the time, because mem-doc calls that normal, and 100 ms
+// for the longest pause, from PerfView's guide.
 type Budget struct {
 	Share float64       // percent of the time
 	Pause time.Duration // the longest
@@ -64,8 +64,8 @@ func (b Budget) orDefault() Budget {
 // high returns the share at which pauses are a clear problem: twice the budget.
 func (b Budget) high() float64 { return min(100, 2*b.Share) }
 
-// level returns how far a share of the time goes: 0 within budget, 1 beyond it, 2 to
-// where it is a clear problem.
+// level rates a share of the time: 0 within the budget, 1 beyond it, 2 for a clear
+// problem.
 func (b Budget) level(share float64) int {
 	switch {
 	case share >= b.high():

@@ -12,8 +12,9 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// A burden is the part of the pauses due to one kind of root: a collection marks from all
-// roots, and updates the references in them when it moves objects.
+// A burden is the part of the pauses due to one kind of root. Roots cost time because a
+// collection marks from all of them, and updates the references in them when it moves
+// objects.
 type burden struct {
 	spent             stats.Spent
 	marking, updating time.Duration // of spent
@@ -55,7 +56,8 @@ func (c *Case) divide(col *gc.Collection) {
 		onStacks: d[stats.MarkStacks], onHandles: d[stats.MarkHandles], onDependent: d[stats.MarkDependent],
 		onOlder: d[stats.MarkOlder], onFinalizers: d[stats.MarkFinalizers],
 	}
-	// Weak handles are cleared in one scan, which clears dependent handles too.
+	// Weak handles count as handles, because they are cleared in the same scan as
+	// dependent handles.
 	weak := onHandles
 	if marking[onDependent] > marking[onHandles] {
 		weak = onDependent
@@ -78,8 +80,8 @@ func (c *Case) divide(col *gc.Collection) {
 }
 
 // updates returns how long relocation updated the references in the roots of each burden.
-// Relocation that takes longer than moving the survivors visits mostly roots, the same
-// that marking visited, and is divided as marking was. A stack of 20,000 frames, 1,500
+// Relocation that takes longer than moving the survivors is divided in proportion to
+// marking, because it visits mostly the same roots. A stack of 20,000 frames, 1,500
 // threads, 400,000 dependent handles and an array of 5 million references all took as
 // long to relocate as to mark, or longer.
 func updates(d *stats.Division, marking *[numBurdens]time.Duration) (updating [numBurdens]time.Duration) {
@@ -97,8 +99,8 @@ func updates(d *stats.Division, marking *[numBurdens]time.Duration) (updating [n
 	return updating
 }
 
-// heaviest returns the burden with the largest usual share. Objects whose finalizers do
-// not finish have a finding of their own.
+// heaviest returns the burden with the largest usual share. It leaves out objects whose
+// finalizers do not finish, because they have a finding of their own.
 func (j *judgement) heaviest() (i int, share float64) {
 	_, stuck := j.unfinishedRun()
 	for k := range j.burdens {

@@ -137,8 +137,8 @@ func classed(c *gc.Collection) bool {
 const numRoots = 16
 
 // mark adds up the bytes that were marked from each kind of root, and how much longer
-// than the mean the slowest heap took to mark. It skips background collections, which
-// mark while threads run.
+// than the mean the slowest heap took to mark. It skips background collections, because
+// they mark while threads run.
 func (c *Case) mark(col *gc.Collection) {
 	if col.Kind == gc.Background {
 		return
@@ -166,7 +166,7 @@ func (c *Case) mark(col *gc.Collection) {
 // collections began: space that the previous one freed and nothing used. mem-doc
 // judges fragmentation by it.
 type entryFragmentation struct {
-	tally      tally // of those with much free space
+	tally      tally // of collections with much free space
 	seen       int   // background collections with known sizes
 	free, size int64 // of the one of tally with the most free space
 }
@@ -188,7 +188,7 @@ func (e *entryFragmentation) add(c *gc.Collection, i, retain int) {
 
 // A freeSpace is the free space of a generation after gen2 collections.
 type freeSpace struct {
-	tally      tally // of those with much free space
+	tally      tally // of collections with much free space
 	free, size int64 // of the one of tally with the most free space
 }
 
@@ -235,8 +235,9 @@ func (h *heapCounts) add(c *gc.Collection, startup bool) {
 	h.direction = step
 }
 
-// A startup is the first seconds of a program, when it loads code and fills caches.
-// It is known if the trace has the first collection of the process.
+// A startup is the first seconds of a program, which are judged apart because it loads
+// code and fills caches. It is known only if the trace has the first collection of the
+// process.
 type startup struct {
 	known bool
 	until time.Duration
@@ -276,7 +277,7 @@ func generation(c *gc.Collection, i int) *gc.Generation {
 	return &c.Generations[i]
 }
 
-// A tally counts collections and retains those with the longest pauses.
+// A tally counts collections and retains the ones with the longest pauses.
 type tally struct {
 	count   int
 	pause   time.Duration

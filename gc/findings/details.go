@@ -11,34 +11,35 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// Details holds what other events show about a process: what it allocates, pins and
-// finalizes, its GC handles, and what induces its collections. Findings quote it. The zero Details is empty.
+// Details holds figures from other events about a process: its allocations, pins,
+// finalizers and GC handles, and the causes of induced collections. Findings quote it.
+// The zero Details is empty.
 type Details struct {
 	Source alloc.Source    // of Types
-	Types  []AllocatedType // the largest of each heap, those with the most bytes first
+	Types  []AllocatedType // the largest of each heap, in descending order of bytes
 	// LargeBelow holds the shares, in percent, of the bytes allocated in the LOH in objects
 	// smaller than each of ProposedLOHThresholds; nil if unknown.
 	LargeBelow []float64
-	Collects   []Caller // of GC.Collect, those with the most calls first
-	Unforced   []Caller // of what induces GCs with the reason InducedNotForced
+	Collects   []Caller // of GC.Collect, in descending order of calls
+	Unforced   []Caller // of methods that induce GCs with the reason InducedNotForced
 
-	Handles []OpenHandles // those with the most open first
-	Pins    []PinnedType  // those with the most bytes first
+	Handles []OpenHandles // in descending order of open handles
+	Pins    []PinnedType  // in descending order of bytes
 	// PinnedFrom is the method that creates most of the GC handles that pin, empty if
 	// unknown.
 	PinnedFrom string
-	Finalized  []FinalizedType // those with the most objects first
-	Joins      *join.Sum       // what the threads of server GC did in pauses; nil if unknown
+	Finalized  []FinalizedType // in descending order of objects
+	Joins      *join.Sum       // activities of the threads of server GC in pauses; nil if unknown
 }
 
 // An AllocatedType is the sampled allocation of one type on one heap.
 type AllocatedType struct {
 	Name  string
 	Heap  alloc.Heap
-	Share float64 // of what was allocated on Heap, in percent
+	Share float64 // of the allocation on Heap, in percent
 	alloc.Estimate
-	// From is the method that allocates most of it, empty if the trace has no stacks
-	// with names. FromBytes is how much that method allocates.
+	// From is the method that allocates most of it, empty if the trace has no stacks with
+	// names. FromBytes are the method's bytes.
 	From      string
 	FromBytes int64
 }
@@ -120,7 +121,7 @@ func (f *Finding) quoteCallers(callers []Caller, what string) {
 
 func callersUnknown(_ *judgement, f *Finding) bool { return len(f.Callers) == 0 }
 
-// creatorsHidden reports whether the runtime's walk of the stack sees no method for most
+// creatorsHidden reports whether the runtime's stack walk finds no method for most
 // created handles, as from .NET 9 on.
 func creatorsHidden(j *judgement) bool {
 	v := versionOf(j.Summary.Process)
@@ -132,8 +133,8 @@ func handlesUnnamed(j *judgement, _ *Finding) bool {
 	return !creatorsHidden(j) && !j.Details.NamesHandleCreators()
 }
 
-// handlesUnknown reports whether another trace would tell which handles are created, but
-// not by what.
+// handlesUnknown reports whether another trace would name the created handles, but not
+// their creators.
 func handlesUnknown(j *judgement, _ *Finding) bool {
 	return creatorsHidden(j) && len(j.Details.Handles) == 0
 }

@@ -28,8 +28,8 @@ const (
 	matrixFile = "testdata/matrix.json" // findings by program
 )
 
-// TestDocs holds docs/findings.md to the rules, and to the tables that the tests
-// below make where traces and programs are available.
+// TestDocs compares docs/findings.md with the rules, and with the tables that the tests
+// below make if traces and programs are available.
 func TestDocs(t *testing.T) {
 	const path = "../../docs/findings.md"
 	want := findingsDoc(load(t, tracesFile), load(t, matrixFile))
@@ -47,7 +47,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// A row is what was found in a trace, or of a program.
+// A row holds the findings on a trace, or on a program.
 type row struct {
 	Name    string
 	Verdict string
@@ -86,7 +86,7 @@ func rowOf(name string, r *findings.Result) row {
 	return out
 }
 
-// TestTraceTable holds the table of traces to the reference traces.
+// TestTraceTable compares the table of traces with the reference traces.
 func TestTraceTable(t *testing.T) {
 	extent.Long(t, "reads all reference traces")
 	shared := os.Getenv("GCTRAIL_SHARED")
@@ -316,7 +316,8 @@ func basisText(b findings.Basis) string {
 	return ""
 }
 
-// measurements writes the tables of measured advice, and of settings that were not.
+// measurements writes the tables of measured advice, and of settings without
+// measurements.
 func measurements(p func(string, ...any), settings map[string]findings.Setting) {
 	rows := map[string][]string{} // by row, the rules and settings that rest on it
 	var order []string

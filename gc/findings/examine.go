@@ -9,19 +9,19 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options restrict what is examined. The zero Options restrict nothing.
+// Options configure an examination. The zero Options restrict nothing.
 type Options struct {
 	Budget Budget
-	// Retain is how many numbers each finding's All may have. The memory of a Set
-	// grows with it.
+	// Retain is how many numbers each finding's All may have. It costs memory, because a
+	// Set holds them all.
 	Retain int
 	// Only reports whether a collection counts; nil counts all.
 	Only func(*gc.Collection) bool
-	// Details returns what else is known about a process. It is called when the
-	// trace has been read; it may be nil.
+	// Details returns further figures on a process. It is called when the trace has been
+	// read; it may be nil.
 	Details func(*gc.Process) Details
-	// SumsOnly leaves out of each Summary what findings do not need: see there. Then a
-	// process takes some 25 kB, however many collections it has.
+	// SumsOnly leaves out parts of each Summary that findings do not need (see there), so
+	// that a process takes some 25 kB, however many collections it has.
 	SumsOnly bool
 	// From and To restrict the time that shares refer to.
 	From, To gc.Opt[time.Duration]
@@ -38,9 +38,9 @@ type Result struct {
 	Verdict  string // in a sentence, or two if it is not certain
 }
 
-// Examine reads a trace to its end and judges its processes, those with the
-// longest total pause first. Processes without collections are left out. If src
-// fails, Examine returns the error and the results up to it.
+// Examine reads a trace to its end and judges its processes, in descending order of total
+// pause. Processes without collections are left out. If src fails, Examine returns the
+// error and the results up to it.
 func Examine(src trace.Source, o Options) ([]Result, error) {
 	var m gc.Model
 	s := Set{Options: o}
@@ -94,9 +94,9 @@ func (s *Set) Add(c *gc.Collection) {
 // Has reports whether a process has collections that count.
 func (s *Set) Has(p *gc.Process) bool { return s.cases[p.Identity()] != nil }
 
-// Judge applies the rules to the evidence so far on each process, those with the
-// longest total pause first. It changes nothing, so that further collections can be
-// added. The totals in the results' summaries belong to the Set: they change with it.
+// Judge applies the rules to the evidence so far on each process, in descending order of
+// total pause. It changes nothing, so that further collections can be added. The totals
+// in the results' summaries belong to the Set: they change with it.
 func (s *Set) Judge(t Trace) []Result {
 	for _, c := range s.order {
 		if c.Summary.Process.Server.Or(false) {

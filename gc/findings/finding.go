@@ -19,26 +19,26 @@ type Finding struct {
 	Description string
 	// Evidence holds the same figures by name; the name ends with the unit.
 	Evidence []Figure
-	// Collections holds the numbers of up to five collections that show it, those
-	// with the longest pauses first. Shown counts all that show it.
+	// Collections holds the numbers of up to five collections that show it, in descending
+	// order of pause. Shown counts all of them.
 	Collections []uint32
 	Shown       int
 	// All holds the numbers of all of them, in order of their start: the latest
 	// Options.Retain.
 	All []uint32
 
-	// These are from the Details; Description quotes the first of them.
+	// These are from the Details; Description quotes the first of each.
 	Types     []AllocatedType
 	Callers   []Caller
 	Handles   []OpenHandles
 	Pins      []PinnedType
 	Finalized []FinalizedType
-	Heaps     []join.Row // of server GC, those that others waited for longest first
+	Heaps     []join.Row // of server GC, in descending order of the time that others waited for them
 
 	Advice   []string
 	Settings []Setting
-	// Next holds the steps to investigate it. They name no command line: the
-	// program that shows the finding knows its own commands.
+	// Next holds the steps to investigate it. They contain no command lines, because the
+	// program that shows the finding has its own commands.
 	Next []Step
 
 	rule   *rule // nil for R01
@@ -69,9 +69,9 @@ type Setting struct {
 // A Step is something to look at next.
 type Step struct {
 	Action  Action
-	Purpose string // "see what these collections did"
+	Purpose string // "see details of these collections"
 
-	// For ListCollections: which ones, and the figures to show. Unknown and zero
+	// For ListCollections: the collections, and the figures to show. Unknown and zero
 	// values do not filter.
 	Generation gc.Opt[int]
 	Kind       gc.Kind
@@ -82,7 +82,7 @@ type Step struct {
 	// For ListEvents: the kinds of events.
 	Events []string
 
-	// For Record: what the new trace must contain.
+	// For Record: the required contents of the new trace.
 	Recording Recording
 }
 
@@ -108,7 +108,7 @@ var actionNames = [...]string{
 
 func (a Action) String() string { return enum.Name("Action", actionNames[:], a) }
 
-// Recording is what a new trace must contain.
+// Recording selects the required contents of a new trace.
 type Recording uint8
 
 const (

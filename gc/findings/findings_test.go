@@ -117,8 +117,8 @@ func unrecorded() history {
 	return h
 }
 
-// TestLowerBounds: a finding that quotes a total pause which may be larger says so, and
-// the one that nothing is wrong is not certain.
+// TestLowerBounds: a finding that quotes a total pause as a lower bound is marked so, and
+// then the finding that nothing is wrong is not certain.
 func TestLowerBounds(t *testing.T) {
 	unseen := func(i int, c *gc.Collection) {
 		if i == 0 {
@@ -180,7 +180,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestQuotesTheWorst checks that a finding names the collections that cost most.
+// TestQuotesTheWorst checks that a finding names the most expensive collections.
 func TestQuotesTheWorst(t *testing.T) {
 	h := calm().with(func(i int, c *gc.Collection) {
 		pause(c, time.Duration(101+i*7%100)*time.Millisecond, 0)
@@ -218,8 +218,8 @@ func TestStartup(t *testing.T) {
 	}
 }
 
-// TestEarlierFindings checks that asking changes no later answer, and that the
-// memory which findings take does not grow with the collections.
+// TestEarlierFindings checks that judging changes no later result, and that the memory of
+// findings does not grow with the collections.
 func TestEarlierFindings(t *testing.T) {
 	h := calm().with(func(i int, c *gc.Collection) {
 		old(i, c)
@@ -235,8 +235,8 @@ func TestEarlierFindings(t *testing.T) {
 	}
 }
 
-// TestSnapshots checks that a Set knows a process again by its snapshots, which live
-// collections have.
+// TestSnapshots checks that a Set recognizes a process by its snapshots, because live
+// collections have these.
 func TestSnapshots(t *testing.T) {
 	in, err := open.File("../../testdata/"+web, open.Options{Want: gc.Wants})
 	if err != nil {
@@ -298,8 +298,8 @@ func BenchmarkFindings(b *testing.B) {
 	}
 }
 
-// TestDetails: a finding about large objects names the type that is allocated
-// most in the LOH, not the one that is allocated most of all.
+// TestDetails: a finding about large objects names the type with most bytes in the LOH,
+// not the one with most bytes of all.
 func TestDetails(t *testing.T) {
 	h := calm().with(func(i int, c *gc.Collection) {
 		c.Reason, c.Generation = gc.Some(clr.GCReasonAllocLarge), gc.Some(2)
@@ -334,8 +334,8 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-// TestQuotedObjects: findings about handles, pins and finalizers name what the trace
-// has of them.
+// TestQuotedObjects: findings about handles, pins and finalizers name the ones in the
+// trace.
 func TestQuotedObjects(t *testing.T) {
 	details := findings.Details{
 		Handles: []findings.OpenHandles{
@@ -370,8 +370,8 @@ func TestQuotedObjects(t *testing.T) {
 	}
 }
 
-// TestLOHThreshold: R24 proposes the smallest threshold that nearly all of the sampled
-// large objects are below, and none where their sizes are unknown.
+// TestLOHThreshold: R24 proposes the smallest threshold above nearly all of the sampled
+// large objects, and none if their sizes are unknown.
 func TestLOHThreshold(t *testing.T) {
 	h := calm().with(func(_ int, c *gc.Collection) {
 		c.Reason, c.Generation = gc.Some(clr.GCReasonAllocLarge), gc.Some(2)
@@ -417,8 +417,8 @@ func TestLOHThreshold(t *testing.T) {
 	}
 }
 
-// TestRetainsAll checks that a finding has all collections that show it where they
-// are to be retained, the latest of them where they are many.
+// TestRetainsAll checks that a finding has all collections that show it if they are to be
+// retained, and the latest of them if they are many.
 func TestRetainsAll(t *testing.T) {
 	h := calm().with(func(i int, c *gc.Collection) {
 		if i%3 == 0 {

@@ -59,14 +59,15 @@ var fullRules = []rule{
 	},
 }
 
-// groupedLifetimes compares objects that die one by one with ones that die in groups.
+// groupedLifetimes compares objects that die one by one with objects that die in groups.
 var groupedLifetimes = Measurement{
 	"cures mixed (60,000 objects of up to 3 kB), .NET 10", "replace them in groups of 1,000, not one by one", "31 gen 2 GCs per 1,000 batches; 98 MB of the heap of 207 MB free", "24 gen 2 GCs; 1 of 124 MB free",
 }
 
-// conserves reports whether GCConserveMemory runs most of the GCs that compact gen 2.
-// Only that setting, or DATAS which sets it to 5, makes the runtime compare the free space of all
-// heaps together, and DATAS exists from .NET 8 on for server GC.
+// conserves reports whether GCConserveMemory runs most of the GCs that compact gen 2. The
+// sign is a comparison of the free space of all heaps together, because only that
+// setting, or DATAS which sets it to 5, makes the runtime do so. DATAS exists from .NET 8
+// on for server GC.
 func conserves(j *judgement, _ *Finding) bool {
 	return 2*j.tallies[fullConserving].count >= j.tallies[fullFragmented].count
 }

@@ -19,8 +19,8 @@ type history struct {
 	change  func(i int, c *gc.Collection)
 }
 
-// calm returns a process in whose collections nothing is to be found: each
-// tenth is a full one in the background, the others are young and short.
+// calm returns a process whose collections have no findings: each tenth is a full one in
+// the background, the others are young and short.
 func calm() history {
 	return history{
 		process: gc.Process{PID: 1, Server: gc.Some(false), Stopped: 100 * time.Second},

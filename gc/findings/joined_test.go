@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A joined trace also says what the threads of server GC did.
+// A joined trace also collects the join events of server GC.
 type joined struct {
 	trace.Source
 	model join.Model

@@ -61,7 +61,7 @@ var joinRules = []rule{{
 	},
 }}
 
-// unevenAdvice is what to do where one thread marks more than the others.
+// unevenAdvice is for one thread that marks more than the others.
 const unevenAdvice = "Look for one huge array or one long linked list that refers to most of the young objects: one GC thread marks through it."
 
 // both reports whether two conditions hold.
@@ -69,8 +69,9 @@ func both(a, b func(*judgement, *Finding) bool) func(*judgement, *Finding) bool 
 	return func(j *judgement, f *Finding) bool { return a(j, f) && b(j, f) }
 }
 
-// enoughJoins reports whether enough collections have join events to say why their threads
-// usually wait: a thread that loses its processor can decide it for a few.
+// enoughJoins reports whether enough collections have join events to explain why their
+// threads usually wait. A few are not enough, because a thread may lose its processor in
+// some of them.
 func enoughJoins(j *judgement) bool { return j.Details.Joins.Collections >= manyJoins }
 
 func waitsBecause(causes ...join.Cause) func(*judgement, *Finding) bool {

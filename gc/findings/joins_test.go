@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc/join"
 )
 
-// What to do where the threads of server GC wait depends on why.
+// TestWaitingHeaps: the advice about waiting threads of server GC depends on the reason.
 func TestWaitingHeaps(t *testing.T) {
 	const ms = time.Millisecond
 	sum := func(collections int, rows ...join.Row) *join.Sum {

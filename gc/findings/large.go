@@ -47,7 +47,7 @@ var largeRules = []rule{
 	},
 }
 
-// largeAdvice proposes what to allocate instead.
+// largeAdvice proposes alternatives to large allocations.
 var largeAdvice = []advice{
 	{
 		when: "most of what these GCs freed was in the LOH, and most of that are strings", fits: mostlyOf(largeStrings),
@@ -101,7 +101,7 @@ var (
 	}
 )
 
-// largeKind is the kind of object that most of the LOH consists of.
+// largeKind is the kind of object that takes most of the LOH.
 type largeKind uint8
 
 const (
@@ -113,8 +113,8 @@ const (
 // nouns name the kinds in sentences.
 var nouns = [...]string{"large objects (85,000 bytes and more)", "large strings (85,000 bytes and more)", "large arrays of collections (85,000 bytes and more)"}
 
-// bucketNames begin the names of types that collections of the class library hold their
-// entries in.
+// bucketNames begin the names of types in which the class library's collections hold
+// their entries.
 var bucketNames = []string{"Entry[", "Slot[", "Node[", "VolatileNode[", "Bucket["}
 
 func kindOfLarge(name string) largeKind {
@@ -129,7 +129,7 @@ func kindOfLarge(name string) largeKind {
 	return largeArrays
 }
 
-// largeKind returns what half of the sampled LOH allocation or more consists of.
+// largeKind returns the kind that takes half of the sampled LOH allocation or more.
 func (d *Details) largeKind() largeKind {
 	var shares [len(nouns)]float64
 	for _, t := range d.typesOn(alloc.Large) {
@@ -147,8 +147,8 @@ func mostlyOf(kind largeKind) func(*judgement, *Finding) bool {
 	return func(j *judgement, f *Finding) bool { return inLOH(j, f) && j.Details.largeKind() == kind }
 }
 
-// allocationAdvice returns advice on finding the allocated types, depending on what the
-// trace shows of them.
+// allocationAdvice returns advice on finding the allocated types, depending on the stacks
+// and types in the trace.
 func allocationAdvice(what string) []advice {
 	return []advice{
 		{
@@ -179,8 +179,9 @@ func onlyTypesNamed(j *judgement, f *Finding) bool {
 // in the LOH than in the POH.
 func inLOH(j *judgement, _ *Finding) bool { return j.large[0] >= j.large[1] }
 
-// lohThresholds are the values of GCLOHThreshold, in bytes, that R24 chooses from. From
-// .NET 7 on the runtime takes 4,194,216 for any larger one, the room in a region.
+// lohThresholds are the values of GCLOHThreshold, in bytes, that R24 chooses from. There
+// is none above 4,194,216, because from .NET 7 on the runtime uses that for any larger
+// one: the room in a region.
 var lohThresholds = []uint64{200_000, 500_000, 1_000_000, 2_000_000, 4_000_000}
 
 // ProposedLOHThresholds returns the values of GCLOHThreshold, in bytes, that R24 chooses

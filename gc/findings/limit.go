@@ -123,8 +123,8 @@ func (j *judgement) limitText() string {
 	return text + "."
 }
 
-// limitAdvice is for a heap without room. Raising the limit does not help if free space
-// that nothing can use fills the heap.
+// limitAdvice is for a heap without room. It depends on free space, because raising the
+// limit does not help if unusable free space fills the heap.
 var limitAdvice = []advice{
 	{
 		when: "the pinned object heap holds 10 % of the heap as free space, and more than the LOH", fits: holds(4),
@@ -216,8 +216,8 @@ func was(n int) string {
 	return "were"
 }
 
-// loadText names the memory that the memory load is a share of: physical memory, limited by
-// the container if there is one; or, from .NET 7 on, the address range of the heap if a
+// loadText names the memory behind the memory load: physical memory, limited by the
+// container if there is one; or, from .NET 7 on, the address range of the heap if a
 // larger share of that is in use. Under a hard limit the range is five times the limit
 // (gc.cpp, generation_to_condemn; interface.cpp, GCHeap::Initialize).
 func (j *judgement) loadText() string {

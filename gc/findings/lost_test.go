@@ -8,7 +8,8 @@ import (
 	"github.com/gctrail/gctrail/gc/stats"
 )
 
-// TestEventsLost: what could not be read is told, and how many GCs it is known to touch.
+// TestEventsLost: a finding counts the unreadable places, and the GCs that they are known
+// to touch.
 func TestEventsLost(t *testing.T) {
 	for affected, want := range map[bool]string{
 		false: "1 unreadable place: no GC is known to lack events.",
@@ -24,7 +25,7 @@ func TestEventsLost(t *testing.T) {
 	}
 }
 
-// TestLeftOut: without the processes that were left out there is no verdict.
+// TestLeftOut: if processes were left out, there is no verdict.
 func TestLeftOut(t *testing.T) {
 	left := Trace{LeftOut: 10}
 	if why := left.incomplete(); !left.holes() || why != "only the first 1,024 processes are read" {

@@ -93,13 +93,14 @@ var markRules = []rule{
 
 var listHandles = Step{Action: ListHandles, Purpose: "see which handles stay open", Events: []string{"SetGCHandle"}}
 
-// recordHandles is for the runtimes that hide what creates handles: see creatorsHidden.
+// recordHandles is the next step for runtimes that hide the creators of handles: see
+// creatorsHidden.
 var (
 	recordHandles  = Step{Action: Record, Purpose: "record which handles are allocated", Recording: HandleStacks, Events: []string{"SetGCHandle"}}
 	recordCreators = Step{Action: Record, Purpose: "record which handles are allocated, and by which code", Recording: HandleStacks, Events: []string{"SetGCHandle"}}
 )
 
-// weighs makes advice fit where the roots of a burden take the time, or the objects that
+// weighs makes advice fit if the roots of a burden take the time, or the objects that
 // they hold.
 func weighs(on int, byObjects bool) func(*judgement, *Finding) bool {
 	return func(j *judgement, _ *Finding) bool {
@@ -108,7 +109,7 @@ func weighs(on int, byObjects bool) func(*judgement, *Finding) bool {
 	}
 }
 
-// onRoots makes advice fit where a kind of root is the heaviest, whatever takes the time.
+// onRoots makes advice fit if a kind of root is the heaviest, for either reason.
 func onRoots(on int) func(*judgement, *Finding) bool {
 	return func(j *judgement, _ *Finding) bool {
 		i, _ := j.heaviest()
@@ -120,13 +121,15 @@ func manyOpen(j *judgement, f *Finding) bool {
 	return weighs(onHandles, false)(j, f) && j.manyHandles()
 }
 
-// manyHandles reports whether there are so many GC handles that visiting them can cost.
+// manyHandles reports whether there are so many GC handles that visiting them can be
+// expensive.
 func (j *judgement) manyHandles() bool {
 	return j.Summary.Last != nil && j.Summary.Last.Handles.Or(0) >= manyHandles
 }
 
-// leastBurden is the share of the pauses, in percent, that a kind of root takes at least.
-// Marking from older objects is a part of every young collection.
+// leastBurden is the least share of the pauses, in percent, of a kind of root. It is
+// higher for older objects, because marking from them is a part of every young
+// collection.
 func leastBurden(on int) float64 {
 	if on == onOlder || on == onFinalizers {
 		return largeShare

@@ -262,8 +262,8 @@ func heldBack(j *judgement) (Finding, bool) {
 	return f, true
 }
 
-// excess returns how much more was committed after the latest collection than the heap
-// took; 0 if unknown.
+// excess returns by how much the committed memory exceeded the heap after the latest
+// collection; 0 if unknown.
 func (j *judgement) excess() int64 {
 	heap := j.Summary.Heap
 	if !heap.Committed.Known() || !heap.After.Known() {

@@ -56,9 +56,9 @@ var modeRules = []rule{
 	},
 }
 
-// modes sums up collections by the latency mode that they ran in.
+// modes counts collections by their latency mode.
 type modes struct {
-	count, full [clr.PauseModeNoGC + 1]int // full are those of gen2
+	count, full [clr.PauseModeNoGC + 1]int // full ones are of gen2
 	known       int
 }
 
@@ -74,7 +74,7 @@ func (m *modes) add(c *gc.Collection) {
 	}
 }
 
-// usual returns the mode that half of the collections or more ran in.
+// usual returns the latency mode of half of the collections or more.
 func (m *modes) usual() (mode clr.PauseMode, ok bool) {
 	for mode, n := range m.count {
 		if n >= several && 2*n >= m.known {
@@ -84,7 +84,7 @@ func (m *modes) usual() (mode clr.PauseMode, ok bool) {
 	return 0, false
 }
 
-// usuallyIn reports whether half of the collections or more ran in a latency mode.
+// usuallyIn reports whether half of the collections or more had a latency mode.
 func (j *judgement) usuallyIn(mode clr.PauseMode) bool {
 	usual, ok := j.modes.usual()
 	return ok && usual == mode
@@ -95,7 +95,8 @@ func inMode(mode clr.PauseMode) func(*judgement, *Finding) bool {
 }
 
 // batched reports whether the latency mode Batch keeps gen 2 from being collected in the
-// background: it is also the mode of a process with background GC switched off.
+// background. It checks the setting too, because Batch is also the mode of a process with
+// background GC switched off.
 func (j *judgement) batched() bool {
 	return j.usuallyIn(clr.PauseModeBatch) && !j.concurrentOff()
 }

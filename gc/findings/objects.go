@@ -15,13 +15,13 @@ type OpenHandles struct {
 	Kind          clr.HandleKind
 	Created, Open int64   // Open were not destroyed in the trace
 	Growth        float64 // handles a second by which Open grew steadily, else 0
-	// From is the method that created most of Open, empty if the trace has no stacks
-	// with names. FromOpen is how many of them it created.
+	// From is the method that created most of Open, empty if the trace has no stacks with
+	// names. FromOpen counts the method's.
 	From     string
 	FromOpen int64
 }
 
-// A PinnedType is what collections found pinned of one type.
+// A PinnedType sums up the pinned objects of one type.
 type PinnedType struct {
 	Name        string
 	Pins, Bytes int64   // objects, each collection on its own
@@ -32,7 +32,7 @@ type PinnedType struct {
 	Gap         gc.Opt[int64] // free bytes before pinned objects
 }
 
-// A FinalizedType is what was finalized of one type.
+// A FinalizedType counts the finalized objects of one type.
 type FinalizedType struct {
 	Name  string // empty if unknown
 	Count int64

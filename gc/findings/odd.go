@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// The bounds and thresholds of the rule for random long pauses. All are own; none
+// The bounds and thresholds of the rule for random long pauses. All are own, because none
 // of the 43 traces that they were set by has such a pause.
 const (
 	maxSample      = 128 // collections of a class that the fit is made of, at least half of it once there are so many
@@ -23,23 +23,22 @@ const (
 	gaussian       = 1.4826
 )
 
-// A point is how long a collection worked in its pause, and what it promoted.
+// A point is the working time of a collection in its pause, and its promoted bytes.
 type point struct {
 	promoted int64
 	working  time.Duration
 }
 
-// A suspect is a collection with a long pause, between the one of its class before
-// and the one after it.
+// A suspect is a collection with a long pause, with its neighbours in its class.
 type suspect struct {
 	point
 	shownCollection
-	index         int // among those of its class
+	index         int // within its class
 	before, after gc.Opt[point]
 }
 
-// A pauseFit compares the pauses of one generation and kind with what they
-// promoted. Its memory is bounded: it samples every so many collections.
+// A pauseFit compares the pauses of one generation and kind with their promoted bytes. It
+// samples every so many collections, so that its memory is bounded.
 type pauseFit struct {
 	seen     int
 	every    int
@@ -48,7 +47,7 @@ type pauseFit struct {
 	last     gc.Opt[point]
 }
 
-// add takes in a collection that is not a background one: those mark while threads
+// add adds a collection. It leaves out background ones, because they mark while threads
 // run.
 func (f *pauseFit) add(c *gc.Collection, startup bool) {
 	pause, known := c.Pause().Get()
@@ -94,8 +93,8 @@ type random struct {
 	explained time.Duration
 }
 
-// random returns the collections whose pause is far from what they promoted
-// explains, while those before and after them are not: the distance of the
+// random returns the collections whose pause is far from the one expected for their
+// promoted bytes, while their neighbours' are not. It measures the distance of the
 // logarithm from a robust line (Theil and Sen), in median absolute deviations.
 func (f *pauseFit) random() []random {
 	if f.seen < fewestAlike || len(f.suspects) == 0 {
@@ -161,7 +160,7 @@ func medianOf(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// oddPauses looks for long pauses among those of collections that promoted as much.
+// oddPauses looks for long pauses among collections with as many promoted bytes.
 func oddPauses(j *judgement) (Finding, bool) {
 	var t tally
 	worst := random{suspect: new(suspect)}

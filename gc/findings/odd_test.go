@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// TestRandomPauses makes one pause of a trace six hundred milliseconds longer: that
-// collection is found, and no other.
+// TestRandomPauses makes one pause of a trace 600 ms longer: that collection is found,
+// and no other.
 func TestRandomPauses(t *testing.T) {
 	for _, number := range []uint32{61, 81} {
 		in, err := open.File("../../testdata/"+web, open.Options{Want: gc.Wants})
@@ -44,7 +44,8 @@ func TestRandomPauses(t *testing.T) {
 	}
 }
 
-// TestNoRandomPauses holds the rule to traces in which no pause was disturbed.
+// TestNoRandomPauses checks that the rule does not fire on traces without disturbed
+// pauses.
 func TestNoRandomPauses(t *testing.T) {
 	var paths []string
 	for _, pattern := range []string{

@@ -71,10 +71,10 @@ func (c *Case) Suspensions() []gc.SuspensionTotal {
 type outside struct {
 	count          int
 	total, longest time.Duration
-	by             []gc.SuspensionTotal // those that cost most first
+	by             []gc.SuspensionTotal // in descending order of time
 }
 
-// outsideOf sums up the suspensions that belong to no collection and are wanted.
+// outsideOf sums up the wanted suspensions that belong to no collection.
 func (j *judgement) outsideOf(wanted func(*gc.SuspensionTotal) bool) outside {
 	var o outside
 	for _, s := range j.Suspensions() {
@@ -147,14 +147,15 @@ func otherSuspensions(j *judgement) (Finding, bool) {
 	}, true
 }
 
-// processWatched returns how long the process was watched: the suspensions outside
-// collections are counted over all of that time, whatever part is selected.
+// processWatched returns how long the process was watched. It ignores the selected part,
+// because the suspensions outside collections are counted over the whole time.
 func (j *judgement) processWatched() time.Duration {
 	return j.Summary.Process.Watched(gc.Opt[time.Duration]{}, gc.Opt[time.Duration]{})
 }
 
-// suspendedElsewhere returns, for a verdict, for what share of the time threads were
-// suspended outside collections, heap walks included, and by what; empty within budget.
+// suspendedElsewhere describes, for a verdict, the share of the time that threads were
+// suspended outside collections, heap walks included, and the causes; empty within the
+// budget.
 func (j *judgement) suspendedElsewhere() string {
 	o := j.outsideOf(func(*gc.SuspensionTotal) bool { return true })
 	share := of(o.total, j.processWatched())

@@ -118,14 +118,14 @@ var pauseRules = []rule{
 	},
 }
 
-// shorterLives compares lists of objects that live long with ones that are dropped early,
+// shorterLives compares long-lived lists of objects with lists that are dropped early,
 // for the same work.
 var shorterLives = Measurement{
 	"cures batch (lists of 400,000 arrays), .NET 10", "lists of 4,000 arrays", "71 ms of processor time and one gen 2 GC per 400,000 arrays, 50.1 % paused", "7.7 ms, no gen 2 GC, 15.4 % paused",
 }
 
-// largerGen0Collect and largerGen0Large show that a larger gen 0 spares no gen 2 GCs that
-// have another cause than its budget.
+// largerGen0Collect and largerGen0Large show that a larger gen 0 avoids no gen 2 GCs
+// whose cause is not its budget.
 var (
 	largerGen0Collect = Measurement{
 		"cures collect (GC.Collect every 0.1 s, 100 MB stay), .NET 10", "GCgen0size=0x8000000", "43 ms of processor time per 1,000 steps, 14.4 % paused", "60 ms, 14.1 % paused",
@@ -173,8 +173,8 @@ func pauseShare(j *judgement) (Finding, bool) {
 	return f, true
 }
 
-// A dominant is the generation and kind of collection that pauses go to most,
-// and the reason that most of those pauses have.
+// A dominant is the generation and kind of collection with most of the pauses, and the
+// most common reason of these.
 type dominant struct {
 	generation  gc.Opt[int]
 	kind        gc.Kind
@@ -219,8 +219,8 @@ func (j *judgement) dominant() dominant {
 // caused reports whether one cause explains a quarter of the pauses.
 func caused(j *judgement, _ *Finding) bool { return j.cause != nil }
 
-// mostly makes advice fit where the dominant collections are of some sort, and no
-// cause explains them.
+// mostly makes advice fit if the dominant collections are of some sort, and no cause
+// explains them.
 func mostly(is func(*judgement, dominant) bool) func(*judgement, *Finding) bool {
 	return func(j *judgement, f *Finding) bool { return !caused(j, f) && is(j, j.dominant()) }
 }
@@ -265,8 +265,7 @@ func blockingFull(_ *judgement, d dominant) bool {
 	return ofGeneration(2)(d) && d.kind != gc.Background && !isInduced(d.reason) && !isLarge(d.reason)
 }
 
-// runsBlocking reports whether such GCs dominate though nothing known keeps them from
-// running in the background.
+// runsBlocking reports whether such GCs dominate without a known reason to block.
 func runsBlocking(j *judgement, d dominant) bool {
 	return blockingFull(j, d) && !j.concurrentOff() && !j.batched()
 }
@@ -275,8 +274,8 @@ func backgroundFull(_ *judgement, d dominant) bool {
 	return ofGeneration(2)(d) && d.kind == gc.Background && !isLarge(d.reason)
 }
 
-// stretches looks for pauses that pile up where the whole time looks well: a
-// program that idles for most of the trace can suffer in the rest of it.
+// stretches looks for stretches with many pauses. The whole trace can look well
+// nevertheless, because a program may idle for most of it.
 func stretches(j *judgement) (Finding, bool) {
 	worst := j.worst
 	if j.share >= j.budget.Share || worst.Share() < j.budget.high() {
@@ -330,8 +329,8 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 	return f, true
 }
 
-// longestPart returns what a pause was spent on most after its suspension, if the runtime
-// times it.
+// longestPart returns the part of a pause after its suspension that took longest, if the
+// runtime times it.
 func longestPart(c *gc.Collection) (stats.Part, time.Duration) {
 	d, known := stats.Divide(c)
 	d[stats.Suspending] = 0

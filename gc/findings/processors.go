@@ -16,8 +16,8 @@ const (
 	readingsShare  = 80 // percent of the pauses and of the time that readings must cover; own
 )
 
-// A shortage is why a program's threads did not run when they could; 0 if the trace does
-// not say.
+// A shortage is the reason why a program's threads did not run when they could; 0 if the
+// trace does not show it.
 type shortage uint8
 
 const (
@@ -57,7 +57,7 @@ func (j *judgement) processors() (t gc.ProcessorTime, s shortage) {
 	case s == 0:
 		return t, ownShortage
 	default:
-		return t, s // what waited may have waited for the quota
+		return t, s // waiting threads may have waited for the quota
 	}
 }
 
@@ -72,8 +72,8 @@ func (j *judgement) others(t *gc.ProcessorTime) (float64, bool) {
 	return max(0, of(busy+t.Stolen.Or(0)-t.Run, time.Duration(l.MachineProcessors)*t.Covered.Or(0))), true
 }
 
-// shortOfProcessors returns a condition of advice: that one of the wanted shortages
-// applies, or, if wanted is 0, that the trace does not show whether one does.
+// shortOfProcessors returns a condition of advice: one of the wanted shortages applies
+// or, if wanted is 0, the trace does not show whether one does.
 func shortOfProcessors(wanted shortage) func(*judgement, *Finding) bool {
 	return func(j *judgement, _ *Finding) bool {
 		_, s := j.processors()
@@ -134,7 +134,8 @@ func byShortage(short, enough, unknown string, next ...Step) []advice {
 	}
 }
 
-// higherWeight compares suspensions before and after a program got more of the processors.
+// higherWeight compares suspensions before and after a program got a larger share of the
+// processors.
 var higherWeight = Measurement{
 	"lab list, .NET 10, beside eight busy loops on two processors", "cpu.shares=262144 instead of 1024", "8.11 ms to suspend, 554 ms a GC", "0.04 ms to suspend, 0.20 ms a GC",
 }
@@ -145,7 +146,7 @@ func waited(t *gc.ProcessorTime) string {
 		units.Duration(t.Wait), units.Percent(of(t.Wait, t.Run+t.Wait)))
 }
 
-// processorFigures are the evidence of all rules about processors.
+// processorFigures returns the evidence of all rules about processors.
 func (j *judgement) processorFigures(t *gc.ProcessorTime) []Figure {
 	figures := []Figure{
 		{"thread_run_ms", millis(t.Run)},

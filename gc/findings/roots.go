@@ -134,7 +134,7 @@ func handlesGrow(j *judgement) (Finding, bool) {
 func finalizers(j *judgement) (Finding, bool) {
 	t := &j.tallies[manyFinalizers]
 	if _, blocked := j.unfinishedRun(); blocked || t.count < several || of(t.count, j.all.Count) < largeShare/2 {
-		return Finding{}, false // objects that are disposed of need no finalizer, but those that wait have to be found first
+		return Finding{}, false // disposed objects need no finalizer, but waiting ones have to be found first
 	}
 	f := Finding{
 		Severity: Note, Confidence: Medium, weight: min(j.explains(t.pause), j.finalization()),

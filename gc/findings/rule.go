@@ -20,14 +20,14 @@ type rule struct {
 	kind      ruleKind
 	ends      bool   // its problem ends the process: verdicts name it first
 	minor     bool   // reported even where pauses do not exceed the budget
-	threshold string // what makes the rule fire
+	threshold string // when the rule fires
 	source    string // where the rule and its thresholds come from
 	tested    []Claim
 	find      func(*judgement) (Finding, bool)
 	advice    []advice
 }
 
-// advice is what to do, and what to look at next. All advice that fits is given.
+// An advice is a proposal or a next step. All advice that fits is given.
 type advice struct {
 	when     string                          // in words; empty for always
 	fits     func(*judgement, *Finding) bool // nil for always
@@ -63,7 +63,7 @@ var rules = slices.Concat(
 type Rule struct {
 	ID, Title string
 	Kind      string // "specific cause"
-	Threshold string // what makes the rule fire
+	Threshold string // when the rule fires
 	Source    string // where the rule and its thresholds come from
 	Tested    []Claim
 	Advice    []RuleAdvice
@@ -146,8 +146,8 @@ func (j *judgement) shares() []Figure {
 	return figures
 }
 
-// besideBudget returns the budget in brackets, with the share after start-up if
-// that is judged apart and differs.
+// besideBudget returns the budget in brackets, with the share after start-up if that is
+// judged apart and differs.
 func (j *judgement) besideBudget() string {
 	if steady := units.Percent(j.share); j.steady && steady != units.Percent(j.overall()) {
 		return fmt.Sprintf(" (%s after start-up; budget: %s)", steady, j.budget.share())
@@ -257,8 +257,8 @@ func (j *judgement) hurts() bool {
 	return j.share >= j.budget.Share || j.long.count > 0 || j.worst.Share() >= j.budget.high()
 }
 
-// costs returns the severity of a cause that explains a share of the pauses, in
-// percent. It is Note where pauses are within budget.
+// costs returns the severity of a cause that explains a share of the pauses, in percent.
+// It is Note if pauses are within the budget.
 func (j *judgement) costs(explains float64) Severity {
 	switch {
 	case explains < someShare || !j.hurts():

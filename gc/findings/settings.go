@@ -173,8 +173,8 @@ var (
 	}
 )
 
-// usualLoad compares a program under a threshold of memory load that it exceeds with
-// one that it does not.
+// usualLoad compares a program above a threshold of memory load with the same program
+// below it.
 var usualLoad = Measurement{
 	"gcload web, .NET 10, GCHighMemPercent=1 at a memory load of 11 %", "GCHighMemPercent=0x5F", "14.9 gen 2 GCs per GB allocated, 102 MB committed", "8.1 gen 2 GCs, 128 MB committed",
 }
@@ -212,7 +212,7 @@ func thresholdOf(size uint64) setting {
 	}
 }
 
-// maxGen0Budget is the value of GCGen0MaxBudget that is proposed.
+// maxGen0Budget is the proposed value of GCGen0MaxBudget.
 const maxGen0Budget = 0x2000000
 
 // heapCountOf returns the setting for a number of heaps.
@@ -236,8 +236,8 @@ func (s setting) with(fit func(*judgement) (setting, bool)) setting {
 	return s
 }
 
-// fewerHeaps returns how many heaps to try instead of the present number: a fair share
-// of the processors for each process with server GC, or half as many.
+// fewerHeaps returns a number of heaps to try: a fair share of the processors for each
+// process with server GC, or half of the present number.
 func (j *judgement) fewerHeaps() int {
 	now, n := j.Summary.Heap.MaxHeaps, j.Summary.Heap.MaxHeaps/2
 	if t := &j.Trace; t.Servers > 1 && t.CPUs > 0 {

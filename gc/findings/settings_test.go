@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// TestSettings checks which settings are proposed for a process: those that its runtime
-// and its flavour of GC read, and whose value would change.
+// TestSettings checks the proposed settings: the process's runtime and flavour of GC must
+// read them, and their value must change.
 func TestSettings(t *testing.T) {
 	server, workstation := gc.Some(true), gc.Some(false)
 	for _, tt := range []struct {
@@ -45,8 +45,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestSettingsAreWhole checks that each setting has all that a reader needs, and that
-// rules name no other.
+// TestSettingsAreWhole checks that each setting is complete, and that rules name no
+// other.
 func TestSettingsAreWhole(t *testing.T) {
 	known := make(map[*setting]bool)
 	for _, s := range allSettings {

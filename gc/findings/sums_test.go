@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// TestSumsOnly checks that findings are the same without what SumsOnly leaves out: only
-// the sentence on the longest pause needs it.
+// TestSumsOnly checks that findings are the same with SumsOnly, except for the sentence
+// on the longest pause.
 func TestSumsOnly(t *testing.T) {
 	paths, err := filepath.Glob("../../testdata/net*-collect.nettrace.gz")
 	if err != nil || len(paths) == 0 {

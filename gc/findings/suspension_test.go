@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// TestSuspensions checks that suspensions in few background collections count as
-// other suspensions, for every rule, and those in most of them as heap walks.
+// TestSuspensions checks that suspensions in few background collections count as other
+// suspensions, for every rule, and suspensions in most of them as heap walks.
 func TestSuspensions(t *testing.T) {
 	prep := gc.SuspensionTotal{Reason: clr.SuspendReasonSuspendForGCPrep, Kind: gc.PauseOther, Count: 2, Total: 5 * time.Second, Max: 300 * time.Millisecond}
 	for _, tt := range []struct {

@@ -20,7 +20,7 @@ type Trace struct {
 	Keywords  uint64 // of the recorded events of the runtime's provider
 	Level     uint8  // the highest of them
 	Events    uint64 // of the runtime's provider
-	Lost      uint64 // events, without those left out
+	Lost      uint64 // events, without left out ones
 	LeftOut   uint64 // events of more processes than gc distinguishes
 	Damaged   int    // places that could not be read
 	Truncated bool   // the trace ends early
@@ -28,16 +28,16 @@ type Trace struct {
 	Sampled   bool   // the runtime's sample profiler ran
 	CPUs      int    // 0 if unknown
 
-	// Until is how long a trace has been recorded that is not at its end: a process
-	// without events may still run. It is unknown for a trace that was read to its
-	// end.
+	// Until is the time up to which an unfinished trace has been recorded. It can be
+	// later than the last event, because a process without events may still run. It is
+	// unknown for a trace that was read to its end.
 	Until gc.Opt[time.Duration]
 
-	// Silence is how long the trace has no event at its beginning: see trace.Info.
+	// Silence is the time without events at the beginning of the trace: see trace.Info.
 	Silence time.Duration
 
-	// StartsUnrecorded reports that the session did not record GCStart, so the
-	// trace may miss collections.
+	// StartsUnrecorded reports that the session did not record GCStart, so that the trace
+	// may lack collections.
 	StartsUnrecorded bool
 
 	// Servers counts the processes of the trace with server GC, and ServerHeaps
@@ -45,13 +45,13 @@ type Trace struct {
 	Servers, ServerHeaps int
 }
 
-// holes reports whether events that were raised are not in the trace.
+// holes reports whether the trace lacks events that were raised.
 func (t *Trace) holes() bool {
 	return t.Lost > 0 || t.LeftOut > 0 || t.Damaged > 0 || t.Truncated || t.Missing
 }
 
-// incomplete returns why whole collections may be missing without a count of lost events;
-// empty if none can be.
+// incomplete returns the reason why whole collections may be missing without a count of
+// lost events; empty if there is none.
 func (t *Trace) incomplete() string {
 	switch {
 	case t.Damaged > 0:
@@ -114,8 +114,8 @@ func RecordedOf(src trace.Source) []Recorded {
 		r := &all[i]
 		r.Events += n
 		r.Level = max(r.Level, d.Level)
-		// Any of its keywords enables an event: with several, it is unknown which
-		// one did.
+		// It counts only if it is the only keyword, because any of an event's keywords
+		// enables it.
 		if k := d.Keywords &^ sessionBits; bits.OnesCount64(k) == 1 {
 			r.Keywords |= k
 		}

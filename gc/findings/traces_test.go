@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// ruleTraces are, for each rule, a real trace in which it finds something and one
-// in which it does not. A plus merges two of one machine.
+// ruleTraces has, for each rule, a real trace in which it fires and one in which it does
+// not. A plus merges two of one machine.
 var ruleTraces = map[string]struct{ finds, not string }{
 	"R01": {"net21-win-x86-objver3.netperf.gz", web},
 	"R02": {web, "net8-win-x64-gcevents.etl.zip"},
@@ -133,9 +133,8 @@ func examine(t *testing.T, names ...string) []findings.Result {
 	return results
 }
 
-// TestCausesOfModes checks the findings on a program with a known cause: the first
-// cause, the generation and the heap that advice is for, and the settings that its
-// runtime reads.
+// TestCausesOfModes checks the findings on a program with a known cause: the first cause,
+// the generation and the heap of the advice, and the settings that its runtime reads.
 func TestCausesOfModes(t *testing.T) {
 	for _, tt := range []struct {
 		trace, cause string

@@ -16,7 +16,7 @@ type Measurement struct {
 
 // A Basis supports advice or a setting: measurements, or the reason that there are none.
 // Advice without measurements is worded as a thing to try. Advice that only looks further
-// changes nothing that could be measured.
+// needs neither, because it changes nothing that could be measured.
 type Basis struct {
 	Measured []Measurement
 	Untried  string // why it was not measured

@@ -22,7 +22,7 @@ func TestEveryRuleHasItsRow(t *testing.T) {
 	}
 }
 
-// faultsOf returns what a rule's row lacks.
+// faultsOf returns the gaps of a rule's row.
 func faultsOf(r *findings.Rule) []string {
 	var faults []string
 	if len(r.Tested) == 0 {
@@ -66,8 +66,8 @@ func faultsOfBasis(b findings.Basis, text, what string) []string {
 	return nil
 }
 
-// TestRowsAreRequired checks that a rule without a row, and advice that promises what was
-// not measured, are found.
+// TestRowsAreRequired checks that the test detects a rule without a row, and advice that
+// promises an unmeasured effect.
 func TestRowsAreRequired(t *testing.T) {
 	claims := []findings.Claim{{Program: "lab poh, .NET 10", Truth: "202 MB of the POH are free"}}
 	untried := findings.Basis{Untried: "no program at hand"}

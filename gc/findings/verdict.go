@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// innocent reports whether no finding is worse than a note, in a trace that is
-// complete, and with start-up included.
+// innocent reports whether no finding is worse than a note, in a complete trace, and with
+// start-up included.
 func (j *judgement) innocent(found []Finding) bool {
 	if j.all.Pause.Count() == 0 || j.affected() || j.Trace.StartsUnrecorded || j.Trace.incomplete() != "" || j.overall() >= j.budget.Share {
 		return false
@@ -20,9 +20,9 @@ func (j *judgement) innocent(found []Finding) bool {
 	return !slices.ContainsFunc(found, func(f Finding) bool { return f.Severity > Note && f.kind != quality })
 }
 
-// tooShort reports whether the trace is too short to say that pauses are within budget. A
-// single pause as long as the budget allows exceeds the share of a shorter time, and a few
-// GCs in a short time say little about the others.
+// tooShort reports whether the trace is too short to say that pauses are within budget.
+// In a short time, a single pause within the budget would exceed the share, and a few GCs
+// are not representative of the others.
 func (j *judgement) tooShort() bool {
 	watched := j.Summary.Watched()
 	return watched.Seconds() < 100*j.budget.Pause.Seconds()/j.budget.Share || watched < shortTrace && j.all.Count < several

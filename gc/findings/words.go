@@ -45,8 +45,8 @@ func perSecond(r stats.Rate) string {
 
 var certaintyWords = map[gc.Certainty]string{gc.Estimate: "about ", gc.LowerBound: "at least "}
 
-// bound marks a figure of all pauses if pauses are unknown, or lost events may have been
-// of more.
+// bound marks a figure of all pauses if pauses are unknown, or lost events may belong to
+// more.
 func (j *judgement) bound(figure string) string {
 	if j.all.PauseAtLeast() && !strings.HasPrefix(figure, "<") {
 		return "at least " + figure

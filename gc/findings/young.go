@@ -46,7 +46,7 @@ var youngRules = []rule{
 	},
 }
 
-// timeUnclear is what to do about GCs that take long though little survives them.
+// timeUnclear is for GCs that take long although little survives them.
 const timeUnclear = "Little survives these GCs, so find out what they spend their time on: marking from old objects or handles, or waiting for processors that other programs use."
 
 var listYoung = Step{
@@ -62,7 +62,7 @@ func youngSurvive(j *judgement) (Finding, bool) {
 		return Finding{}, false // an induced GC comes too early to judge by
 	}
 	share := j.young()
-	if j.mostlyTooSmall() { // what survives fills a gen 2 that is small: its GCs stand in for those of gen 1
+	if j.mostlyTooSmall() { // survivors fill a small gen 2, so that its GCs replace gen 1 GCs
 		share = min(100, share+j.explains(j.tallies[fullTooSmall].pause))
 	}
 	return Finding{
@@ -98,7 +98,7 @@ func frequentYoung(j *judgement) (Finding, bool) {
 }
 
 // oneThing reports whether suspension, one kind of root or one phase takes half of the
-// pauses: that explains them, however often GCs run.
+// pauses. That explains them, however often GCs run.
 func (j *judgement) oneThing() bool {
 	if _, share := j.heaviest(); share >= largeShare {
 		return true

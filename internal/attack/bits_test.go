@@ -20,8 +20,8 @@ func (s *seed) flipped(tb testing.TB) []bit {
 	return some
 }
 
-// TestHeaderBits flips bits of the headers of small traces of every format: of headers
-// that differ only in their values all bits of the first, and one bit of each other. A
+// TestHeaderBits flips bits of the headers of small traces of every format: for headers
+// that differ only in their values, all bits of the first and one bit of each other. A
 // sample flips a hundred of them, a full run all bits of the traces.
 func TestHeaderBits(t *testing.T) {
 	for _, s := range seeds(t) {

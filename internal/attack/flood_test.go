@@ -124,8 +124,7 @@ func (f *flood) raised(events int) iter.Seq[*trace.Event] {
 	}
 }
 
-// TestFloods writes each flood as a trace of each format, and reads it: what is
-// remembered of it is bounded.
+// TestFloods writes each flood as a trace of each format, and reads it in bounded memory.
 func TestFloods(t *testing.T) {
 	events := extent.Pick(10_000, 100_000, 1_000_000)
 	for i := range floods {
@@ -161,6 +160,6 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// maxFlood is how much more memory may be in use while a flood is read, but for
-// garbage.
+// maxFlood is how much the memory in use, without garbage, may grow while a flood is
+// read.
 const maxFlood = 64 << 20

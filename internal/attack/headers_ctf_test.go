@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/internal/tsdl"
 )
 
-// metadataHeaders returns those of the packets that metadata of CTF 1.8 comes in, and
-// the first and last lines.
+// metadataHeaders returns the headers of the packets of CTF 1.8 metadata, and the first
+// and last lines.
 func metadataHeaders(tb testing.TB, data []byte) []header {
 	const head, tail = 160, 64
 	if le.Uint32(data) != 0x75d11d57 {
@@ -86,7 +86,7 @@ func (w *ctfWalk) event(stream *tsdl.Stream) {
 	w.value("", e.Payload)
 }
 
-// since takes in as a header what was read since a bit.
+// since adds the bits since bit as a header.
 func (w *ctfWalk) since(bit int, shape string) {
 	w.list = append(w.list, header{w.from + bit/8, w.from + (w.pos+7)/8, shape})
 }

@@ -14,7 +14,8 @@ var etlHeaderSizes = map[byte]int{
 	etltest.Instance32: 0x48, etltest.Instance64: 0x48, etltest.Event32: 0x50, etltest.Event64: 0x50, etltest.Timed: 8,
 }
 
-// etlHeaders returns those of buffers, of the file, and of events that are not packed.
+// etlHeaders returns the headers of buffers, of the file, and of events that are not
+// packed.
 func etlHeaders(tb testing.TB, data []byte) []header {
 	const bufferHeader, compressed = 0x48, 0x40
 	w := newWalk(tb, data)
@@ -30,8 +31,8 @@ func etlHeaders(tb testing.TB, data []byte) []header {
 	return w.ended()
 }
 
-// etlEvents walks the events up to end. With file, the first one is the header of
-// the file, all of which is a header.
+// etlEvents walks the events up to end. With file, the whole first event counts as a
+// header, because it is the header of the file.
 func (w *walk) etlEvents(end int, file bool) {
 	for ; w.c.OK() && w.c.Off() < end; file = false {
 		at := w.c.Off()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// nettraceHeaders returns those of the file, its objects or blocks, and of events. The
-// records that describe kinds of events, stacks, threads and labels count too.
+// nettraceHeaders returns the headers of the file, its objects or blocks, and its events.
+// The records that describe kinds of events, stacks, threads and labels count too.
 func nettraceHeaders(version int) func(testing.TB, []byte) []header {
 	return func(tb testing.TB, data []byte) []header {
 		w := &nettraceWalk{newWalk(tb, data), version}
@@ -115,7 +115,7 @@ func (w *nettraceWalk) events(kind string, end int) {
 	}
 }
 
-// A nettraceEvent is what a walk needs of an event's header.
+// A nettraceEvent holds the fields of an event's header that a walk needs.
 type nettraceEvent struct {
 	flags byte   // of a compressed header: which fields it has
 	meta  uint64 // 0 is a record that describes events

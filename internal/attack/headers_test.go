@@ -12,8 +12,8 @@ import (
 
 var le = binary.LittleEndian
 
-// A header is the bytes of a trace from from to to that say how to read others.
-// Headers of one shape differ only in their values.
+// A header is the range of bytes of a trace that determine how others are read. Headers
+// of one shape differ only in their values.
 type header struct {
 	from, to int
 	shape    string
@@ -67,7 +67,7 @@ func (w *walk) header(shape string, n int) []byte {
 	return b
 }
 
-// since takes in what was read since from as a header.
+// since adds the bytes since from as a header.
 func (w *walk) since(from int, shape string) {
 	if w.c.Off() > from {
 		w.list = append(w.list, header{from, w.c.Off(), shape})
@@ -91,7 +91,7 @@ func gzipHeaders(_ testing.TB, data []byte) []header {
 	return []header{{0, 10, "header"}, {len(data) - 8, len(data), "trailer"}}
 }
 
-// zstdHeaders returns those of a frame and its blocks (RFC 8878, 3.1.1).
+// zstdHeaders returns the headers of a frame and its blocks (RFC 8878, 3.1.1).
 func zstdHeaders(tb testing.TB, data []byte) []header {
 	w := newWalk(tb, data)
 	descriptor := data[4]
@@ -121,7 +121,7 @@ func zstdHeaders(tb testing.TB, data []byte) []header {
 	return w.ended()
 }
 
-// xzHeaders returns those of the stream and its block, the index and the footer.
+// xzHeaders returns the headers of the stream and its block, the index and the footer.
 func xzHeaders(_ testing.TB, data []byte) []header {
 	const stream, footer = 12, 12
 	block := 4 * (int(data[stream]) + 1)
@@ -129,8 +129,8 @@ func xzHeaders(_ testing.TB, data []byte) []header {
 	return []header{{0, stream + block, "header"}, {len(data) - footer - index, len(data), "index"}}
 }
 
-// zipHeaders returns those before the entries, in the directory, and its end
-// (APPNOTE.TXT, section 4.3).
+// zipHeaders returns the headers of the entries, the directory, and its end (APPNOTE.TXT,
+// section 4.3).
 func zipHeaders(tb testing.TB, data []byte) []header {
 	end := bytes.LastIndex(data, []byte("PK\x05\x06"))
 	list := []header{{end, len(data), "end"}}

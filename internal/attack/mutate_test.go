@@ -65,8 +65,7 @@ func stretch(r *rand.Rand, size int) (from, to int) {
 	return from, from + 1 + r.IntN(longest)
 }
 
-// maxHeap is how much memory reading a small input may take at most, with what the
-// test itself needs.
+// maxHeap limits the memory for reading a small input, including the test's own.
 const maxHeap = 512 << 20
 
 func heap() uint64 {

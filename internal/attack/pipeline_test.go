@@ -20,10 +20,10 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// patience is how long a small input may take: it is meant for what never ends.
+// patience limits the time for reading a small input, to detect endless loops.
 const patience = time.Minute
 
-// An outcome is what came of reading an input.
+// An outcome is the result of reading an input.
 type outcome struct {
 	refused     error // the input is not a trace, or ends with an error
 	panicked    string
@@ -165,8 +165,8 @@ func (o *outcome) check(c *gc.Collection) {
 	}
 }
 
-// readWithin reads a trace of the given bytes. What does not end in time fails the
-// test.
+// readWithin reads a trace of the given bytes. It fails the test if that does not end in
+// time.
 func readWithin(tb testing.TB, dir string, data []byte) outcome {
 	tb.Helper()
 	path := filepath.Join(dir, "trace")

@@ -14,8 +14,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// recordings write events as traces, whose files or folders they make. Each event
-// may have a process of its own.
+// recordings write events to files or folders as traces. Each event may have a process of
+// its own.
 var recordings = []struct {
 	name   string
 	record func(path string, events iter.Seq[*trace.Event]) error
@@ -98,8 +98,7 @@ func recordCTF(path string, events iter.Seq[*trace.Event]) error {
 	return w.Close()
 }
 
-// TestRecordings reads a program that was written in each format: the formats tell
-// the same of it.
+// TestRecordings reads the same program from each format, with equal results.
 func TestRecordings(t *testing.T) {
 	const collections = 6
 	for _, r := range recordings {

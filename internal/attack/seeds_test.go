@@ -31,7 +31,7 @@ type seed struct {
 	name    string
 	data    []byte
 	headers func(testing.TB, []byte) []header // finds them in data
-	wrap    func([]byte) []byte               // puts damaged data into what is read; nil leaves it as it is
+	wrap    func([]byte) []byte               // embeds damaged data in the input; nil leaves it unchanged
 }
 
 func (s *seed) wrapped(data []byte) []byte {
@@ -41,7 +41,7 @@ func (s *seed) wrapped(data []byte) []byte {
 	return s.wrap(data)
 }
 
-// program returns what a process raises in a few collections.
+// program returns the events of a process in a few collections.
 func program(collections int) []*trace.Event {
 	m := eventtest.Maker{PID: 42, TID: 9}
 	var all []*trace.Event
@@ -63,7 +63,7 @@ func program(collections int) []*trace.Event {
 	return all
 }
 
-// A layout is one way in which a program's events lie in a .nettrace.
+// A layout is one way to arrange a program's events in a .nettrace.
 type layout struct {
 	head         string // see nettracetest
 	uncompressed bool
@@ -71,7 +71,7 @@ type layout struct {
 
 func (l layout) version() int { return int(l.head[strings.IndexByte(l.head, 'v')+1] - '0') }
 
-// Blocks that describe what the events refer to.
+// Blocks with the stacks and labels that events refer to.
 const (
 	stacks = "stacks first=1 [0x1000 0x2000 0x3000] [] [0x1000]\n"
 	labels = "labels first=1\n  list activity=01020304050607080910111213141516 text=name:value level=4\n  list number=n:-1\n"
@@ -226,8 +226,8 @@ func allETLHeaders() []byte {
 	return f.Bytes()
 }
 
-// writtenCTF returns a program's trace, in a zip. The long time between its collections
-// needs the longer of the two headers that events can have.
+// writtenCTF returns a program's trace, in a zip. The time between its collections is
+// long, so that events need the longer of their two headers.
 func writtenCTF(tb testing.TB) []byte {
 	tb.Helper()
 	var out bytes.Buffer
@@ -265,7 +265,7 @@ func xzed(tb testing.TB, data []byte) []byte {
 	return packed(tb, &b, w, data)
 }
 
-// packed returns what w writes of data.
+// packed returns the output of w for data.
 func packed(tb testing.TB, out *bytes.Buffer, w io.WriteCloser, data []byte) []byte {
 	tb.Helper()
 	if _, err := w.Write(data); err != nil {
@@ -287,7 +287,7 @@ func zstandard(tb testing.TB, data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-// A file is one of those of a zip.
+// A file is one of a zip's files.
 type file struct {
 	name string
 	data []byte

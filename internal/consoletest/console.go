@@ -24,9 +24,9 @@ type Console struct {
 }
 
 const (
-	// marker is the variable that holds the name of the test that a process is for.
+	// marker is the variable with the name of the test that a process runs.
 	marker = "GCTRAIL_CONSOLE_TEST"
-	begun  = "on the console: " // is what that process reports first
+	begun  = "on the console: " // is the first report of that process
 	limit  = time.Minute
 )
 
@@ -47,8 +47,8 @@ func Run(t *testing.T, width, height int, test func(*Console)) {
 	}
 }
 
-// attach makes the console the standard input and output of this process. What tests
-// report goes to the output that it had before.
+// attach makes the console the standard input and output of this process. Reports of the
+// test go to its previous output.
 func attach(t *testing.T) *Console {
 	t.Helper()
 	open := func(name string, standard uint32) *os.File {
@@ -68,8 +68,8 @@ func attach(t *testing.T) *Console {
 	return c
 }
 
-// Resize gives the console another size, as a user does. Where its owner cannot, as
-// under Wine 8, this process does.
+// Resize changes the console's size, as a user does. If its owner cannot, as under Wine
+// 8, this process does.
 func (c *Console) Resize(width, height int) error {
 	fmt.Fprintf(c.requests, resize, width, height)
 	answer, err := c.answers.ReadString('\n')

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// What a process writes to its standard error to have its console resized, and what it
-// reads of its standard input then, unless that failed.
+// The request that a process writes to its standard error to have its console resized,
+// and the answer that it reads from its standard input.
 const (
 	resize = "resize %d %d\n"
 	done   = "done\n"
@@ -24,7 +24,7 @@ const (
 // A pseudoConsole is a console without a window, for a process.
 type pseudoConsole struct {
 	handle windows.Handle
-	said   *os.File // what the process reports
+	said   *os.File // the process's reports
 
 	keys, drawn       *os.File // this end of the console
 	stdin, stderr     *os.File // of the process
@@ -60,7 +60,7 @@ func newPseudoConsole(t *testing.T, size windows.Coord) *pseudoConsole {
 	return p
 }
 
-// answer does what the process asks for.
+// answer executes the process's requests.
 func (p *pseudoConsole) answer() {
 	lines := bufio.NewScanner(p.requests)
 	for lines.Scan() {
@@ -78,7 +78,7 @@ func (p *pseudoConsole) answer() {
 	p.ended <- struct{}{}
 }
 
-// close ends the console, and returns what the process reported.
+// close ends the console, and returns the process's reports.
 func (p *pseudoConsole) close(t *testing.T) string {
 	t.Helper()
 	p.stderr.Close()

@@ -20,12 +20,12 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// ErrNothing reports that the trace holds nothing of what the format has. A format of
-// allocations alone has then written nothing; others have written an empty result.
+// ErrNothing reports that the trace has no data for the format. A format of allocations
+// alone has then written nothing; others have written an empty result.
 var ErrNothing = errors.New("nothing to convert")
 
-// An Input is a trace that is read once, for its collections. It hands each event
-// to the Converter's Feed.
+// An Input is a trace that is read once, for its collections. It passes each event to the
+// Converter's Feed.
 type Input interface {
 	trace.Source
 	Collections(*gc.Model) iter.Seq2[*gc.Collection, error]
@@ -53,7 +53,7 @@ type Converter struct {
 	events    *parquet.Events
 	err       error // of events
 
-	// Collections counts those that were written, and Samples those of
+	// Collections counts the written collections, and Samples the written samples of
 	// allocations.
 	Collections, Samples int64
 	// LeftOut counts collections that the format has no room for.
@@ -62,11 +62,11 @@ type Converter struct {
 	PIDs map[uint64]bool
 }
 
-// maxPhases bounds the background collections whose phases are kept.
+// maxPhases bounds the background collections whose phases are retained.
 const maxPhases = 1 << 16
 
-// New returns a Converter of what is selected. All writes every part of the
-// format, else only the first.
+// New returns a Converter of a selection. It writes every part of the format if all is
+// set, and otherwise only the first.
 func New(f *Format, o *selection.Selection, all bool) *Converter {
 	c := &Converter{format: f, selected: o, all: all}
 	c.phase.Done = func(b *background.Collection) {
@@ -81,7 +81,7 @@ func New(f *Format, o *selection.Selection, all bool) *Converter {
 	return c
 }
 
-// parts returns those that are written.
+// parts returns the parts to write.
 func (c *Converter) parts() []part {
 	if c.all {
 		return c.format.parts
@@ -104,7 +104,7 @@ func (c *Converter) Stacks() bool {
 	return false
 }
 
-// timed reports whether allocations are needed with their times.
+// timed reports whether the format needs allocations with their times.
 func (c *Converter) timed() bool {
 	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.timed })
 }
@@ -147,8 +147,8 @@ func (c *Converter) Feed(info *trace.Info, ev *trace.Event) {
 	}
 }
 
-// Write reads the trace to its end and writes each part to one of the writers. The
-// error is ErrNothing where nothing was written.
+// Write reads the trace to its end and writes each part to one of the writers. The error
+// is ErrNothing if nothing was written.
 func (c *Converter) Write(r Input, to []io.Writer) error {
 	c.name, c.info = r.Name(), r.Info()
 	c.found.Options = findings.Options{Only: func(of *gc.Collection) bool { return c.selected.HasCollection(r.Info(), of) }}
@@ -222,7 +222,7 @@ func (c *Converter) writeAllocations(to []io.Writer) error {
 	return nil
 }
 
-// allocations returns those of each process that is selected.
+// allocations returns the allocations of each selected process.
 func (c *Converter) allocations() []*export.Allocations {
 	var all []*export.Allocations
 	for _, t := range c.allocs.Totals() {

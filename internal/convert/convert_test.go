@@ -80,7 +80,7 @@ func convertTo(t *testing.T, file, format string, o *selection.Selection) ([]byt
 	return out.Bytes(), err
 }
 
-// expected are sums over the collections of a trace, from the model itself.
+// expected are sums over the collections of a trace, computed from the model itself.
 type expected struct {
 	count     int
 	pauses    int
@@ -145,9 +145,9 @@ func fields(t *testing.T, b []byte, each func(n protowire.Number, v uint64, sub 
 	}
 }
 
-// Perfetto's tracks are read back: the slices of pauses are as many and as long as
-// the pauses, slices of a track do not overlap, and every track was described
-// before it is used.
+// TestPerfetto reads Perfetto's tracks back: the slices of pauses are as many and as long
+// as the pauses, slices of a track do not overlap, and every track is described before it
+// is used.
 func TestPerfetto(t *testing.T) {
 	for _, file := range []string{web, "../../testdata/net10-wks-background-collect.nettrace.gz"} {
 		want := expect(t, file)
@@ -272,7 +272,8 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// Into a folder, each event has a row, with the fields that the events command prints.
+// TestParquetEvents: in a folder, each event has a row, with the fields that the events
+// command prints.
 func TestParquetEvents(t *testing.T) {
 	c := convert.New(convert.Named("parquet"), new(selection.Selection), true)
 	in, err := open.Files([]string{stacks}, open.Options{Want: c.Wants, Stacks: c.Stacks()})
@@ -479,7 +480,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Every format tells that a trace has nothing of what it holds.
+// TestNothing: every format reports a trace without data for it.
 func TestNothing(t *testing.T) {
 	var none selection.Selection
 	if err := none.From.Set("1h"); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// EventOptions narrow what Events writes.
+// EventOptions select the events to write.
 type EventOptions struct {
 	Selected *selection.Selection
 	PIDs     map[uint64]bool  // nil for all processes
@@ -17,7 +17,7 @@ type EventOptions struct {
 	Lost     *trace.Loss      // of an earlier reading; nil if there was none
 }
 
-// Wants reports whether events of a kind are needed to read those of any other.
+// Wants reports whether reading any other event needs events of a kind.
 func Wants(d *trace.Descriptor) bool { return nettrace.Essential(d) }
 
 // A Written has the number of events that were written, that were left out because

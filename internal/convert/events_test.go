@@ -134,8 +134,8 @@ func differing(a, b map[string]any) []string {
 	return keys
 }
 
-// Every trace has the same figures as a .nettrace, what is lost included, and
-// redaction changes the process's name only.
+// TestNettrace: every trace has the same figures as a .nettrace, loss included, and
+// redaction changes only the process's name.
 func TestNettrace(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/*.*z*")
 	if err != nil || len(files) == 0 {
@@ -165,9 +165,9 @@ func TestNettrace(t *testing.T) {
 	}
 }
 
-// A part of a trace has the collections of its time, and begins and ends there. What
-// a program allocates and a background collection frees is estimated from all
-// collections, and may differ.
+// TestCut: a part of a trace has the collections of its time, and begins and ends there.
+// Bytes allocated, and bytes freed by background collections, may differ because they are
+// estimated from all collections.
 func TestCut(t *testing.T) {
 	var part selection.Selection
 	if err := part.From.Set("1s"); err != nil {
@@ -202,7 +202,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A part with only one bound is no more damaged than the whole trace.
+// TestCutOnOneSide: a part with only one bound is no more damaged than the whole trace.
 func TestCutOnOneSide(t *testing.T) {
 	var from, to selection.Selection
 	if err := from.From.Set("1s"); err != nil {
@@ -228,8 +228,8 @@ func TestCutOnOneSide(t *testing.T) {
 	}
 }
 
-// However many threads raise events, a few are kept an account of, and no event is
-// lost, also where many have the same time.
+// TestManyThreads: however many threads raise events, only a few are tracked, and no
+// event is lost, even if many have the same time.
 func TestManyThreads(t *testing.T) {
 	const events = 100_000
 	src := &threads{n: events, loss: &trace.Loss{}}

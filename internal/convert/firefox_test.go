@@ -111,7 +111,8 @@ func schemaFields(meta map[string]any) map[string]bool {
 	return fields
 }
 
-// Counters hold changes: they add up to the heap after the last collection.
+// TestFirefoxCounters: the changes in counters add up to the heap after the last
+// collection.
 func TestFirefoxCounters(t *testing.T) {
 	var rows []map[string]any
 	for line := range bytes.Lines(converted(t, web, "jsonl")) {

@@ -1,4 +1,4 @@
-// Package convert writes what a trace holds in the formats of other tools.
+// Package convert writes traces in the formats of other tools.
 package convert
 
 import (
@@ -23,13 +23,13 @@ import (
 type Format struct {
 	Name     string
 	Suffixes []string // of file names
-	Says     string   // what it is for, in a few words
+	Says     string   // its purpose, in a few words
 	Binary   bool
 	Next     string // the command that opens the file, with %s for its name; empty for none
 	Events   bool   // it holds events: see Events
 	Report   bool   // it is the report
 
-	parts []part // the first is what a single file holds
+	parts []part // a single file holds the first
 }
 
 // A part is a file of a format. One of its functions is set.
@@ -130,7 +130,7 @@ func Named(name string) *Format {
 	return nil
 }
 
-// For returns the format that the suffix of a path names, nil if none does.
+// For returns the format for the suffix of a path, nil if there is none.
 func For(path string) *Format {
 	for i := range formats {
 		for _, suffix := range formats[i].Suffixes {
@@ -142,8 +142,8 @@ func For(path string) *Format {
 	return nil
 }
 
-// Files returns the names of the format's files where a folder takes all of
-// them, without their folder; a single one if it has no parts.
+// Files returns the names of the format's files in a folder that takes all of them; a
+// single one if it has no parts.
 func (f *Format) Files(trace string) []string {
 	var names []string
 	for _, p := range f.parts {
@@ -156,7 +156,7 @@ func (f *Format) Files(trace string) []string {
 	return names
 }
 
-// lines writes a line for each collection. Line is what stands before the first.
+// lines writes a line for each collection, after a first line.
 type lines struct {
 	w      io.Writer
 	line   []byte
@@ -175,8 +175,8 @@ func (l *lines) Close() error {
 	return err
 }
 
-// judged writes the phases of background collections, and what was found of the
-// processes, behind their collections.
+// judged writes the phases of background collections, and the findings on the processes,
+// after their collections.
 type judged struct {
 	*perfetto.Writer
 	c *Converter
@@ -200,7 +200,7 @@ func (j *judged) Close() error {
 	return j.Writer.Close()
 }
 
-// A profile has collections, what was found of them, and allocations.
+// A profile has collections, findings and allocations.
 type profile struct {
 	*firefox.Writer
 	c *Converter

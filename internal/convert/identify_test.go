@@ -24,8 +24,8 @@ import (
 // TestNoModuleIsIdentified records a program, and tries to find each module of the trace
 // among the files of the framework: by the signature of its PDB, by the tokens and sizes
 // of methods that were compiled, and by the layout of precompiled code. That works with
-// the trace as it is, and for no module with the redacted one, where no token and no
-// signature is left.
+// the original trace, but for no module with the redacted one, because no token and no
+// signature is left there.
 func TestNoModuleIsIdentified(t *testing.T) {
 	lab := dotnettest.Lab(t)
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(lab[0]), "shared", "*", "*", "*.dll"))
@@ -69,7 +69,7 @@ func TestNoModuleIsIdentified(t *testing.T) {
 	}
 }
 
-// A library is what a file gives away about its module.
+// A library holds the clues in a file about its module.
 type library struct {
 	name      string
 	signature clr.GUID // of the PDB
@@ -77,7 +77,7 @@ type library struct {
 	code      map[uint32]uint32 // sizes by relative address
 }
 
-// An evidence is what a trace has of one module.
+// An evidence holds the clues in a trace about one module.
 type evidence struct {
 	signature clr.GUID
 	il        map[uint32]uint32 // sizes by token
@@ -150,8 +150,8 @@ func (m *evidence) signed(l *library) bool {
 	return m.signature != clr.GUID{} && m.signature == l.signature
 }
 
-// compiled reports whether methods of a library have the tokens and sizes of IL that were
-// compiled: all, and three at least.
+// compiled reports whether methods of a library have the tokens and IL sizes of the
+// compiled ones: all of these, and at least three.
 func (m *evidence) compiled(l *library) bool {
 	const least = 3
 	for token, size := range m.il {
@@ -162,8 +162,8 @@ func (m *evidence) compiled(l *library) bool {
 	return len(m.il) >= least
 }
 
-// laidOut reports whether half of the methods, and three at least, have the sizes and
-// distances of precompiled code, in whatever place it is loaded.
+// laidOut reports whether half of the methods, and at least three, have the sizes and
+// distances of precompiled code, wherever it is loaded.
 func (m *evidence) laidOut(l *library) bool {
 	const least, tried = 3, 20
 	starts := slices.Sorted(maps.Keys(m.code))
@@ -186,7 +186,7 @@ func (m *evidence) laidOut(l *library) bool {
 	return false
 }
 
-// readLibrary reads a file of the framework, nil if it is no managed one.
+// readLibrary reads a file of the framework, nil if it is not managed.
 func readLibrary(t *testing.T, file string) *library {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -223,7 +223,7 @@ func readLibrary(t *testing.T, file string) *library {
 func u32(b []byte, off int) uint32 { return binary.LittleEndian.Uint32(b[off:]) }
 func u16(b []byte, off int) uint16 { return binary.LittleEndian.Uint16(b[off:]) }
 
-// An image is a file of a library, which relative addresses point into.
+// An image is a library file that relative addresses refer to.
 type image struct {
 	data []byte
 	*pe.File

@@ -47,7 +47,7 @@ var redactedFiles = []string{
 	"net20-lttng-gcstart-gcend.trace.zip",
 }
 
-// shared returns the paths of further traces, none unless they are beside the module.
+// shared returns the paths of further traces; none unless they are next to the module.
 func shared(t *testing.T, patterns ...string) []string {
 	t.Helper()
 	root := os.Getenv("GCTRAIL_SHARED")
@@ -70,7 +70,7 @@ func shared(t *testing.T, patterns ...string) []string {
 // of its files.
 func TestRedactedStrings(t *testing.T) {
 	files := slices.Clone(redactedFiles)
-	if !extent.All() { // without those with much text
+	if !extent.All() { // without traces with much text
 		files = slices.DeleteFunc(files, func(f string) bool { return strings.HasPrefix(f, "net30") || strings.HasPrefix(f, "net21") })
 	}
 	for i := range files {
@@ -90,8 +90,8 @@ func TestRedactedShared(t *testing.T) {
 	searchAll(t, files, 10_000)
 }
 
-// TestTextsAreFound checks that the search finds texts where they are: in a trace that is
-// not redacted, and in the packed pages of its tables.
+// TestTextsAreFound checks that the search finds texts that exist: in a trace that is not
+// redacted, and in the packed pages of its tables.
 func TestTextsAreFound(t *testing.T) {
 	texts := textsOf(t, stacks)
 	plain := rewritten(t, stacks, convert.EventOptions{})
@@ -103,7 +103,8 @@ func TestTextsAreFound(t *testing.T) {
 	}
 }
 
-// maxTabled bounds the traces whose tables are searched, which takes as long as the rest.
+// maxTabled bounds the traces whose tables are searched, because that takes as long as
+// the rest.
 const maxTabled = 2 << 20
 
 func searchAll(t *testing.T, files []string, least int) {
@@ -129,7 +130,7 @@ func searchAll(t *testing.T, files []string, least int) {
 // minText is the length from which texts are looked for.
 const minText = 6
 
-// texts are those of a trace, by their first minText bytes.
+// texts are the texts of a trace, by their first minText bytes.
 type texts struct {
 	found    map[string]bool
 	index    map[string][]string
@@ -150,7 +151,8 @@ func (x *texts) add(s string) {
 var words = regexp.MustCompile("[^0-9A-Za-z_\u0080-\U0010ffff]+")
 
 // defined are texts that do not depend on the program: the names of the runtime's
-// providers, events, fields and their values, those of the formats, and columns of tables.
+// providers, events, fields and their values, names of the formats, and columns of
+// tables.
 var defined = sync.OnceValue(func() []string {
 	data, err := os.ReadFile("../../clr/events.json")
 	if err != nil {
@@ -229,7 +231,7 @@ func next(s, text string, at int) int {
 	return at + 1 + i
 }
 
-// in returns the texts that are in data, each with what is around it.
+// in returns the texts found in data, each with its surroundings.
 func (x *texts) in(data []byte) map[string]string {
 	all := make(map[string]string)
 	for _, narrow := range [][]byte{data, wide(data, 0), wide(data, 1)} {
@@ -437,7 +439,7 @@ func unpacked(t *testing.T, data []byte) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, _ := io.ReadAll(d) // what follows a page is not one
+		page, _ := io.ReadAll(d) // the rest after a page is not one
 		d.Close()
 		out = append(out, page...)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// A traceText is what the lines say of one trace.
+// A traceText is the parsed description of one trace.
 type traceText struct {
 	dir                   string
 	version               string
@@ -91,7 +91,7 @@ func (t *traceText) order() string {
 	return "le"
 }
 
-// largeAlign returns what LTTng gives the large header.
+// largeAlign returns the alignment of LTTng's large header.
 func (t *traceText) largeAlign() int { return t.alignment(16) }
 
 func (t *traceText) line(l *line) error {

@@ -33,8 +33,8 @@ func parse(s string, number int) *line {
 	return l
 }
 
-// token cuts off what comes before a blank that is in no quotes or brackets.
-// Quotes are left out.
+// token cuts off the part before a blank that is in no quotes or brackets. Quotes are
+// removed.
 func token(s string) (tok, rest string) {
 	var b strings.Builder
 	var quoted bool
@@ -89,7 +89,7 @@ func (l *line) id() uint64 {
 	return number(l.words[0])
 }
 
-// number panics on what is none: it is a mistake in a test.
+// number panics if s is not a number, because that is a mistake in a test.
 func number(s string) uint64 {
 	if v, err := strconv.ParseUint(s, 0, 64); err == nil {
 		return v
@@ -101,7 +101,7 @@ func number(s string) uint64 {
 	return uint64(v)
 }
 
-// list returns what a pair of brackets holds.
+// list returns the items in a pair of brackets.
 func list(s string) []string {
 	s = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
 	var out []string

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// A Hostile is a runtime that does not write what runtimes do.
+// A Hostile is a runtime that does not behave like one.
 type Hostile struct {
 	Name string
-	// Keeps reports that it writes the trace that it was made of before anything else.
+	// Keeps reports that it writes a valid trace before anything else.
 	Keeps bool
 	*Runtime
-	// Enough is closed when it has written so much, or has been silent for so long,
-	// that somebody can ask it to stop.
+	// Enough is closed when it has written so much, or has been silent for so long, that
+	// it is time to ask it to stop.
 	Enough chan struct{}
 }
 
-// hostileFlood is what a hostile runtime writes at least, if it is read.
+// hostileFlood is the least that a hostile runtime writes, if it is read.
 const hostileFlood = 512 << 20
 
 // head is the size of the head of a V4 trace: the magic, and the object of the trace.
@@ -82,7 +82,7 @@ func HostileRuntimes(trace []byte) []*Hostile {
 	return all
 }
 
-// prepare has Enough closed when the runtime has written enough.
+// prepare makes the runtime close Enough when it has written enough.
 func (h *Hostile) prepare() {
 	h.Enough = make(chan struct{})
 	h.Began, h.stop, h.ended = make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -93,10 +93,10 @@ func (h *Hostile) prepare() {
 	}
 }
 
-// silence is for how long a runtime writes nothing before it is asked to stop.
+// silence is how long a runtime writes nothing before it is asked to stop.
 const silence = 200 * time.Millisecond
 
-// A counter counts what is written.
+// A counter counts the written bytes.
 type counter struct {
 	net.Conn
 	n      int
@@ -113,8 +113,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// writing returns a runtime that writes something, and then something else
-// without end.
+// writing returns a runtime that writes first, and then repeats then without end.
 func writing(first, then []byte) *Runtime {
 	return &Runtime{Write: func(c net.Conn, _ <-chan struct{}) {
 		if _, err := c.Write(first); err == nil {
@@ -130,8 +129,8 @@ func garbage(size int) []byte {
 	return b
 }
 
-// Nonsense returns what follows off bytes of a V4 trace: blocks of events, padded as they
-// must be, with random bytes in place of events.
+// Nonsense returns a continuation of a V4 trace at off: blocks of events, correctly
+// padded, with random bytes in place of events.
 func Nonsense(off, blocks, size int) []byte {
 	var all []byte
 	for range blocks {

@@ -1,6 +1,5 @@
-// Package diagtest plays a .NET runtime for tests: a server of the diagnostics
-// protocol that takes sessions and writes traces; and it checks the traces that
-// were made of them.
+// Package diagtest plays a .NET runtime for tests: a server of the diagnostics protocol
+// that takes sessions and writes traces; and it checks the resulting traces.
 package diagtest
 
 import (
@@ -27,8 +26,8 @@ const (
 	headerSize     = 20
 )
 
-// A Runtime listens at a socket, takes every kind of session, writes the first
-// part of a trace, and when it is stopped the rest.
+// A Runtime listens at a socket, accepts every kind of session, writes the first part of
+// a trace, and when it is stopped the rest.
 type Runtime struct {
 	Refusal     uint32        // of sessions, 0 for none
 	HangsUp     bool          // after the first part
@@ -38,7 +37,7 @@ type Runtime struct {
 
 	// Write, if not nil, writes the trace in place of the two parts.
 	Write func(c net.Conn, stop <-chan struct{})
-	// Hasty reports that it answers who asks it to stop without ending the trace.
+	// Hasty reports that it answers a request to stop without ending the trace.
 	Hasty bool
 
 	first, rest []byte
@@ -141,7 +140,7 @@ func Answer(w io.Writer, command uint16, payload []byte) {
 	_, _ = w.Write(append(b, payload...))
 }
 
-// Info returns what .NET 5 reports of a process with this process's id.
+// Info returns the answer of .NET 5 for a process with this process's id.
 func Info(commandLine string) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(os.Getpid()))
 	b = append(b, "a cookie, 16 B.."...)

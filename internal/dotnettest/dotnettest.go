@@ -1,6 +1,6 @@
-// Package dotnettest starts real .NET programs for tests: gcload-net8, -net9
-// and -net10, which exercise the collector and tell what it did. Tests that
-// need them skip if they are not available.
+// Package dotnettest starts real .NET programs for tests: gcload-net8, -net9 and -net10,
+// which exercise the collector and record its work. Tests that need them skip if they are
+// not available.
 package dotnettest
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/gctrail/gctrail/internal/extent"
 )
 
-// Versions are those of the programs' runtimes.
+// Versions are the major versions of the programs' runtimes.
 var Versions = []int{8, 9, 10}
 
 // Often is a setting that makes a program collect often, with 6 MB for generation 0: a
@@ -89,8 +89,8 @@ func (p *Program) run(file, mode string, seconds int, env []string) {
 	})
 }
 
-// Terminate asks the runtime to end the program, and waits until it has: unlike one that
-// is killed, it ends its traces.
+// Terminate asks the runtime to end the program, and waits until it has. Unlike a killed
+// program, it ends its traces.
 func (p *Program) Terminate() {
 	p.t.Helper()
 	if err := p.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -99,8 +99,8 @@ func (p *Program) Terminate() {
 	_ = p.Cmd.Wait() // its exit code says that it was asked
 }
 
-// RemoveSockets removes what a killed runtime leaves in the folder for temporary files,
-// where every search for processes would try it.
+// RemoveSockets removes the files of a killed runtime in the folder for temporary files,
+// because every search for processes would try them.
 func RemoveSockets(pid int) {
 	for _, name := range []string{"dotnet-diagnostic-%d-*", "clr-debug-pipe-%d-*"} {
 		left, _ := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf(name, pid)))
@@ -110,8 +110,8 @@ func RemoveSockets(pid int) {
 	}
 }
 
-// Install copies the program of a version to a folder of the test, under a name
-// that tells it from those of other tests, and returns its path.
+// Install copies the program of a version to a folder of the test, under a name that no
+// other test uses, and returns its path.
 func Install(t testing.TB, version int) string {
 	t.Helper()
 	extent.Long(t, "runs a real .NET process for seconds")
@@ -130,7 +130,7 @@ func Install(t testing.TB, version int) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	file := filepath.Join(dir, filepath.Base(dir))
-	// What is open for writing cannot be run, nor while a child has it open too.
+	// A file that is open for writing cannot be run, nor while a child has it open too.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o700)
@@ -156,7 +156,7 @@ func find(name string) string {
 	return filepath.Join(filepath.Dir(here), "..", "..", "..", "shared", "dotnet", name)
 }
 
-// Totals are what a program counts of its whole run.
+// Totals are the program's counts of its whole run.
 type Totals struct {
 	Collections int     `json:"gen0_collections"`
 	Gen1        int     `json:"gen1_collections"` // of gen1 and older
@@ -176,7 +176,7 @@ func (p *Program) Ended() {
 	}
 }
 
-// Totals waits for the end of the program and returns what it counted.
+// Totals waits for the end of the program and returns its counts.
 func (p *Program) Totals() Totals {
 	p.t.Helper()
 	p.Ended()
@@ -187,7 +187,7 @@ func (p *Program) Totals() Totals {
 	return t
 }
 
-// A Truth is what the runtime says of a collection (GC.GetGCMemoryInfo).
+// A Truth is the runtime's own account of a collection (GC.GetGCMemoryInfo).
 type Truth struct {
 	Number      uint32     `json:"index"`
 	Generation  int        `json:"generation"`
@@ -198,7 +198,7 @@ type Truth struct {
 	Generations [][4]int64 `json:"generations"` // size and fragmentation before, and after
 }
 
-// Truth returns what the program noted of the collections that it saw end.
+// Truth returns the program's records of the collections that it saw end.
 func (p *Program) Truth() []Truth {
 	p.t.Helper()
 	f, err := os.Open(p.truth)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Stop stops the program with SIGSTOP, and waits until it has stopped: the signal alone does
-// not say when a thread of it obeys.
+// Stop stops the program with SIGSTOP, and waits until it has stopped, because a thread
+// obeys the signal at any later time.
 func (p *Program) Stop() {
 	p.t.Helper()
 	if err := p.Cmd.Process.Signal(syscall.SIGSTOP); err != nil {

@@ -55,13 +55,13 @@ func (w *waits) watch(pid int, ended <-chan struct{}) {
 	}
 }
 
-// Waited returns for how long the threads of a process have waited for a processor.
+// Waited returns how long the threads of a process have waited for a processor.
 func Waited(pid int) time.Duration {
 	w := waits{threads: make(map[string]time.Duration)}
 	w.look(pid)
 	return w.sum()
 }
 
-// Waited returns for how long the program's threads have waited for a processor, as far
-// as that was seen before they ended.
+// Waited returns how long the program's threads have waited for a processor, as far as
+// they were seen before they ended.
 func (p *Program) Waited() time.Duration { return p.waits.sum() }

@@ -19,7 +19,7 @@ type Event struct {
 	// Sampled whether one more word does.
 	Counters uint8
 	Sampled  bool
-	// Size is what the header says; 0 is the truth.
+	// Size is the size in the header; 0 means the real one.
 	Size uint16
 }
 

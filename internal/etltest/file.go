@@ -58,11 +58,11 @@ type File struct {
 	Buffers []*Buffer
 	// Unmarked leaves the flush marker off the last buffer.
 	Unmarked bool
-	// Tail is what follows the last buffer.
+	// Tail follows the last buffer.
 	Tail []byte
 }
 
-// A Header is what the first event says of the file, and how it says it.
+// A Header describes the first event, which describes the file.
 type Header struct {
 	Type        uint8 // System32 or System64
 	Windows7    bool  // buffers without SavedOffset in the first, processors of one byte
@@ -142,9 +142,9 @@ type Buffer struct {
 	Flags   uint16
 	Type    uint16
 	State   uint32
-	// Claim is what the header says of the bytes in use; 0 is the truth.
+	// Claim is the number of bytes in use in the header; 0 means the real one.
 	Claim uint32
-	// Stream is what a compressed buffer holds; nil is the truth.
+	// Stream is the content of a compressed buffer; nil means the real one.
 	Stream []byte
 
 	size     uint32
@@ -167,7 +167,7 @@ func (b *Buffer) Flag(flags uint16) *Buffer {
 // Event appends an event.
 func (b *Buffer) Event(e Event) *Buffer { return b.Raw(e.Bytes()) }
 
-// Raw appends bytes, and what aligns them.
+// Raw appends bytes, and aligns them.
 func (b *Buffer) Raw(p []byte) *Buffer {
 	b.events = append(b.events, p...)
 	for len(b.events)%8 != 0 {

@@ -10,8 +10,8 @@ import (
 type Repetition struct {
 	Times    int
 	Compress bool // the buffers
-	// Lanes is how many repetitions are at the same time, each on processors of
-	// its own; 0 is one. It divides Times.
+	// Lanes is how many repetitions are simultaneous, each on processors of its own; 0 is
+	// one. It divides Times.
 	Lanes int
 	// BufferSize is that of the buffers; 0 leaves it.
 	BufferSize uint32
@@ -68,8 +68,7 @@ func Repeat(w io.Writer, src []byte, r Repetition) error {
 	return nil
 }
 
-// join makes buffers of up to size bytes: of those of one processor that follow
-// one another.
+// join makes buffers of up to size bytes by joining consecutive ones of a processor.
 func join(buffers []Buffer, size int) []Buffer {
 	joined := buffers[:1:1]
 	open := make(map[uint16]int) // by processor, in joined

@@ -118,8 +118,8 @@ func (w *bitWriter) finish() []byte {
 	return w.dst
 }
 
-// Decompress decodes a stream of plain LZ77 the slow and simple way, up to n
-// bytes. It is not ok where the stream is no such, or ends before.
+// Decompress decodes a stream of plain LZ77 the slow and simple way, up to n bytes. It is
+// not ok if the stream is invalid, or ends before.
 func Decompress(src []byte, n int) (out []byte, ok bool) {
 	defer func() { ok = recover() == nil }()
 	byteOf := func() int {

@@ -1,4 +1,4 @@
-// Package eventtest makes up the runtime's events for tests of what reads them.
+// Package eventtest makes up the runtime's events for tests of readers.
 package eventtest
 
 import (

@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// ListLoss writes what a reader reports as missing, in lines.
+// ListLoss writes the loss that a reader reports, in lines.
 func ListLoss(b *strings.Builder, l *trace.Loss) {
 	fmt.Fprintf(b, "lost: %d (%s)", l.Events, l.Exactness)
 	if l.Truncated {

@@ -17,14 +17,15 @@ import (
 )
 
 const (
-	// Interval is the time between readings of a process whose trace is recorded. It is
-	// shorter than the usual distance between pauses that matter.
+	// Interval is the time between readings of a recorded process. It is that short
+	// because it must be shorter than the usual distance between pauses that matter.
 	Interval = 250 * time.Millisecond
-	// limitsInterval is the time between readings of limits, which rarely change.
+	// limitsInterval is the time between readings of limits. It is long, because limits
+	// rarely change.
 	limitsInterval = 10 * time.Second
-	// costShare bounds the cost of reading, as a share of a processor. A process with
-	// thousands of threads is read less often; one on a machine without free processors is
-	// not, although reading it takes long.
+	// costShare bounds the cost of reading, as a share of a processor. It counts
+	// processor time, so that a process with thousands of threads is read less often, but
+	// not one on a machine without free processors, where reading takes long.
 	costShare = 0.005
 )
 
@@ -103,7 +104,7 @@ func (s *Stream) add(at time.Time, e clr.Event) {
 	s.Add(d, at, e.Append(nil, d.Version, 8))
 }
 
-// Limits returns the event of a process's limits, without that of its memory.
+// Limits returns the event of a process's limits, without its memory limit.
 func Limits(l *proccpu.Limits) clr.ProcessLimits {
 	return clr.ProcessLimits{
 		Processors: uint32(l.Processors), MachineProcessors: uint32(l.Machine),

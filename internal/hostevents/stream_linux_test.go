@@ -13,8 +13,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestStream adds what the test itself gets to a trace that begins now: the limits come
-// once, and every event has its fields.
+// TestStream adds the test's own processor time to a trace that begins now: the limits
+// come once, and every event has its fields.
 func TestStream(t *testing.T) {
 	var in bytes.Buffer
 	w, err := nettrace.NewWriter(&in, nettrace.WriterOptions{Version: 4, Start: time.Now(), Frequency: 1e9, PointerSize: 8, CPUs: 2, PID: 7})

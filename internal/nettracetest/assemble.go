@@ -54,7 +54,7 @@ type part struct {
 	header  func(*part) []byte
 	body    []byte
 	records uint64
-	prev    event // what the next header is compressed against
+	prev    event // the base that the next header is compressed against
 	times   []uint64
 }
 
@@ -107,7 +107,7 @@ func (a *assembler) line(l *line) error {
 		begin(a, l)
 	}
 	if a.part != nil {
-		return l.err // what is left of the line is for close
+		return l.err // the rest of the line is for close
 	}
 	return l.done()
 }

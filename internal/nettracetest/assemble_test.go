@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
-// assembled are texts with the bytes that the format's description gives them.
+// assembled are texts with the bytes according to the format's description.
 var assembled = []struct{ name, text, want string }{
 	{"v4", `
 nettrace v4 pointer=8 pid=42 freq=1000000000 sync=1000 start=2024-05-01T10:00:00.25Z cpus=2

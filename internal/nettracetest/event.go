@@ -108,8 +108,8 @@ func (a *assembler) fixed(p *part, l *line, e *event, sorted bool, payload []byt
 	p.body = append(p.body, make([]byte, pad)...)
 }
 
-// compressed appends a compressed header: the fields that flags= names, or
-// those that differ from the event before.
+// compressed appends a compressed header: the fields in flags=, or the ones that differ
+// from the event before.
 func (a *assembler) compressed(p *part, l *line, e *event, sorted bool) {
 	prev := &p.prev
 	counted := prev.seq

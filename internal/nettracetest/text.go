@@ -11,8 +11,7 @@ import (
 	"unicode/utf16"
 )
 
-// A line is a word, single words after it, and pairs. It remembers the first
-// thing that is wrong with it.
+// A line is a word, single words after it, and pairs. It remembers its first fault.
 type line struct {
 	number   int
 	indented bool
@@ -46,7 +45,7 @@ func parse(s string, number int) *line {
 	return l
 }
 
-// token cuts off what comes before a blank that is in no quotes or brackets.
+// token cuts off the part before a blank that is in no quotes or brackets.
 func (l *line) token(s string) (tok, rest string) {
 	var b strings.Builder
 	var quoted, listed bool

@@ -16,8 +16,8 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// fallback is the pager of those who have not chosen one: less, which keeps
-// colours and leaves the text on the screen.
+// fallback is the default pager: less with options to keep colours and to leave the text
+// on the screen.
 const fallback = "less -FRX"
 
 // Chosen returns the command line of the user's pager: $GCTRAIL_PAGER, $PAGER
@@ -50,7 +50,7 @@ type Writer struct {
 	signals chan os.Signal
 }
 
-// Write writes p. The error wraps syscall.EPIPE where the user ended the pager.
+// Write writes p. The error wraps syscall.EPIPE if the user ended the pager.
 func (w *Writer) Write(p []byte) (int, error) {
 	if !w.passing {
 		w.held = append(w.held, p...)
@@ -69,7 +69,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 // Paging reports whether a pager is running.
 func (w *Writer) Paging() bool { return w.pager != nil }
 
-// Close shows what was held, and waits until the user ends the pager.
+// Close shows the text held back, and waits until the user ends the pager.
 func (w *Writer) Close() error {
 	var err error
 	if !w.passing {
@@ -99,7 +99,7 @@ func (w *Writer) rowsOf(p []byte) int {
 	return rows
 }
 
-// release shows what was held: in the pager that runs, else on the terminal.
+// release shows the text held back: in the running pager, or on the terminal.
 func (w *Writer) release(pager *exec.Cmd) error {
 	w.passing, w.pager = true, pager
 	if w.Started != nil {
@@ -130,7 +130,8 @@ func (w *Writer) start() *exec.Cmd {
 		return nil
 	}
 	w.in = in
-	// Ctrl-C is for the pager: it ends a search there, and not this program.
+	// Ignore Ctrl-C, because in the pager it ends a search, and must not end this
+	// program.
 	w.signals = make(chan os.Signal, 1)
 	signal.Notify(w.signals, os.Interrupt)
 	if cmd.Start() != nil {
@@ -160,7 +161,7 @@ func command(line string) *exec.Cmd {
 	return exec.Command(words[0], words[1:]...)
 }
 
-// ended makes an error of writing to a pager one of a pipe that nobody reads.
+// ended turns an error of writing to a pager into EPIPE.
 func ended(err error) error {
 	if err == nil {
 		return nil

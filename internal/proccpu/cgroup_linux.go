@@ -11,7 +11,8 @@ import (
 	"github.com/gctrail/gctrail/internal/procfile"
 )
 
-// findGroup returns the cgroup of the process, or the one above it with the lowest quota.
+// findGroup returns the process's cgroup, or the parent with the lowest quota, because
+// that throttles the process first.
 func (r *Reader) findGroup(b *procfile.Buffer) group {
 	for _, h := range b.Hierarchies(r.root, r.folder, "cpu") {
 		var found group

@@ -35,7 +35,7 @@ type Sample struct {
 	Busy, Stolen gc.Opt[time.Duration]
 }
 
-// Limits are what a process may use, and how its garbage collector is configured.
+// Limits are the limits of a process, and the configuration of its garbage collector.
 type Limits struct {
 	Processors int           // that the process may run on; 0 if unknown
 	Machine    int           // processors of the machine; 0 if unknown

@@ -110,7 +110,7 @@ func withoutPath(setting string) string {
 }
 
 // configures reports whether a variable is one of the garbage collector's: DOTNET_GC… or
-// COMPlus_GC…, without regard to case in what follows the prefix.
+// COMPlus_GC…, without regard to case after the prefix.
 func configures(variable string) bool {
 	name, value, found := strings.Cut(variable, "=")
 	if !found || len(variable) > maxSetting || strings.ContainsFunc(value, func(c rune) bool { return !unicode.IsPrint(c) }) {

@@ -40,8 +40,8 @@ type group struct {
 	quota, period  time.Duration
 }
 
-// A Scan holds what several readers need in one round, so that it is read once. The
-// zero Scan is empty; use a new one for each round.
+// A Scan holds figures that several readers need in one round, so that they are read
+// once. The zero Scan is empty; use a new one for each round.
 type Scan struct {
 	machine  *machine // nil before it was read
 	throttle map[string]throttling

@@ -2,7 +2,7 @@
 
 package proccpu
 
-// A Reader reads the processor time of one process, where the system is Linux.
+// A Reader reads the processor time of one process on Linux; here it reads nothing.
 type Reader struct{}
 
 // NewReader returns a Reader of the process with a PID.

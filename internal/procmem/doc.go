@@ -1,5 +1,5 @@
-// Package procmem reads what the system says of a process's memory: what is
-// resident and its parts, and what its cgroup uses and may use.
+// Package procmem reads the system's figures on a process's memory: resident memory and
+// its parts, and the use and the limit of its cgroup.
 package procmem
 
 import (
@@ -11,12 +11,12 @@ import (
 // ErrUnsupported reports a system other than Linux.
 var ErrUnsupported = errors.New("the memory of processes is read on Linux only")
 
-// A Sample is what was read. Sizes are in bytes.
+// A Sample holds the figures of one reading. Sizes are in bytes.
 type Sample struct {
 	RSS, Anon, File, Shared, Swap gc.Opt[int64]
 	PSS, Private                  gc.Opt[int64] // of the latest ReadShares
 	Used, Limit                   gc.Opt[int64] // of the cgroup whose limit is the lowest
-	OOMKills                      gc.Opt[int64] // in the process's own cgroup, and for version 2 those below
+	OOMKills                      gc.Opt[int64] // in the process's own cgroup, and for version 2 its children
 	Available                     gc.Opt[int64] // of the machine's memory
 }
 

@@ -22,21 +22,21 @@ type mapping struct {
 // address from first to last.
 type heapRange struct{ first, last, size uint64 }
 
-// certain reports whether a mapping belongs to the heap, wherever in its bounds the heap
-// begins.
+// certain reports whether a mapping belongs to the heap, wherever between its bounds the
+// heap begins.
 func (h *heapRange) certain(m *mapping) bool { return m.start >= h.last && m.end <= h.first+h.size }
 
 // possible reports whether a mapping may belong to the heap.
 func (h *heapRange) possible(m *mapping) bool { return m.end > h.first && m.start < h.last+h.size }
 
-// FindHeap looks for the range of addresses that the GC reserves at its start, and reports
-// whether it found one. From .NET 7 on the heap lies in one range, whose size the runtime
-// computes from its limit; the caller passes the possible sizes.
+// FindHeap looks for the range of addresses that the GC reserves at its start, and
+// reports whether it found one. From .NET 7 on the heap lies in one range, whose size the
+// runtime computes from its limit; the caller passes the possible sizes.
 //
-// To the system, the range is a row of anonymous mappings without a gap: pages that the GC
-// has committed can be written, the others are kept out of dumps. Neighbours, such as the
-// GC's tables, may make the row longer. The start of the range is then known up to the
-// difference.
+// To the system, the range is a row of anonymous mappings without a gap: pages that the
+// GC has committed can be written, the others are kept out of dumps. The row may be
+// longer because of neighbours, such as the GC's tables. The start of the range is then
+// known up to the difference.
 func (r *Reader) FindHeap(sizes ...int64) bool {
 	var found heapRange
 	var row []mapping
@@ -94,8 +94,8 @@ func heapIn(row []mapping, size uint64) (heapRange, bool) {
 }
 
 // ReadHeap returns the resident and the committed part of the GC heap, unknown unless
-// FindHeap has found it. The kernel visits each page, which took 5 ms for a program of 100
-// MB.
+// FindHeap has found it. It is expensive, because the kernel visits each page: 5 ms for a
+// program of 100 MB.
 func (r *Reader) ReadHeap() Heap {
 	h := &r.heap
 	if h.size == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A part is a mapping of a test: its pages, those that are resident, and its kind.
+// A part is a mapping of a test: its number of pages, of resident ones, and its kind.
 type part struct {
 	pages, resident int
 	kind            byte // 'c' committed by the GC, 'r' reserved by it, 'm' malloc's, 's' a stack, 'f' a file, ' ' none
@@ -85,8 +85,8 @@ func TestHeapLater(t *testing.T) {
 	}
 }
 
-// TestHeapOfKilled reads a list that ends in the heap, as the kernel gives it of a process
-// that it is killing.
+// TestHeapOfKilled reads a list that ends in the heap, as it does while the kernel is
+// killing the process.
 func TestHeapOfKilled(t *testing.T) {
 	whole := smapsOf(part{10, 8, 'c'}, part{90, 0, 'r'}, part{20, 20, 'c'}, part{880, 0, 'r'})
 	root := tree(t, map[string]string{"proc/7/smaps": whole})

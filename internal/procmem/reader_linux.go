@@ -10,10 +10,10 @@ import (
 	"github.com/gctrail/gctrail/internal/procfile"
 )
 
-// A Reader reads the memory of one process time and again, by one goroutine.
+// A Reader reads the memory of one process repeatedly. It is for use by one goroutine.
 type Reader struct {
 	folder  string // of the process in /proc
-	status  string // the path of a file in it, of those that are read each time
+	status  string // path of a file that is read each time
 	root    string // where /proc and /sys lie; empty but in tests
 	cgroup  cgroup
 	kills   killCounts
@@ -60,9 +60,9 @@ func newReader(root string, pid int) *Reader {
 	return &Reader{root: root, folder: folder, status: filepath.Join(folder, "status")}
 }
 
-// Read reads the memory of the process now. Anew says to look for its cgroup, and for
-// the limit of that. The error is that of a process that has ended or is about to, or
-// may not be looked at.
+// Read reads the memory of the process now. With anew it looks for its cgroup and the
+// limit again. It returns an error if the process has ended, is about to, or may not be
+// read.
 func (r *Reader) Read(anew bool) (Sample, error) {
 	r.borrow()
 	defer r.giveBack()
@@ -153,7 +153,7 @@ func (r *Reader) findCgroup() cgroup {
 	return cgroup{}
 }
 
-// limitedBy finds the lowest limit of a cgroup and those above it.
+// limitedBy finds the lowest limit of a cgroup and its parents.
 func (r *Reader) limitedBy(h procfile.Hierarchy, files *files) (c cgroup) {
 	for folder := range h.Folders() {
 		used := filepath.Join(folder, files.used)

@@ -4,7 +4,7 @@ package procmem
 
 import "github.com/gctrail/gctrail/gc"
 
-// A Reader reads the memory of one process, where the system is Linux.
+// A Reader reads the memory of one process on Linux; here it reads nothing.
 type Reader struct{}
 
 // NewReader returns a Reader of the process with a PID.

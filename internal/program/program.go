@@ -95,7 +95,8 @@ func firstPath(arguments string) (assembly, rest string) {
 
 // split separates the path of the program from its arguments. On Linux and macOS, the
 // runtime joins the paths of the program and of its main assembly and the arguments with
-// spaces, and quotes none of them: a path that holds spaces shows by what follows it.
+// spaces, and quotes none of them, so that a path with spaces can only be recognized by
+// the part after it.
 func split(line string) (file, arguments string) {
 	if quoted, ok := strings.CutPrefix(line, `"`); ok {
 		file, arguments, _ = strings.Cut(quoted, `"`)
@@ -141,8 +142,8 @@ func assemblyOf(arguments string) string {
 	return ""
 }
 
-// nameOf returns the name of the assembly that the arguments, whose first word is given,
-// begin with; empty if that is none.
+// nameOf returns the name of the assembly at the start of the arguments, whose first word
+// is given; empty if there is none.
 func nameOf(word, arguments string) string {
 	if name := stem(word); name != "" {
 		return name
@@ -164,7 +165,7 @@ func nameOf(word, arguments string) string {
 	return ""
 }
 
-// next returns the first word of a command line, without its quotes, and what follows it.
+// next returns the first word of a command line, without its quotes, and the rest.
 func next(line string) (word, rest string) {
 	if quoted, ok := strings.CutPrefix(line, `"`); ok {
 		word, rest, _ = strings.Cut(quoted, `"`)

@@ -54,7 +54,7 @@ func (l *List) Set(s string) error {
 	return nil
 }
 
-// join adds a provider, or what it has more than the one of its name.
+// join adds a provider, or its keywords and level to the provider of the same name.
 func (l *List) join(p diag.Provider) error {
 	known := l.Find(p.Name)
 	if known == nil {
@@ -130,7 +130,7 @@ func parseProviderKeywords(s string) (uint64, error) {
 	return bits, nil
 }
 
-// parseProviderLevel takes any number: those beyond verbose mean verbose.
+// parseProviderLevel takes any number: numbers beyond verbose mean verbose.
 func parseProviderLevel(s string) (uint8, error) {
 	if n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 32); err == nil && n >= 0 {
 		return uint8(min(n, LevelVerbose)), nil
@@ -203,11 +203,10 @@ func quotedArgument(s string) string {
 	return s
 }
 
-// escapes are those of one letter that .NET's Regex.Unescape knows.
+// escapes are the escapes of one letter that .NET's Regex.Unescape knows.
 var escapes = map[byte]byte{'a': 7, 'b': 8, 'e': 27, 'f': 12, 'n': 10, 'r': 13, 't': 9, 'v': 11}
 
-// unescape does what .NET's Regex.Unescape does, but for control characters
-// (\cA).
+// unescape is .NET's Regex.Unescape without control characters (\cA).
 func unescape(s string) (string, error) {
 	var b strings.Builder
 	for {

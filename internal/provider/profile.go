@@ -1,4 +1,4 @@
-// Package provider holds what sessions can collect: the keywords of the runtime's
+// Package provider defines the contents of sessions: the keywords of the runtime's
 // events, profiles of providers, and providers as dotnet-trace spells them.
 package provider
 
@@ -24,16 +24,15 @@ type Profile struct {
 	Name      string
 	help      string
 	Cost      string // by how much programs were slower: docs/overhead.md; empty if it was not measured
-	Cheaper   string // what answers most questions at less cost; empty if the cost is small
+	Cheaper   string // a profile that answers most questions at less cost; empty if the cost is small
 	providers []diag.Provider
 	rundown   uint64
 	stacks    bool
 }
 
-// profiles are dotnet-trace's (ListProfilesCommandHandler.cs there). Those about
-// the collector end with two events only, where dotnet-trace names all methods;
-// stacks, which would be without names then, are left out. gc-alloc is gctrail's
-// own.
+// profiles are dotnet-trace's (ListProfilesCommandHandler.cs there). Profiles about the
+// collector end with two events only, where dotnet-trace names all methods; they leave
+// out stacks, which would be without names then. gc-alloc is gctrail's own.
 var profiles = []Profile{
 	{
 		Name: GCCollect, help: "collections: why, how long, how much",
@@ -113,8 +112,8 @@ var notOfAllocations = []uint32{
 	clr.KindGCAllocationTick.ID(), clr.KindFinalizeObject.ID(), clr.KindPinObjectAtGCTime.ID(), clr.KindGCJoin.ID(),
 }
 
-// databaseSpecs tell the DiagnosticSource provider which listeners to hear, and
-// what of their objects to write.
+// databaseSpecs select the listeners of the DiagnosticSource provider, and the properties
+// of their objects to write.
 const databaseSpecs = "SqlClientDiagnosticListener/System.Data.SqlClient.WriteCommandBefore@Activity1Start:" +
 	"-Command;Command.CommandText;ConnectionId;Operation;Command.Connection.ServerVersion;Command.CommandTimeout;" +
 	"Command.CommandType;Command.Connection.ConnectionString;Command.Connection.Database;Command.Connection.DataSource;" +
@@ -139,7 +138,7 @@ func Help() string {
 	return b.String()
 }
 
-// Names returns those of the profiles.
+// Names returns the names of the profiles.
 func Names() []string {
 	names := make([]string, len(profiles))
 	for i := range profiles {
@@ -148,7 +147,7 @@ func Names() []string {
 	return names
 }
 
-// A Request is what events a session is to collect.
+// A Request selects the events of a session.
 type Request struct {
 	Profiles  []string
 	Providers List
@@ -158,9 +157,9 @@ type Request struct {
 	Rundown   string // "true", "false", or as the profiles have it
 }
 
-// Config returns what the runtime is asked for. A provider that is named takes
-// precedence over the profiles', and those over --clrevents, as in
-// dotnet-trace; ignored reports that the latter were left out.
+// Config returns the session's config. A named provider takes precedence over the
+// profiles', and the profiles' over --clrevents, as in dotnet-trace; ignored reports that
+// the latter were left out.
 func (r *Request) Config() (config diag.Config, ignored bool) {
 	var all List
 	for _, p := range r.Providers {
@@ -197,7 +196,7 @@ func (r *Request) Config() (config diag.Config, ignored bool) {
 	return config, ignored
 }
 
-// asksFor reports whether a profile is asked for: where nothing is, the first.
+// asksFor reports whether a profile is requested: by default, the first.
 func (r *Request) asksFor(p *Profile) bool {
 	if len(r.Profiles) > 0 {
 		return slices.Contains(r.Profiles, p.Name)
@@ -205,8 +204,8 @@ func (r *Request) asksFor(p *Profile) bool {
 	return p == &profiles[0] && len(r.Providers) == 0 && r.CLREvents == 0
 }
 
-// Costly returns the profiles asked for that slow programs down, where a
-// cheaper one answers most questions.
+// Costly returns the requested profiles that slow programs down, and for which a cheaper
+// one answers most questions.
 func (r *Request) Costly() []*Profile {
 	var found []*Profile
 	for i := range profiles {
@@ -217,8 +216,8 @@ func (r *Request) Costly() []*Profile {
 	return found
 }
 
-// NamesAllocations reports whether a runtime is asked for what is allocated, with the
-// stacks and the methods in them.
+// NamesAllocations reports whether a config requests allocations, with stacks and the
+// names of their methods.
 func NamesAllocations(config *diag.Config) bool {
 	providers := List(config.Providers)
 	p := providers.Find(clr.RuntimeProvider)
@@ -228,7 +227,7 @@ func NamesAllocations(config *diag.Config) bool {
 	return p.Keywords&clr.KeywordGC != 0 && p.Level >= LevelVerbose || p.Keywords&clr.KeywordAllocationSampling != 0
 }
 
-// AsksForCollections reports whether a runtime is asked for events of collections.
+// AsksForCollections reports whether a config requests events of collections.
 func AsksForCollections(config *diag.Config) bool {
 	providers := List(config.Providers)
 	p := providers.Find(clr.RuntimeProvider)

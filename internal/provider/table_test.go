@@ -77,7 +77,7 @@ func TestCommon(t *testing.T) {
 	}
 }
 
-// TestSpell: what Spell writes is what --providers reads.
+// TestSpell: --providers reads the output of Spell.
 func TestSpell(t *testing.T) {
 	for _, want := range []string{
 		"Microsoft-Windows-DotNETRuntime:0x1:4",

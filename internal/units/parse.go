@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// byteUnits are what people write sizes in.
+// byteUnits are the units of sizes in input.
 var byteUnits = []Scale{
 	{"B", 1},
 	{"KB", kilobyte},

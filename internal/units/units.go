@@ -18,7 +18,7 @@ const (
 	rounded = 0.9995 // of a unit, from where three digits round up to it
 )
 
-// A Scale is the unit of figures that are compared, such as those of a column.
+// A Scale is the common unit of figures that are compared, such as the ones in a column.
 type Scale struct {
 	Unit string
 	size float64 // in bytes or nanoseconds

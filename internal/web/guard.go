@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/internal/origin"
 )
 
-// The bounds of what a client may ask for.
+// The bounds of a client's requests.
 const (
 	maxHeader   = 16 << 10
 	maxTarget   = 2048 // bytes of a request's target
@@ -22,9 +22,9 @@ const (
 	idle        = 60 * time.Second
 )
 
-// A guard answers the requests that it lets through, and refuses all others: those
-// for another host, as of a page whose name was made to point here, those without
-// the token, those of pages of other origins, and too many at once.
+// A guard answers valid requests, and refuses all others: for another host, because a
+// page's name may be made to point here; without the token; from pages of other origins;
+// and too many at once.
 type guard struct {
 	token string
 	own   origin.Guard
@@ -70,7 +70,8 @@ func (g *guard) serve(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// hasToken compares in a time that does not tell how much of the token is right.
+// hasToken compares in constant time, so that the time does not reveal how much of the
+// token is right.
 func (g *guard) hasToken(r *http.Request) bool {
 	given := r.URL.Query()["t"]
 	return len(given) == 1 && subtle.ConstantTimeCompare([]byte(given[0]), []byte(g.token)) == 1

@@ -40,8 +40,8 @@ func (p *process) take(n *watch.News) {
 	p.more = make(chan struct{})
 }
 
-// columns returns the data of a page about the process. A header tells from which
-// collection on the page is to ask for more.
+// columns returns the data of a page about the process. A header holds the collection
+// from which the page requests more.
 func (p *process) columns(program string, state json.RawMessage, h http.Header) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,9 +52,8 @@ func (p *process) columns(program string, state json.RawMessage, h http.Header) 
 // maxBatch is how many collections go to a page at once.
 const maxBatch = 1000
 
-// rows returns the collections from one on as JSON, the number of the one after
-// them, and what to wait for if there are none. Gone reports that some are not kept
-// any more.
+// rows returns the collections from one on as JSON, the number of the one after them, and
+// a channel to wait for if there are none. gone reports that some are no longer retained.
 func (p *process) rows(from int) (rows []byte, next int, gone, ended bool, more <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,8 +81,8 @@ func (p *process) detail(number uint32) []byte {
 	return p.live.Detail(number)
 }
 
-// states are the latest of the processes, which are worked out at most once a
-// second, however many pages there are.
+// states are the latest states of the processes. They are computed at most once a second,
+// however many pages there are.
 type states struct {
 	watcher *watch.Watcher
 

@@ -22,7 +22,7 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// Options say what is served.
+// Options configure a server.
 type Options struct {
 	Program string // that serves, with its version
 	Token   string // which every request must have
@@ -32,7 +32,7 @@ type Options struct {
 	Watcher watch.Options
 }
 
-// The bounds of what a server holds.
+// The bounds of a server's memory.
 const (
 	maxUploads   = 16
 	maxRead      = 8 // files on disk whose data are kept
@@ -113,7 +113,7 @@ func (s *Server) handler(addr net.Addr) http.Handler {
 	return &guard{token: s.opts.Token, own: origin.For(addr), busy: make(chan struct{}, maxRequests), next: mux}
 }
 
-// hear takes in what the watcher tells.
+// hear adds the watcher's news.
 func (s *Server) hear(n *watch.News) {
 	s.mu.Lock()
 	p := s.processes[n.ID]
@@ -136,7 +136,7 @@ func (s *Server) page(w http.ResponseWriter, _ *http.Request) {
 	_ = html.WriteShell(w, "gctrail") // the client is gone
 }
 
-// A listed is a trace or a process in the list of what can be shown.
+// A listed is a trace or a process that can be shown.
 type listed struct {
 	Kind string `json:"kind"` // file or process
 	ID   int    `json:"id"`
@@ -326,8 +326,8 @@ func (s *Server) processQuoted(w http.ResponseWriter, r *http.Request) {
 	answer(w, quoted)
 }
 
-// processLive sends the collections of a process as they end, as server-sent
-// events, from a given one on. A page that was interrupted goes on where it was.
+// processLive sends the collections of a process as they end, as server-sent events, from
+// a given one on. An interrupted page continues at its place.
 func (s *Server) processLive(w http.ResponseWriter, r *http.Request) {
 	p := s.found(w, r)
 	if p == nil {

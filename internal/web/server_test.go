@@ -105,8 +105,8 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// TestHostile: requests that no page of this server makes are refused, and the
-// server goes on.
+// TestHostile: requests that no page of this server makes are refused, and the server
+// continues.
 func TestHostile(t *testing.T) {
 	addr := serve(t, Options{Files: []string{fixture}})
 	_, port, _ := net.SplitHostPort(addr)

@@ -15,8 +15,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A file is a trace that can be shown: one on disk, which is read when it is first
-// asked for, or one that was uploaded.
+// A file is a trace that can be shown: on disk, and read at the first request, or
+// uploaded.
 type file struct {
 	id   int
 	name string
@@ -79,7 +79,7 @@ func (f *file) drop() {
 	}
 }
 
-// upload reads a trace that a page sends. It is on disk while it is read.
+// upload reads a trace that a page sends. It stores the trace on disk while it is read.
 func upload(ctx context.Context, program, name string, body io.Reader) (*file, error) {
 	in, err := open.Spooled(body, name, maxUpload, open.Options{Want: report.WantsPage, Stacks: true})
 	if err != nil {
@@ -103,7 +103,7 @@ type reading struct {
 // Name is the trace's.
 func (r *reading) Name() string { return r.file.name }
 
-// Paths are those of the trace's files, for commands.
+// Paths returns the paths of the trace's files, for commands.
 func (r *reading) Paths() []string {
 	if r.file.path == "" {
 		return []string{r.file.name}
