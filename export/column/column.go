@@ -79,6 +79,16 @@ func opt[T any](v gc.Opt[T], value func(T) Value) Value {
 	return value(figure)
 }
 
+// Instant returns the wall-clock time that is some time after the start of a trace,
+// unknown if no count of nanoseconds since 1970 holds it.
+func Instant(start time.Time, after time.Duration) Value {
+	at := start.Add(after)
+	if y := at.Year(); y < 1678 || y > 2261 {
+		return Value{}
+	}
+	return Value{Type: Time, Int: at.UnixNano()}
+}
+
 // Named returns the column with a name.
 func Named(name string) (Column, bool) {
 	for _, c := range all() {

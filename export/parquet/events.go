@@ -46,7 +46,7 @@ func (e *Events) fields() []field[*trace.Event] {
 	}
 	text := func(s string) column.Value { return column.Value{Type: column.Text, Text: s} }
 	return []field[*trace.Event]{
-		{"time", column.Time, func(ev *trace.Event) column.Value { return instant(e.start, ev.Time()) }},
+		{"time", column.Time, func(ev *trace.Event) column.Value { return column.Instant(e.start, ev.Time()) }},
 		{"time_ms", column.Millis, func(ev *trace.Event) column.Value { return column.Value{Type: column.Millis, Int: int64(ev.Time())} }},
 		{"provider", column.Text, func(ev *trace.Event) column.Value { return text(ev.Desc.Provider) }},
 		{"id", column.Int, func(ev *trace.Event) column.Value { return number(uint64(ev.Desc.ID)) }},

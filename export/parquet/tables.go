@@ -33,23 +33,13 @@ func Collections(w io.Writer, start func() time.Time, columns []column.Column) *
 		if !known {
 			return column.Value{}
 		}
-		return instant(start(), at)
+		return column.Instant(start(), at)
 	}}}
 	for _, c := range columns {
 		fields = append(fields, field[*gc.Collection]{c.Name, c.Type(), c.Value})
 	}
 	t := newTable(w, "collections", fields)
 	return &Writer{t.add, t.close}
-}
-
-// instant is the wall-clock time of what is some time after the start of a
-// trace, unknown if no count of nanoseconds since 1970 holds it.
-func instant(start time.Time, after time.Duration) column.Value {
-	at := start.Add(after)
-	if y := at.Year(); y < 1678 || y > 2261 {
-		return column.Value{}
-	}
-	return column.Value{Type: column.Time, Int: at.UnixNano()}
 }
 
 // A part is a pause or a generation, with the collection that it belongs to.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
@@ -74,7 +76,7 @@ unknown.`,
 	opts.perfMap.addFlag(flags)
 	std.complete(cmd, "by", opts.by.of)
 	std.complete(cmd, "source", opts.source.of)
-	names := fieldNames((&allocSection{}).fields(alloc.ByType | alloc.ByStack | alloc.ByMethod))
+	names := list.Names((&allocSection{}).fields(alloc.ByType | alloc.ByStack | alloc.ByMethod))
 	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
 		return opts.list(ctx, std, out, paths)
 	})
@@ -174,33 +176,33 @@ func (s *allocSection) collection(c *gc.Collection) {
 	sum.before, sum.known = before, known
 }
 
-func (s *allocSection) fields(by alloc.By) []field[alloc.Row] {
+func (s *allocSection) fields(by alloc.By) []list.Field[alloc.Row] {
 	all := []struct {
 		by alloc.By // that it is a part of
-		field[alloc.Row]
+		list.Field[alloc.Row]
 	}{
-		{0, field[alloc.Row]{name: "pid", value: func(r *alloc.Row) column.Value { return pidOf(r.PID) }}},
-		{0, field[alloc.Row]{name: "bytes", heading: "MB", value: func(r *alloc.Row) column.Value { return bytesOf(r.Bytes) }}},
-		{0, field[alloc.Row]{name: "share_pct", heading: "%", value: func(r *alloc.Row) column.Value { return shareOf(r.Bytes, s.total.Bytes) }}},
-		{0, field[alloc.Row]{name: "low_bytes", heading: "95 % from", rank: 3, value: func(r *alloc.Row) column.Value { return bytesOf(r.Low) }}},
-		{0, field[alloc.Row]{name: "high_bytes", heading: "to MB", rank: 3, value: func(r *alloc.Row) column.Value { return knownIf(!r.Open, bytesOf(r.High)) }}},
-		{alloc.ByMethod, field[alloc.Row]{name: "inclusive_bytes", heading: "with callees MB", value: func(r *alloc.Row) column.Value {
-			return knownIf(r.Method != "", bytesOf(r.Inclusive))
+		{0, list.Field[alloc.Row]{Name: "pid", Type: column.Int, Value: func(r *alloc.Row) column.Value { return list.PID(r.PID) }}},
+		{0, list.Field[alloc.Row]{Name: "bytes", Heading: "MB", Type: column.Bytes, Value: func(r *alloc.Row) column.Value { return list.Bytes(r.Bytes) }}},
+		{0, list.Field[alloc.Row]{Name: "share_pct", Heading: "%", Type: column.Percent, Value: func(r *alloc.Row) column.Value { return list.Share(r.Bytes, s.total.Bytes) }}},
+		{0, list.Field[alloc.Row]{Name: "low_bytes", Heading: "95 % from", Rank: 3, Type: column.Bytes, Value: func(r *alloc.Row) column.Value { return list.Bytes(r.Low) }}},
+		{0, list.Field[alloc.Row]{Name: "high_bytes", Heading: "to MB", Rank: 3, Type: column.Bytes, Value: func(r *alloc.Row) column.Value { return list.If(!r.Open, list.Bytes(r.High)) }}},
+		{alloc.ByMethod, list.Field[alloc.Row]{Name: "inclusive_bytes", Heading: "with callees MB", Type: column.Bytes, Value: func(r *alloc.Row) column.Value {
+			return list.If(r.Method != "", list.Bytes(r.Inclusive))
 		}}},
-		{0, field[alloc.Row]{name: "samples", heading: "samples", rank: 2, value: func(r *alloc.Row) column.Value { return countOf(r.Samples) }}},
-		{0, field[alloc.Row]{name: "bytes_per_s", heading: "MB/s", rank: 1, value: func(r *alloc.Row) column.Value {
-			return knownIf(s.seconds > 0, bytesOf(saturate.Int(float64(r.Bytes)/s.seconds)))
+		{0, list.Field[alloc.Row]{Name: "samples", Heading: "samples", Rank: 2, Type: column.Int, Value: func(r *alloc.Row) column.Value { return list.Count(r.Samples) }}},
+		{0, list.Field[alloc.Row]{Name: "bytes_per_s", Heading: "MB/s", Rank: 1, Type: column.Bytes, Value: func(r *alloc.Row) column.Value {
+			return list.If(s.seconds > 0, list.Bytes(saturate.Int(float64(r.Bytes)/s.seconds)))
 		}}},
-		{alloc.ByType | alloc.ByHeap, field[alloc.Row]{name: "heap", heading: "heap", left: true, value: func(r *alloc.Row) column.Value { return wordOf(r.Heap.String()) }}},
-		{alloc.ByType, field[alloc.Row]{name: "type", heading: "type", left: true, value: func(r *alloc.Row) column.Value { return wordOf(r.Type) }}},
-		{alloc.ByMethod, field[alloc.Row]{name: "method", heading: "method", left: true, value: func(r *alloc.Row) column.Value { return wordOf(r.Method) }}},
-		{alloc.ByStack, field[alloc.Row]{name: "stack", value: func(r *alloc.Row) column.Value { return listOf(stackNames(s.model.Stacks, r.Stack)) }}},
-		{0, field[alloc.Row]{name: "source", value: func(r *alloc.Row) column.Value { return wordOf(r.Source.String()) }}},
+		{alloc.ByType | alloc.ByHeap, list.Field[alloc.Row]{Name: "heap", Heading: "heap", Left: true, Type: column.Text, Value: func(r *alloc.Row) column.Value { return list.Word(r.Heap.String()) }}},
+		{alloc.ByType, list.Field[alloc.Row]{Name: "type", Heading: "type", Left: true, Type: column.Text, Value: func(r *alloc.Row) column.Value { return list.Word(r.Type) }}},
+		{alloc.ByMethod, list.Field[alloc.Row]{Name: "method", Heading: "method", Left: true, Type: column.Text, Value: func(r *alloc.Row) column.Value { return list.Word(r.Method) }}},
+		{alloc.ByStack, list.Field[alloc.Row]{Name: "stack", Type: column.List, Value: func(r *alloc.Row) column.Value { return list.Words(stackNames(s.model.Stacks, r.Stack)) }}},
+		{0, list.Field[alloc.Row]{Name: "source", Type: column.Text, Value: func(r *alloc.Row) column.Value { return list.Word(r.Source.String()) }}},
 	}
-	var fields []field[alloc.Row]
+	var fields []list.Field[alloc.Row]
 	for _, f := range all {
 		if f.by == 0 || f.by&by != 0 {
-			fields = append(fields, f.field)
+			fields = append(fields, f.Field)
 		}
 	}
 	return fields
@@ -221,9 +223,9 @@ const ofTicks = "each type is that of the object that crossed 100 KB"
 // events are samples or count whole allocation contexts.
 func (s *allocSection) mark(t *alloc.Total) string {
 	if t.Open || s.lossy {
-		return certaintyMarks[gc.LowerBound]
+		return list.Mark(gc.LowerBound)
 	}
-	return certaintyMarks[gc.Estimate]
+	return list.Mark(gc.Estimate)
 }
 
 // head prints how much was allocated, by what account, and how that agrees with

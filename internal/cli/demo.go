@@ -11,6 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
@@ -101,7 +102,9 @@ func demoGCs(ctx context.Context, std *stdio, out *output) error {
 		return err
 	}
 	defer r.Close()
-	w := newTableGCs(std, out, nil, false)
+	opts := gcsOptions{listing: newListing()}
+	opts.file = &list.File{Out: out, Format: list.Table}
+	w := opts.newWriter(std, out)
 	if err := w.begin(r); err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc/alloc"
@@ -79,9 +81,9 @@ func TestEveryWordIsExplained(t *testing.T) {
 	}
 }
 
-func addFields[R any](add func(string, ...string), where string, fields []field[R]) {
+func addFields[R any](add func(string, ...string), where string, fields []list.Field[R]) {
 	for i := range fields {
-		add(where, fields[i].name, fields[i].heading)
+		add(where, fields[i].Name, fields[i].Heading)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
@@ -16,10 +18,10 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-var finalizerFields = []field[handle.Finalized]{
-	{name: "pid", value: func(r *handle.Finalized) column.Value { return pidOf(r.PID) }},
-	{name: "count", heading: "finalized", value: func(r *handle.Finalized) column.Value { return countOf(r.Count) }},
-	{name: "type", heading: "type", left: true, value: func(r *handle.Finalized) column.Value { return wordOf(r.Type) }},
+var finalizerFields = []list.Field[handle.Finalized]{
+	{Name: "pid", Type: column.Int, Value: func(r *handle.Finalized) column.Value { return list.PID(r.PID) }},
+	{Name: "count", Heading: "finalized", Type: column.Int, Value: func(r *handle.Finalized) column.Value { return list.Count(r.Count) }},
+	{Name: "type", Heading: "type", Left: true, Type: column.Text, Value: func(r *handle.Finalized) column.Value { return list.Word(r.Type) }},
 }
 
 func newFinalizersCmd(std *stdio) *cobra.Command {
@@ -40,7 +42,7 @@ gcheapandtypenames:
 		Example: `  gctrail finalizers app.nettrace
   gctrail finalizers --format csv --top 10 app.nettrace`,
 	}
-	return opts.command(std, cmd, fieldNames(finalizerFields), func(ctx context.Context, out *output, paths []string) error {
+	return opts.command(std, cmd, list.Names(finalizerFields), func(ctx context.Context, out *output, paths []string) error {
 		var model handle.Finalizers
 		l := modelList[handle.Finalization, handle.Finalized]{
 			wants: model.Wants, feed: model.Feed, fields: finalizerFields,

@@ -125,7 +125,7 @@ func (q *question) addFlags(std *stdio, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	q.storeFlag.addFlags(flags)
 	q.addFilterFlags(flags)
-	flags.Var(&q.format, "format", "table, jsonl (JSON lines) or csv")
+	flags.Var(&q.format, "format", listFormats)
 	flags.StringVarP(&q.output, "output", "o", "-", "write to this `file`; - is standard output")
 	flags.BoolVar(&q.raw, "raw", false, rawHelp)
 	std.complete(cmd, "format", q.format.of)

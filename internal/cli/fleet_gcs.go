@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
@@ -26,7 +28,7 @@ func newFleetGCsCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gcs",
 		Short: "List collections of the fleet, the latest first",
-		Long: `gcs lists collections, the latest first. jsonl and csv have all columns, which are those
+		Long: `gcs lists collections, the latest first. jsonl, csv and parquet have all columns, which are those
 of gctrail gcs and of the process; tables have those of --columns.`,
 		Example: `  gctrail fleet gcs --pod shop-7 --where 'pause_ms>=50'
   gctrail fleet gcs --where reason=Induced --columns k8s_pod,number,pause_ms
@@ -120,27 +122,30 @@ func (o *fleetRowsOptions) run(ctx context.Context, std *stdio, store fleet.Stor
 
 // fields are the time and the columns of the given names, or all. A table leaves out
 // columns without values, unless they were named.
-func (o *fleetRowsOptions) fields(names []string, rows []fleet.Row) []field[fleet.Row] {
-	table := o.format.value == "table"
-	if len(names) == 0 {
-		for _, c := range o.table.Columns {
+func (o *fleetRowsOptions) fields(names []string, rows []fleet.Row) []list.Field[fleet.Row] {
+	table := o.format.value == list.Table
+	types := map[string]column.Type{}
+	all := len(names) == 0
+	for _, c := range o.table.Columns {
+		types[c.Name] = c.Type
+		if all {
 			names = append(names, c.Name)
 		}
 	}
-	fields := []field[fleet.Row]{{name: "time", heading: "time", left: true, value: func(r *fleet.Row) column.Value {
-		return wordOf(o.table.Time(*r).UTC().Format(time.RFC3339Nano))
+	fields := []list.Field[fleet.Row]{{Name: "time", Heading: "time", Left: true, Type: column.Text, Value: func(r *fleet.Row) column.Value {
+		return list.Word(o.table.Time(*r).UTC().Format(time.RFC3339Nano))
 	}}}
 	if table {
-		fields[0].value = func(r *fleet.Row) column.Value { return clockOf(o.table.Time(*r)) }
+		fields[0].Value = func(r *fleet.Row) column.Value { return clockOf(o.table.Time(*r)) }
 	}
 	for rank, name := range names {
 		value := func(r *fleet.Row) column.Value { return o.table.Value(*r, name) }
-		f := field[fleet.Row]{name: name, heading: heading(name), rank: rank, value: value}
+		f := list.Field[fleet.Row]{Name: name, Heading: heading(name), Rank: rank, Type: types[name], Value: value}
 		known := false
 		for i := range rows {
 			v := value(&rows[i])
 			known = known || v.Type != column.Unknown
-			f.left = f.left || v.Type == column.Text
+			f.Left = f.Left || v.Type == column.Text
 		}
 		if known || !table || len(o.columns) > 0 {
 			fields = append(fields, f)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
@@ -16,6 +18,7 @@ type fleetQueryOptions struct{ question }
 
 func newFleetQueryCmd(std *stdio) *cobra.Command {
 	opts := fleetQueryOptions{newQuestion()}
+	opts.format.of = []string{list.Table, list.JSONL, list.CSV} // the types of columns are unknown
 	cmd := &cobra.Command{
 		Use:   "query SQL",
 		Short: "Query ClickHouse in SQL",
@@ -54,9 +57,9 @@ func (o *fleetQueryOptions) run(ctx context.Context, std *stdio, store fleet.Sto
 	if err != nil {
 		return storeError(err)
 	}
-	fields := make([]field[[]any], len(result.Names))
+	fields := make([]list.Field[[]any], len(result.Names))
 	for i, name := range result.Names {
-		fields[i] = field[[]any]{name: name, heading: name, left: true, value: func(r *[]any) column.Value { return o.value(*r, i) }}
+		fields[i] = list.Field[[]any]{Name: name, Heading: name, Left: true, Value: func(r *[]any) column.Value { return o.value(*r, i) }}
 	}
 	return answer(std, &o.question, fields, result.Rows, func(p *text.Page) {
 		p.Heading("%s", text.Plural(int64(len(result.Rows)), "row", "rows"))
@@ -70,19 +73,19 @@ func (o *fleetQueryOptions) value(row []any, i int) column.Value {
 	}
 	switch v := row[i].(type) {
 	case string:
-		return wordOf(v)
+		return list.Word(v)
 	case json.Number:
 		if n, err := v.Int64(); err == nil && o.format.value != "table" {
-			return countOf(n)
+			return list.Count(n)
 		}
 		if f, err := v.Float64(); err == nil && o.format.value != "table" {
-			return floatOf(f)
+			return list.Float(f)
 		}
-		return wordOf(v.String())
+		return list.Word(v.String())
 	}
-	list, err := json.Marshal(row[i])
+	nested, err := json.Marshal(row[i])
 	if err != nil {
 		return column.Value{}
 	}
-	return wordOf(string(list))
+	return list.Word(string(nested))
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
@@ -92,28 +94,28 @@ func (o *fleetTopOptions) run(ctx context.Context, std *stdio, store fleet.Store
 	})
 }
 
-func (o *fleetTopOptions) fields() []field[fleet.Group] {
-	var fields []field[fleet.Group]
+func (o *fleetTopOptions) fields() []list.Field[fleet.Group] {
+	var fields []list.Field[fleet.Group]
 	for i, name := range o.by {
-		fields = append(fields, field[fleet.Group]{name: name, heading: name, left: true, value: func(g *fleet.Group) column.Value { return wordOf(g.Names[i]) }})
+		fields = append(fields, list.Field[fleet.Group]{Name: name, Heading: name, Left: true, Type: column.Text, Value: func(g *fleet.Group) column.Value { return list.Word(g.Names[i]) }})
 	}
-	return append(fields, []field[fleet.Group]{
-		{name: "processes", heading: "procs", rank: 4, value: func(g *fleet.Group) column.Value { return countOf(g.Processes) }},
-		{name: "collections", heading: "GCs", value: func(g *fleet.Group) column.Value { return countOf(g.Collections) }},
-		{name: "gen2_collections", heading: "gen2", rank: 3, value: func(g *fleet.Group) column.Value { return countOf(g.Gen2) }},
-		{name: "pause_ms", heading: "pause ms", value: func(g *fleet.Group) column.Value { return timeOf(g.Pause) }},
-		{name: "pause_pct", heading: "%", value: func(g *fleet.Group) column.Value {
-			return ifKnown(g.PauseShare(), percentOf)
+	return append(fields, []list.Field[fleet.Group]{
+		{Name: "processes", Heading: "procs", Rank: 4, Type: column.Int, Value: func(g *fleet.Group) column.Value { return list.Count(g.Processes) }},
+		{Name: "collections", Heading: "GCs", Type: column.Int, Value: func(g *fleet.Group) column.Value { return list.Count(g.Collections) }},
+		{Name: "gen2_collections", Heading: "gen2", Rank: 3, Type: column.Int, Value: func(g *fleet.Group) column.Value { return list.Count(g.Gen2) }},
+		{Name: "pause_ms", Heading: "pause ms", Type: column.Millis, Value: func(g *fleet.Group) column.Value { return list.Time(g.Pause) }},
+		{Name: "pause_pct", Heading: "%", Type: column.Percent, Value: func(g *fleet.Group) column.Value {
+			return list.Opt(g.PauseShare(), list.Percent)
 		}},
-		{name: "pause_p50_ms", heading: "p50", rank: 2, value: func(g *fleet.Group) column.Value { return timeOf(g.Median) }},
-		{name: "pause_p99_ms", heading: "p99", value: func(g *fleet.Group) column.Value { return timeOf(g.P99) }},
-		{name: "pause_max_ms", heading: "max", rank: 1, value: func(g *fleet.Group) column.Value { return timeOf(g.Longest) }},
-		{name: "allocated_bytes", heading: "alloc MB", rank: 5, value: func(g *fleet.Group) column.Value { return ifKnown(g.Allocated, bytesOf) }, is: func(g *fleet.Group) gc.Certainty { return g.AllocatedIs }},
-		{name: "allocated_is", value: func(g *fleet.Group) column.Value { return wordOf(g.AllocatedIs.String()) }},
-		{name: "heap_after_max_bytes", heading: "heap MB", rank: 2, value: func(g *fleet.Group) column.Value { return knownIf(g.HeapAfter > 0, bytesOf(g.HeapAfter)) }},
-		{name: "since", heading: "since", left: true, rank: 1, value: func(g *fleet.Group) column.Value { return clockOf(g.First) }},
-		{name: "until", value: func(g *fleet.Group) column.Value { return clockOf(g.Last) }},
-		{name: "affected_by_loss", value: func(g *fleet.Group) column.Value { return countOf(g.LossCanAffect) }},
+		{Name: "pause_p50_ms", Heading: "p50", Rank: 2, Type: column.Millis, Value: func(g *fleet.Group) column.Value { return list.Time(g.Median) }},
+		{Name: "pause_p99_ms", Heading: "p99", Type: column.Millis, Value: func(g *fleet.Group) column.Value { return list.Time(g.P99) }},
+		{Name: "pause_max_ms", Heading: "max", Rank: 1, Type: column.Millis, Value: func(g *fleet.Group) column.Value { return list.Time(g.Longest) }},
+		{Name: "allocated_bytes", Heading: "alloc MB", Rank: 5, Type: column.Bytes, Value: func(g *fleet.Group) column.Value { return list.Opt(g.Allocated, list.Bytes) }, Is: func(g *fleet.Group) gc.Certainty { return g.AllocatedIs }},
+		{Name: "allocated_is", Type: column.Text, Value: func(g *fleet.Group) column.Value { return list.Word(g.AllocatedIs.String()) }},
+		{Name: "heap_after_max_bytes", Heading: "heap MB", Rank: 2, Type: column.Bytes, Value: func(g *fleet.Group) column.Value { return list.If(g.HeapAfter > 0, list.Bytes(g.HeapAfter)) }},
+		{Name: "since", Heading: "since", Left: true, Rank: 1, Type: column.Text, Value: func(g *fleet.Group) column.Value { return clockOf(g.First) }},
+		{Name: "until", Type: column.Text, Value: func(g *fleet.Group) column.Value { return clockOf(g.Last) }},
+		{Name: "affected_by_loss", Type: column.Int, Value: func(g *fleet.Group) column.Value { return list.Count(g.LossCanAffect) }},
 	}...)
 }
 
@@ -122,20 +124,22 @@ func clockOf(at time.Time) column.Value {
 	if at.Unix() <= 0 {
 		return column.Value{}
 	}
-	return wordOf(at.UTC().Format(time.RFC3339))
+	return list.Word(at.UTC().Format(time.RFC3339))
 }
 
 // answer writes the rows of an answer in the format that was asked for.
-func answer[R any](std *stdio, q *question, fields []field[R], rows []R, head func(*text.Page)) error {
+func answer[R any](std *stdio, q *question, fields []list.Field[R], rows []R, head func(*text.Page)) error {
 	q.warnDamaged(std)
-	if len(rows) == 0 && q.format.value == "table" {
+	if err := refuseBinary(std, q.format.value, q.output); err != nil {
+		return &usageError{err: err}
+	}
+	if len(rows) == 0 && q.format.value == list.Table {
 		return std.err.Line("gctrail: no records match; without --from, only the last 24 hours are searched: try --from all")
 	}
-	out, err := std.create(q.output, nil)
+	out, err := q.create(std, nil)
 	if err != nil {
 		return err
 	}
 	q.top = 0
-	w := &rowWriter[R]{listing: &q.listing, std: std, out: out, fields: fields}
-	return out.end(w.section(head, rows))
+	return q.end(out, newRowWriter(&q.listing, std, out, fields).section(head, rows))
 }

@@ -3,12 +3,13 @@ package cli
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 )
 
@@ -61,55 +62,49 @@ func heading(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// cell returns a value for people: times in ms, sizes in MB.
-func cell(v column.Value) string {
-	switch v.Type {
-	case column.Text:
-		return v.Text
-	case column.Int:
-		return strconv.FormatInt(v.Int, 10)
-	case column.Bool:
-		return map[bool]string{false: "no", true: "yes"}[v.Int != 0]
-	case column.Bytes:
-		return strconv.FormatFloat(float64(v.Int)/1e6, 'f', 2, 64)
-	case column.Millis:
-		return strconv.FormatFloat(float64(v.Int)/1e6, 'f', 3, 64)
-	case column.Float:
-		return strconv.FormatFloat(v.Float, 'f', 3, 64)
-	case column.Percent:
-		return strconv.FormatFloat(v.Float, 'f', 0, 64)
-	default:
-		return "-"
-	}
-}
-
-// certaintyMarks mark freed and allocated bytes that are not exact.
-var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
-
-// row returns c's cells in columns.
-func row(columns []column.Column, c *gc.Collection) []string {
-	cells := make([]string, len(columns))
-	for i := range columns {
-		switch v := columns[i].Value(c); v.Type {
-		case column.Bytes, column.Millis:
-			cells[i] = listCell(v)
-		default: // whole numbers: ids, counts, the memory load
-			cells[i] = cell(v)
-		}
-		switch columns[i].Name {
-		case "freed_bytes":
-			cells[i] = certaintyMarks[c.FreedQuality] + cells[i]
-		case "allocated_bytes":
-			cells[i] = certaintyMarks[c.AllocatedQuality] + cells[i]
-		}
-	}
-	return cells
-}
-
 // leftAligned are the columns of words.
 var leftAligned = map[string]bool{
 	"kind": true, "requested_kind": true, "reason": true, "condemned": true, "mechanisms": true,
 	"process": true, "runtime": true, "freed_is": true, "allocated_is": true, "Trigger Reason": true, "Gen": true,
+}
+
+// columnField returns a column of collections as a field of lists.
+func columnField(c column.Column) list.Field[gc.Collection] {
+	f := list.Field[gc.Collection]{Name: c.Name, Heading: heading(c.Name), Type: c.Type(), Value: c.Value, Left: leftAligned[c.Name], Rank: 1}
+	switch c.Name {
+	case "freed_bytes":
+		f.Is = func(c *gc.Collection) gc.Certainty { return c.FreedQuality }
+	case "allocated_bytes":
+		f.Is = func(c *gc.Collection) gc.Certainty { return c.AllocatedQuality }
+	}
+	return f
+}
+
+// fields returns those of a row for each collection.
+func (o *gcsOptions) fields(start func() time.Time) []list.Field[gc.Collection] {
+	var fields []list.Field[gc.Collection]
+	if o.chosen == nil && o.format.value == list.Table {
+		for _, d := range defaultColumns {
+			c, _ := column.Named(d.name)
+			f := columnField(c)
+			f.Rank, f.Varies = d.rank, d.varies
+			fields = append(fields, f)
+		}
+		return fields
+	}
+	if o.format.value == list.Parquet { // a file of collections of several traces
+		fields = append(fields, list.Field[gc.Collection]{Name: "start_time", Type: column.Time, Value: func(c *gc.Collection) column.Value {
+			return list.Opt(c.Start, func(at time.Duration) column.Value { return column.Instant(start(), at) })
+		}})
+	}
+	columns := o.chosen
+	if columns == nil {
+		columns = column.All()
+	}
+	for _, c := range columns {
+		fields = append(fields, columnField(c))
+	}
+	return fields
 }
 
 // reasons returns the names that a collection's reason can have.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -12,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
-	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
@@ -22,30 +21,23 @@ import (
 )
 
 type gcsOptions struct {
-	inputFlags
-	files       []string
-	format      choice
+	listing
 	columns     wordList
 	generations choices
 	kinds       choices
 	reasons     choices
 	minPause    selection.Duration
 	pauseAbove  pauseAbove
-	perHeap     bool
 	metrics     bool
 	metricsAs   choice
-	raw         bool
-	output      string
 
 	chosen   []column.Column // nil means the format's own
 	perfview string          // which of PerfView's tables; empty for none
-	headed   bool            // the csv of one has its headings
-	writer   gcWriter        // of collections
 }
 
 func newGCsCmd(std *stdio) *cobra.Command {
 	opts := gcsOptions{
-		format:      choice{"table", []string{"table", "jsonl", "csv", "parquet"}},
+		listing:     newListing(),
 		metricsAs:   choice{asOwn, []string{asOwn, asTraceEvent}},
 		generations: choices{kind: "N", of: []string{"0", "1", "2"}},
 		kinds:       choices{kind: "KIND", of: []string{gc.Blocking.String(), gc.Background.String(), gc.Foreground.String()}},
@@ -67,7 +59,7 @@ columns that do not fit are left out.
 Columns of tables, csv and parquet (sizes are in bytes in the latter two):
 ` + columnHelp() + `
 --per-heap prints a row for each heap of a collection: sizes, survivors and marking, in
-jsonl and csv also by generation.
+jsonl, csv and parquet also by generation.
 
 --columns perfview prints the tables of PerfView's GCStats with PerfView's figures, to
 the digits that it prints, but for those of the CPU; the column Differs names the
@@ -84,7 +76,7 @@ and process, are not PerfView's, which writes a file for each process.`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.files = args
-			if err := cmp.Or(opts.choose(), opts.checkPauseAbove(), opts.checkPerHeap(), opts.checkMetrics(), opts.checkParquet(std)); err != nil {
+			if err := cmp.Or(opts.choose(), opts.checkPauseAbove(), opts.checkPerHeap(), opts.checkMetrics(), refuseBinary(std, opts.format.value, opts.output)); err != nil {
 				return usagef(cmd, "%v", err)
 			}
 			if err := opts.check(cmd, args); err != nil {
@@ -94,7 +86,7 @@ and process, are not PerfView's, which writes a file for each process.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.Var(&opts.format, "format", "table, jsonl (JSON lines), csv or parquet")
+	flags.Var(&opts.format, "format", listFormats)
 	flags.Var(&opts.columns, "columns", "the columns of a table, csv or parquet, also by the words of --until, as in number,pause,heap; or perfview")
 	flags.Var(&opts.generations, "gen", "only collections of these generations")
 	flags.Var(&opts.kinds, "kind", "only blocking, background or foreground collections")
@@ -141,22 +133,22 @@ func columnHelp() string {
 }
 
 func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
-	out, err := std.create(o.output, o.files)
+	o.table = "collections"
+	out, err := o.create(std, o.files)
 	if err != nil {
 		return err
 	}
-	list := func(paths []string) error { return o.listPerfview(ctx, std, out, paths) }
-	if o.metrics {
-		list = func(paths []string) error { return o.listMetrics(ctx, std, out, paths) }
-	} else if o.perfview == "" {
-		o.writer = o.newWriter(std, out)
-		list = func(paths []string) error { return o.list(ctx, std, out, o.writer, paths) }
+	var one func(paths []string) error
+	switch {
+	case o.metrics:
+		one = func(paths []string) error { return o.listMetrics(ctx, std, out, paths) }
+	case o.perfview != "":
+		one = func(paths []string) error { return o.listPerfview(ctx, std, out, paths) }
+	default:
+		w := o.newWriter(std, out)
+		one = func(paths []string) error { return o.list(ctx, std, out, w, paths) }
 	}
-	err = each(o.groups(o.files), list)
-	if w, is := o.writer.(io.Closer); is {
-		err = errors.Join(err, w.Close())
-	}
-	return out.end(err)
+	return o.end(out, each(o.groups(o.files), one))
 }
 
 // list writes the collections of one trace, or of several merged.
@@ -259,68 +251,23 @@ type gcWriter interface {
 }
 
 func (o *gcsOptions) newWriter(std *stdio, out *output) gcWriter {
+	stream := stream{std: std, out: out, asked: o.chosen != nil, several: len(o.files) > 1}
 	if o.perHeap {
-		return newPerHeapGCs(o, std, out)
+		return &heapRows{stream, list.NewWriter(o.file, gcHeapFields()), 0}
 	}
-	switch o.format.value {
-	case "jsonl":
-		return &jsonlGCs{out: out}
-	case "csv":
-		return &csvGCs{out: out, csv: csv.Writer{Columns: o.flatColumns(), Raw: o.raw}}
-	case "parquet":
-		return newParquetGCs(out, o.flatColumns())
-	default:
-		return newTableGCs(std, out, o.chosen, len(o.files) > 1)
-	}
+	w := &collectionRows{stream: stream}
+	start := func() time.Time { return w.r.Info().Start }
+	w.rows = list.NewWriter(o.file, o.fields(start))
+	w.rows.AppendLine = func(dst []byte, c *gc.Collection) []byte { return jsonl.AppendCollection(dst, start(), c) }
+	return w
 }
 
-// flatColumns are the columns of csv and parquet.
-func (o *gcsOptions) flatColumns() []column.Column {
-	if o.chosen == nil {
-		return column.All()
-	}
-	return o.chosen
+// collectionRows writes a row for each collection.
+type collectionRows struct {
+	stream
+	rows *list.Writer[gc.Collection]
 }
 
-type jsonlGCs struct {
-	out  *output
-	r    *reading
-	line []byte
-}
+func (w *collectionRows) begin(r *reading) error { return startTable(&w.stream, w.rows, r) }
 
-func (w *jsonlGCs) begin(r *reading) error {
-	w.r = r
-	return nil
-}
-
-func (w *jsonlGCs) collection(c *gc.Collection) error {
-	w.line = jsonl.AppendCollection(w.line[:0], w.r.Info().Start, c)
-	_, err := w.out.Write(w.line)
-	return err
-}
-
-func (w *jsonlGCs) end() error { return nil }
-
-type csvGCs struct {
-	out    *output
-	csv    csv.Writer
-	headed bool
-	line   []byte
-}
-
-func (w *csvGCs) begin(*reading) error {
-	if w.headed {
-		return nil
-	}
-	w.headed = true
-	_, err := w.out.Write(w.csv.AppendHeader(nil))
-	return err
-}
-
-func (w *csvGCs) collection(c *gc.Collection) error {
-	w.line = w.csv.AppendCollection(w.line[:0], c)
-	_, err := w.out.Write(w.line)
-	return err
-}
-
-func (w *csvGCs) end() error { return nil }
+func (w *collectionRows) collection(c *gc.Collection) error { return addRow(&w.stream, w.rows, c) }

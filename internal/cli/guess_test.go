@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -76,7 +77,7 @@ func TestUnknownColumn(t *testing.T) {
 			t.Errorf("%s: %.120s", name, err)
 		}
 	}
-	if err := unknownColumn("xyz", fieldNames(finalizerFields)); err.Error() != `unknown column "xyz"; valid columns: pid, count, type` {
+	if err := unknownColumn("xyz", list.Names(finalizerFields)); err.Error() != `unknown column "xyz"; valid columns: pid, count, type` {
 		t.Error(err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
@@ -45,7 +47,7 @@ stack walk does not see.
 	flags.Var(&opts.by, "by", "group by kind, or by kind,stack (where they are created)")
 	opts.perfMap.addFlag(flags)
 	std.complete(cmd, "by", opts.by.of)
-	names := fieldNames((&handleSection{}).fields(true))
+	names := list.Names((&handleSection{}).fields(true))
 	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
 		return opts.list(ctx, std, out, paths)
 	})
@@ -91,20 +93,20 @@ type handleSection struct {
 	end    time.Duration
 }
 
-func (s *handleSection) fields(stacks bool) []field[handle.Row] {
-	fields := []field[handle.Row]{
-		{name: "pid", value: func(r *handle.Row) column.Value { return pidOf(r.PID) }},
-		{name: "kind", heading: "kind", left: true, value: func(r *handle.Row) column.Value { return wordOf(r.Kind.String()) }},
-		{name: "created", heading: "created", value: func(r *handle.Row) column.Value { return countOf(r.Created) }},
-		{name: "destroyed", heading: "destroyed", value: func(r *handle.Row) column.Value { return countOf(r.Destroyed) }},
-		{name: "open", heading: "open", value: func(r *handle.Row) column.Value { return countOf(r.Open) }},
-		{name: "oldest_ms", heading: "oldest ms", rank: 2, value: func(r *handle.Row) column.Value {
-			return knownIf(r.Open > 0, timeOf(s.end-r.Oldest))
+func (s *handleSection) fields(stacks bool) []list.Field[handle.Row] {
+	fields := []list.Field[handle.Row]{
+		{Name: "pid", Type: column.Int, Value: func(r *handle.Row) column.Value { return list.PID(r.PID) }},
+		{Name: "kind", Heading: "kind", Left: true, Type: column.Text, Value: func(r *handle.Row) column.Value { return list.Word(r.Kind.String()) }},
+		{Name: "created", Heading: "created", Type: column.Int, Value: func(r *handle.Row) column.Value { return list.Count(r.Created) }},
+		{Name: "destroyed", Heading: "destroyed", Type: column.Int, Value: func(r *handle.Row) column.Value { return list.Count(r.Destroyed) }},
+		{Name: "open", Heading: "open", Type: column.Int, Value: func(r *handle.Row) column.Value { return list.Count(r.Open) }},
+		{Name: "oldest_ms", Heading: "oldest ms", Rank: 2, Type: column.Millis, Value: func(r *handle.Row) column.Value {
+			return list.If(r.Open > 0, list.Time(s.end-r.Oldest))
 		}},
-		{name: "growth_per_s", heading: "growth/s", rank: 1, value: func(r *handle.Row) column.Value { return floatOf(r.Growth) }},
+		{Name: "growth_per_s", Heading: "growth/s", Rank: 1, Type: column.Float, Value: func(r *handle.Row) column.Value { return list.Float(r.Growth) }},
 	}
 	if stacks {
-		fields = append(fields, field[handle.Row]{name: "stack", value: func(r *handle.Row) column.Value { return listOf(stackNames(s.stacks, r.Stack)) }})
+		fields = append(fields, list.Field[handle.Row]{Name: "stack", Type: column.List, Value: func(r *handle.Row) column.Value { return list.Words(stackNames(s.stacks, r.Stack)) }})
 	}
 	return fields
 }

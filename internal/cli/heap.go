@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
@@ -28,41 +30,41 @@ type heapRow struct {
 
 // heapFields returns those of a row; each heap has its own where perHeap is
 // set.
-func heapFields(perHeap bool) []field[heapRow] {
-	fields := []field[heapRow]{
-		{name: "pid", value: func(r *heapRow) column.Value { return pidOf(r.Process.PID) }},
-		{name: "number", heading: "GC", value: func(r *heapRow) column.Value { return countOf(r.Number) }},
-		{name: "start_ms", heading: "start ms", value: func(r *heapRow) column.Value { return valueOf(r.Start, timeOf) }},
-		{name: "generation", heading: "gen", value: func(r *heapRow) column.Value { return valueOf(r.Generation, countOf) }},
+func heapFields(perHeap bool) []list.Field[heapRow] {
+	fields := []list.Field[heapRow]{
+		{Name: "pid", Type: column.Int, Value: func(r *heapRow) column.Value { return list.PID(r.Process.PID) }},
+		{Name: "number", Heading: "GC", Type: column.Int, Value: func(r *heapRow) column.Value { return list.Count(r.Number) }},
+		{Name: "start_ms", Heading: "start ms", Type: column.Millis, Value: func(r *heapRow) column.Value { return list.Opt(r.Start, list.Time) }},
+		{Name: "generation", Heading: "gen", Type: column.Int, Value: func(r *heapRow) column.Value { return list.Opt(r.Generation, list.Count) }},
 	}
 	if perHeap {
-		fields = append(fields, field[heapRow]{name: "heap", heading: "heap", value: func(r *heapRow) column.Value {
-			return valueOf(r.heap, countOf)
+		fields = append(fields, list.Field[heapRow]{Name: "heap", Heading: "heap", Type: column.Int, Value: func(r *heapRow) column.Value {
+			return list.Opt(r.heap, list.Count)
 		}})
 	}
 	for i, name := range gc.GenerationNames() {
-		fields = append(fields, field[heapRow]{name: name + "_bytes", heading: name + " MB", rank: max(0, i-2), value: func(r *heapRow) column.Value {
+		fields = append(fields, list.Field[heapRow]{Name: name + "_bytes", Heading: name + " MB", Rank: max(0, i-2), Type: column.Bytes, Value: func(r *heapRow) column.Value {
 			if i >= len(r.generations) {
 				return column.Value{}
 			}
-			return valueOf(r.generations[i].After, bytesOf)
+			return list.Opt(r.generations[i].After, list.Bytes)
 		}})
 	}
 	fields = append(fields,
-		field[heapRow]{name: "free_bytes", heading: "free MB", value: freeOf},
-		field[heapRow]{name: "free_list_bytes", heading: "in lists MB", rank: 6, value: func(r *heapRow) column.Value {
+		list.Field[heapRow]{Name: "free_bytes", Heading: "free MB", Type: column.Bytes, Value: freeOf},
+		list.Field[heapRow]{Name: "free_list_bytes", Heading: "in lists MB", Rank: 6, Type: column.Bytes, Value: func(r *heapRow) column.Value {
 			return r.sum(func(g *gc.Generation) gc.Opt[int64] { return g.FreeList })
 		}})
 	for i, name := range gc.GenerationNames() {
-		f := field[heapRow]{name: name + "_budget_bytes", value: func(r *heapRow) column.Value {
+		f := list.Field[heapRow]{Name: name + "_budget_bytes", Type: column.Bytes, Value: func(r *heapRow) column.Value {
 			if i >= len(r.generations) {
 				return column.Value{}
 			}
 			budget := r.generations[i].Budget
-			return knownIf(budget > 0, bytesOf(budget)) // 0 if the collection sets none
+			return list.If(budget > 0, list.Bytes(budget)) // 0 if the collection sets none
 		}}
 		if i == 0 {
-			f.heading, f.rank = "gen0 budget MB", 5
+			f.Heading, f.Rank = "gen0 budget MB", 5
 		}
 		fields = append(fields, f)
 	}
@@ -71,30 +73,30 @@ func heapFields(perHeap bool) []field[heapRow] {
 	}
 	count := func(value func(*segment.Snapshot) int64) func(*heapRow) column.Value {
 		return func(r *heapRow) column.Value {
-			return valueOf(r.segments, func(s segment.Snapshot) column.Value { return countOf(value(&s)) })
+			return list.Opt(r.segments, func(s segment.Snapshot) column.Value { return list.Count(value(&s)) })
 		}
 	}
 	return append(fields,
-		field[heapRow]{name: "committed_bytes", heading: "committed MB", rank: 3, value: partCommitted((*segment.Committed).Total)},
+		list.Field[heapRow]{Name: "committed_bytes", Heading: "committed MB", Rank: 3, Type: column.Bytes, Value: partCommitted((*segment.Committed).Total)},
 		committed("committed_in_use_bytes", func(c *segment.Committed) int64 { return c.InUse }),
 		committed("committed_free_bytes", func(c *segment.Committed) int64 { return c.Free }),
 		committed("committed_global_free_bytes", func(c *segment.Committed) int64 { return c.GlobalFree }),
 		committed("committed_decommit_bytes", func(c *segment.Committed) int64 { return c.Decommit }),
 		committed("committed_bookkeeping_bytes", func(c *segment.Committed) int64 { return c.Bookkeeping }),
-		field[heapRow]{name: "segments_created", heading: "regions +", rank: 4, value: count(func(s *segment.Snapshot) int64 { return s.Created })},
-		field[heapRow]{name: "segments_freed", heading: "-", rank: 4, value: count(func(s *segment.Snapshot) int64 { return s.Freed })},
-		field[heapRow]{name: "segments_live", heading: "live", rank: 4, value: count(func(s *segment.Snapshot) int64 { return s.Live })})
+		list.Field[heapRow]{Name: "segments_created", Heading: "regions +", Rank: 4, Type: column.Int, Value: count(func(s *segment.Snapshot) int64 { return s.Created })},
+		list.Field[heapRow]{Name: "segments_freed", Heading: "-", Rank: 4, Type: column.Int, Value: count(func(s *segment.Snapshot) int64 { return s.Freed })},
+		list.Field[heapRow]{Name: "segments_live", Heading: "live", Rank: 4, Type: column.Int, Value: count(func(s *segment.Snapshot) int64 { return s.Live })})
 }
 
 // committed returns the field of one of the parts of what is committed.
-func committed(name string, part func(*segment.Committed) int64) field[heapRow] {
-	return field[heapRow]{name: name, value: partCommitted(part)}
+func committed(name string, part func(*segment.Committed) int64) list.Field[heapRow] {
+	return list.Field[heapRow]{Name: name, Type: column.Bytes, Value: partCommitted(part)}
 }
 
 func partCommitted(part func(*segment.Committed) int64) func(*heapRow) column.Value {
 	return func(r *heapRow) column.Value {
 		s, _ := r.segments.Get()
-		return valueOf(s.Committed, func(c segment.Committed) column.Value { return bytesOf(part(&c)) })
+		return list.Opt(s.Committed, func(c segment.Committed) column.Value { return list.Bytes(part(&c)) })
 	}
 }
 
@@ -108,7 +110,7 @@ func (r *heapRow) sum(size func(*gc.Generation) gc.Opt[int64]) column.Value {
 		}
 		sum += n
 	}
-	return knownIf(len(r.generations) > 0, bytesOf(sum))
+	return list.If(len(r.generations) > 0, list.Bytes(sum))
 }
 
 // freeOf returns the free space of all generations.
@@ -131,7 +133,7 @@ generation after it, the free space in it (fragmentation) and how much of that i
 free lists (the rest is pieces too small for them, and in gen 2 those that gen 1 GCs
 gave up until the next gen 2 GC), the gen 0 budget, committed memory (.NET 8 and
 later), and the segments or regions created and freed since the previous collection.
-"live" counts those created in the trace and not freed. jsonl and csv also have the
+"live" counts those created in the trace and not freed. Other formats also have the
 budgets of the other generations and of the LOH and POH, and committed memory by use.
 
 --per-heap prints one row for each heap of server GC instead, with the figures that
@@ -141,7 +143,7 @@ are known per heap.`,
   gctrail heap --per-heap --format csv app.nettrace`,
 	}
 	cmd.Flags().BoolVar(&opts.perHeap, "per-heap", false, "one row for each heap of a collection")
-	return opts.command(std, cmd, append(fieldNames(heapFields(false)), "heap"), func(ctx context.Context, out *output, paths []string) error {
+	return opts.command(std, cmd, append(list.Names(heapFields(false)), "heap"), func(ctx context.Context, out *output, paths []string) error {
 		return opts.list(ctx, std, out, paths)
 	})
 }
@@ -172,7 +174,7 @@ func (t *heapTable) head(p *text.Page, of *gc.Process) {
 }
 
 func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
-	w := &rowWriter[heapRow]{listing: &o.listing, std: std, out: out, fields: heapFields(o.perHeap)}
+	w := newRowWriter(&o.listing, std, out, heapFields(o.perHeap))
 	var segments segment.Model
 	var tables []*heapTable
 	var failed error

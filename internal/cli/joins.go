@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
@@ -27,17 +29,17 @@ type joinRow struct {
 
 // joinFields returns those of a row; number is among them where each collection
 // has rows of its own.
-func joinFields(number bool) []field[joinRow] {
-	fields := []field[joinRow]{
-		{name: "pid", value: func(r *joinRow) column.Value { return pidOf(r.pid) }},
-		{name: "number", value: func(r *joinRow) column.Value { return countOf(r.number) }},
-		{name: "heap", heading: "heap", value: func(r *joinRow) column.Value { return countOf(r.Heap) }},
-		{name: "phase", heading: "phase", left: true, value: func(r *joinRow) column.Value { return wordOf(r.Phase) }},
-		{name: "working_ms", heading: "working ms", value: func(r *joinRow) column.Value { return timeOf(r.Working) }},
-		{name: "waiting_ms", heading: "waiting ms", value: func(r *joinRow) column.Value { return timeOf(r.Waiting) }},
-		{name: "waking_ms", heading: "waking ms", rank: 2, value: func(r *joinRow) column.Value { return timeOf(r.Waking) }},
-		{name: "last", heading: "came last", rank: 1, value: func(r *joinRow) column.Value { return countOf(r.Last) }},
-		{name: "held_ms", heading: "others waited ms", value: func(r *joinRow) column.Value { return timeOf(r.WaitedFor) }},
+func joinFields(number bool) []list.Field[joinRow] {
+	fields := []list.Field[joinRow]{
+		{Name: "pid", Type: column.Int, Value: func(r *joinRow) column.Value { return list.PID(r.pid) }},
+		{Name: "number", Type: column.Int, Value: func(r *joinRow) column.Value { return list.Count(r.number) }},
+		{Name: "heap", Heading: "heap", Type: column.Int, Value: func(r *joinRow) column.Value { return list.Count(r.Heap) }},
+		{Name: "phase", Heading: "phase", Left: true, Type: column.Text, Value: func(r *joinRow) column.Value { return list.Word(r.Phase) }},
+		{Name: "working_ms", Heading: "working ms", Type: column.Millis, Value: func(r *joinRow) column.Value { return list.Time(r.Working) }},
+		{Name: "waiting_ms", Heading: "waiting ms", Type: column.Millis, Value: func(r *joinRow) column.Value { return list.Time(r.Waiting) }},
+		{Name: "waking_ms", Heading: "waking ms", Rank: 2, Type: column.Millis, Value: func(r *joinRow) column.Value { return list.Time(r.Waking) }},
+		{Name: "last", Heading: "came last", Rank: 1, Type: column.Int, Value: func(r *joinRow) column.Value { return list.Count(r.Last) }},
+		{Name: "held_ms", Heading: "others waited ms", Type: column.Millis, Value: func(r *joinRow) column.Value { return list.Time(r.WaitedFor) }},
 	}
 	if !number {
 		fields = slices.Delete(fields, 1, 2)
@@ -62,7 +64,7 @@ thread runs) add up to the pause, SuspendEEBegin to RestartEEBegin. "others wait
 how long other heaps waited for this one.
 
 The table sums up all collections and names the heap that others waited for longest,
-with the likely cause. jsonl and csv have rows for each collection; --sort and --top
+with the likely cause. Other formats have rows for each collection; --sort and --top
 apply to each collection separately. The events need keyword gc at level 5, as in
 --profile gc-verbose.
 
@@ -77,7 +79,7 @@ events come with every profile for GC.`,
   gctrail joins --tunings app.nettrace`,
 	}
 	cmd.Flags().BoolVar(&opts.tunings, "tunings", false, "show how server GC adapts the number of its heaps (DATAS)")
-	names := slices.Concat(fieldNames(joinFields(true)), fieldNames(tuningFields())[2:])
+	names := slices.Concat(list.Names(joinFields(true)), list.Names(tuningFields())[2:])
 	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
 		if opts.tunings {
 			return opts.listTunings(ctx, std, out, paths)
@@ -94,7 +96,7 @@ type joinSum struct {
 
 func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	inTable := o.format.value == "table"
-	w := &rowWriter[joinRow]{listing: &o.listing, std: std, out: out, fields: joinFields(!inTable)}
+	w := newRowWriter(&o.listing, std, out, joinFields(!inTable))
 	var sums []*joinSum
 	sum := func(pid uint64) *joinSum {
 		i := slices.IndexFunc(sums, func(s *joinSum) bool { return s.pid == pid })

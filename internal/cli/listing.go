@@ -3,15 +3,14 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/gctrail/gctrail/internal/list"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/export/column"
-	"github.com/gctrail/gctrail/export/csv"
-	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
@@ -30,6 +29,8 @@ type listing struct {
 	sort   string
 	output string
 	raw    bool
+	table  string     // name of the rows in parquet
+	file   *list.File // in output
 
 	perHeap bool          // collections carry each heap's part
 	names   *symbol.Table // of the methods in stacks; nil for none
@@ -43,12 +44,13 @@ const defaultTop = 20
 
 // newListing returns the default options.
 func newListing() listing {
-	return listing{format: choice{"table", []string{"table", "jsonl", "csv"}}, top: -1}
+	return listing{format: choice{list.Table, list.Formats()}, top: -1}
 }
 
-// command adds the flags to a command, and has it run one for each trace.
+// command adds the flags to a command, which calls one for each trace.
 func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one func(ctx context.Context, out *output, paths []string) error) *cobra.Command {
 	cmd.Args = someFiles
+	l.table = cmd.Name()
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		l.files = args
 		if err := l.check(cmd, args); err != nil {
@@ -57,14 +59,13 @@ func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one fu
 		if l.sort != "" && !slices.Contains(names, l.sort) {
 			return &usageError{unknownColumn(l.sort, names), cmd.CommandPath()}
 		}
-		out, err := std.create(l.output, l.files)
-		if err != nil {
-			return err
+		if err := refuseBinary(std, l.format.value, l.output); err != nil {
+			return usagef(cmd, "%v", err)
 		}
-		return out.end(each(l.groups(l.files), func(paths []string) error { return one(cmd.Context(), out, paths) }))
+		return l.run(std, func(out *output, paths []string) error { return one(cmd.Context(), out, paths) })
 	}
 	flags := cmd.Flags()
-	flags.Var(&l.format, "format", "table, jsonl (JSON lines) or csv")
+	flags.Var(&l.format, "format", listFormats)
 	flags.IntVar(&l.top, "top", -1, "only the first `N` rows of each process, 0 for all (default 20 in a table, otherwise all)")
 	flags.Lookup("top").DefValue = "0" // which help does not show
 	flags.StringVar(&l.sort, "sort", "", "sort by the csv column `NAME`: numbers in descending order, text in ascending order")
@@ -76,12 +77,47 @@ func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one fu
 	return cmd
 }
 
+// listFormats describes the flag --format of lists.
+const listFormats = "table, jsonl (JSON lines), csv or parquet"
+
+// refuseBinary refuses to write parquet to a terminal.
+func refuseBinary(std *stdio, format, output string) error {
+	if format == list.Parquet && output == "-" && std.outTerm.Is {
+		return errors.New("refusing to write parquet, a binary format, to a terminal: redirect standard output, or use -o FILE")
+	}
+	return nil
+}
+
+// run opens the output, and calls one for each trace, or for several that are merged.
+func (l *listing) run(std *stdio, one func(out *output, paths []string) error) error {
+	out, err := l.create(std, l.files)
+	if err != nil {
+		return err
+	}
+	return l.end(out, each(l.groups(l.files), func(paths []string) error { return one(out, paths) }))
+}
+
+// create opens the output of a list.
+func (l *listing) create(std *stdio, inputs []string) (*output, error) {
+	out, err := std.create(l.output, inputs)
+	if err != nil {
+		return nil, err
+	}
+	l.file = &list.File{Out: out, Format: l.format.value, Name: l.table, Raw: l.raw}
+	return out, nil
+}
+
+// end ends the output of a list that may have failed, with err.
+func (l *listing) end(out *output, err error) error {
+	return out.end(errors.Join(err, l.file.Close()))
+}
+
 // limit returns the number of rows to show, 0 for all.
 func (l *listing) limit() int {
 	switch {
 	case l.top >= 0:
 		return l.top
-	case l.format.value == "table":
+	case l.format.value == list.Table:
 		return defaultTop
 	default:
 		return 0
@@ -145,49 +181,31 @@ func called(p *gc.Process) string {
 	return who
 }
 
-// A field is one figure of the rows of a listing.
-type field[R any] struct {
-	name    string // the key in JSON, and the heading in csv
-	heading string // in tables, which leave out a field without one
-	left    bool   // aligned
-	rank    int    // in tables, those with the highest are left out first if there is no room
-	value   func(*R) column.Value
-	is      func(*R) gc.Certainty // by which tables mark the value; nil for no mark
-}
-
-func fieldNames[R any](fields []field[R]) []string {
-	names := make([]string, len(fields))
-	for i := range fields {
-		names[i] = fields[i].name
-	}
-	return names
-}
-
-// A rowWriter writes rows in the format of a listing.
+// A rowWriter writes the rows of one process after the other.
 type rowWriter[R any] struct {
 	*listing
-	std    *stdio
-	out    *output
-	fields []field[R]
-	below  func(*R) []string // lines under a row of a table; nil for none
+	std   *stdio
+	out   *output
+	rows  *list.Writer[R]
+	below func(*R) []string // lines under a row of a table; nil for none
 
-	headed bool // csv
-	begun  int  // sections of tables
-	whole  bool // a table has all rows unless --top is given
+	begun int  // sections of tables
+	whole bool // a table has all rows unless --top is given
+}
+
+func newRowWriter[R any](l *listing, std *stdio, out *output, fields []list.Field[R]) *rowWriter[R] {
+	return &rowWriter[R]{listing: l, std: std, out: out, rows: list.NewWriter(l.file, fields)}
 }
 
 // section writes the rows of one process, in a table below what head writes.
 func (w *rowWriter[R]) section(head func(*text.Page), rows []R) error {
-	w.order(rows)
+	list.Sort(rows, w.rows.Fields, w.sort)
 	all := len(rows)
 	if n := w.limit(); n > 0 && n < all && !(w.whole && w.top < 0) {
 		rows = rows[:n]
 	}
-	switch w.format.value {
-	case "jsonl":
-		return w.jsonl(rows)
-	case "csv":
-		return w.csv(rows)
+	if w.format.value != list.Table {
+		return w.write(rows)
 	}
 	p := newPage(w.std, w.out)
 	if w.begun++; w.begun > 1 {
@@ -203,6 +221,31 @@ func (w *rowWriter[R]) section(head func(*text.Page), rows []R) error {
 	}
 	_, err := w.out.Write(p.Bytes())
 	return err
+}
+
+func (w *rowWriter[R]) write(rows []R) error {
+	if err := w.rows.Head(); err != nil {
+		return err
+	}
+	for i := range rows {
+		if err := w.rows.Row(&rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table writes a table of rows, with the lines under them.
+func (w *rowWriter[R]) table(p *text.Page, rows []R) {
+	cells := make([][]string, len(rows))
+	for i := range rows {
+		cells[i] = list.Cells(w.rows.Fields, &rows[i])
+	}
+	var below func(int) []string
+	if w.below != nil {
+		below = func(i int) []string { return w.below(&rows[i]) }
+	}
+	p.List(list.Columns(w.rows.Fields), cells, below)
 }
 
 // sections writes the rows of each process that is selected, and what is
@@ -233,91 +276,4 @@ func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
 		std.lacks(s.reading, &w.Selection, s.model.Processes(), none)
 	}
 	return nil
-}
-
-// order sorts the rows by the column of --sort.
-func (w *rowWriter[R]) order(rows []R) {
-	for _, f := range w.fields {
-		if f.name != w.sort {
-			continue
-		}
-		slices.SortStableFunc(rows, func(a, b R) int { return compareValues(f.value(&a), f.value(&b)) })
-	}
-}
-
-// compareValues orders large numbers first, words alphabetically, and unknown values
-// last.
-func compareValues(a, b column.Value) int {
-	switch {
-	case a.Type == column.Unknown || b.Type == column.Unknown:
-		return cmp.Compare(b.Type, a.Type)
-	case a.Type == column.Text || a.Type == column.List:
-		return cmp.Compare(a.Text, b.Text)
-	}
-	return cmp.Or(cmp.Compare(b.Int, a.Int), cmp.Compare(b.Float, a.Float))
-}
-
-func (w *rowWriter[R]) values(r *R) []column.Value {
-	values := make([]column.Value, len(w.fields))
-	for i := range w.fields {
-		values[i] = w.fields[i].value(r)
-	}
-	return values
-}
-
-func (w *rowWriter[R]) jsonl(rows []R) error {
-	names := fieldNames(w.fields)
-	var line []byte
-	for i := range rows {
-		line = jsonl.AppendRow(line[:0], names, w.values(&rows[i]))
-		if _, err := w.out.Write(line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *rowWriter[R]) csv(rows []R) error {
-	var line []byte
-	if !w.headed {
-		w.headed = true
-		line = append(append(line, strings.Join(fieldNames(w.fields), ",")...), '\n')
-	}
-	for i := range rows {
-		line = (&csv.Writer{Raw: w.raw}).AppendRow(line, w.values(&rows[i]))
-		if _, err := w.out.Write(line); err != nil {
-			return err
-		}
-		line = line[:0]
-	}
-	_, err := w.out.Write(line)
-	return err
-}
-
-// table writes a table of rows, with the lines under them.
-func (w *rowWriter[R]) table(p *text.Page, rows []R) {
-	var columns []text.Column
-	cells := make([][]string, len(rows))
-	for _, f := range w.fields {
-		if f.heading == "" {
-			continue
-		}
-		columns = append(columns, text.Column{Heading: f.heading, Left: f.left, Rank: f.rank})
-		for i := range rows {
-			write := listCell
-			if f.name == "pid" {
-				write = cell // to be copied, so without separators
-			}
-			mark := ""
-			if f.is != nil {
-				mark = certaintyMarks[f.is(&rows[i])]
-			}
-			cells[i] = append(cells[i], mark+write(f.value(&rows[i])))
-		}
-	}
-	var below func(int) []string
-	if w.below != nil {
-		below = func(i int) []string { return w.below(&rows[i]) }
-	}
-	p.List(columns, cells, below)
 }

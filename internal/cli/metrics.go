@@ -1,15 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/gctrail/gctrail/export/column"
-	"github.com/gctrail/gctrail/export/csv"
-	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/perfview"
 	"github.com/gctrail/gctrail/internal/report"
@@ -28,6 +29,7 @@ const (
 type processMetrics struct {
 	process *gc.Process
 	run     perfview.Run
+	metrics []perfview.Metric     // of run
 	first   gc.Opt[time.Duration] // the first pause, as TraceEvent sees it
 
 	incomplete, affected int // collections
@@ -66,10 +68,12 @@ func (o *gcsOptions) listMetrics(ctx context.Context, std *stdio, out *output, p
 			judged = 0 // as in reports, loss leaves the share of pauses in doubt
 		}
 		m.run.Watch(watched, judged)
+		m.metrics = m.run.Metrics()
 		all = append(all, m)
 	}
+	w := list.NewWriter(o.file, o.metricFields())
 	for _, m := range all {
-		if err := o.writeMetrics(std, out, m); err != nil {
+		if err := o.writeMetrics(std, out, w, m); err != nil {
 			return err
 		}
 	}
@@ -91,49 +95,49 @@ func (m *processMetrics) count(c *gc.Collection) {
 	}
 }
 
-func (o *gcsOptions) writeMetrics(std *stdio, out *output, m *processMetrics) error {
-	metrics := m.run.Metrics()
-	if o.format.value == "table" {
-		page := newPage(std, out)
-		page.Heading("%s: run metrics by the names of GC.Infrastructure", called(m.process))
-		if m.affected > 0 {
-			page.Prose("", "Lost events affect "+text.Plural(int64(m.affected), "GC", "GCs")+": sums are lower bounds.")
-		}
-		var rows [][]string
-		for _, metric := range metrics {
-			value := "-"
-			if v, known := metric.Value.Get(); known {
-				value = strconv.FormatFloat(v, 'f', metricDigits(metric.Unit), 64)
-			}
-			rows = append(rows, []string{metric.Name, value, metric.Unit})
-		}
-		page.Table([]text.Column{{Heading: "metric", Left: true}, {Heading: "value"}, {Heading: "unit", Left: true}}, rows)
-		page.Line("")
-		_, err := out.Write(page.Bytes())
-		return err
+func (o *gcsOptions) writeMetrics(std *stdio, out *output, w *list.Writer[processMetrics], m *processMetrics) error {
+	if o.format.value == list.Table {
+		return writeMetricTable(std, out, m)
 	}
-	names := []string{"pid", "process", "metrics_as", "incomplete", "affected_by_loss"}
-	values := []column.Value{pidOf(m.process.PID), wordOf(m.process.Name), wordOf(o.metricsAs.value), countOf(m.incomplete), countOf(m.affected)}
-	for _, metric := range metrics {
-		names = append(names, metric.Name)
-		values = append(values, valueOf(metric.Value, floatOf))
+	return cmp.Or(w.Head(), w.Row(m))
+}
+
+// writeMetricTable writes the metrics of a process below each other.
+func writeMetricTable(std *stdio, out *output, m *processMetrics) error {
+	page := newPage(std, out)
+	page.Heading("%s: run metrics by the names of GC.Infrastructure", called(m.process))
+	if m.affected > 0 {
+		page.Prose("", "Lost events affect "+text.Plural(int64(m.affected), "GC", "GCs")+": sums are lower bounds.")
 	}
-	var line []byte
-	if o.format.value == "jsonl" {
-		line = jsonl.AppendRow(line, names, values)
-	} else {
-		if !o.headed {
-			o.headed = true
-			headings := make([]column.Value, len(names))
-			for i, name := range names {
-				headings[i] = wordOf(name)
-			}
-			line = (&csv.Writer{Raw: true}).AppendRow(line, headings)
+	var rows [][]string
+	for _, metric := range m.metrics {
+		value := "-"
+		if v, known := metric.Value.Get(); known {
+			value = strconv.FormatFloat(v, 'f', metricDigits(metric.Unit), 64)
 		}
-		line = (&csv.Writer{Raw: o.raw}).AppendRow(line, values)
+		rows = append(rows, []string{metric.Name, value, metric.Unit})
 	}
-	_, err := out.Write(line)
+	page.Table([]text.Column{{Heading: "metric", Left: true}, {Heading: "value"}, {Heading: "unit", Left: true}}, rows)
+	page.Line("")
+	_, err := out.Write(page.Bytes())
 	return err
+}
+
+// metricFields returns the fields of a row with the metrics of a process.
+func (o *gcsOptions) metricFields() []list.Field[processMetrics] {
+	fields := []list.Field[processMetrics]{
+		{Name: "pid", Type: column.Int, Value: func(m *processMetrics) column.Value { return list.PID(m.process.PID) }},
+		{Name: "process", Type: column.Text, Value: func(m *processMetrics) column.Value { return list.Word(m.process.Name) }},
+		{Name: "metrics_as", Type: column.Text, Value: func(*processMetrics) column.Value { return list.Word(o.metricsAs.value) }},
+		{Name: "incomplete", Type: column.Int, Value: func(m *processMetrics) column.Value { return list.Count(m.incomplete) }},
+		{Name: "affected_by_loss", Type: column.Int, Value: func(m *processMetrics) column.Value { return list.Count(m.affected) }},
+	}
+	for i, metric := range new(perfview.Run).Metrics() {
+		fields = append(fields, list.Field[processMetrics]{Name: metric.Name, Type: column.Float, Value: func(m *processMetrics) column.Value {
+			return list.Opt(m.metrics[i].Value, list.Float)
+		}})
+	}
+	return fields
 }
 
 // metricDigits returns how many digits after the point a table has.

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
@@ -16,7 +18,7 @@ type modelList[T, R any] struct {
 	wants      func(*trace.Descriptor) bool
 	feed       func(*trace.Event) // of the model, for the selected time
 	collection func(*gc.Collection)
-	fields     []field[R]
+	fields     []list.Field[R]
 	below      func(*R) []string // see rowWriter
 
 	totals func(*scanned) []T
@@ -41,7 +43,7 @@ func (l *modelList[T, R]) list(ctx context.Context, o *listing, std *stdio, out 
 	if err != nil {
 		return err
 	}
-	w := &rowWriter[R]{listing: o, std: std, out: out, fields: l.fields}
+	w := newRowWriter(o, std, out, l.fields)
 	if l.naming.stacks != nil {
 		w.below = l.below
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/clr"
@@ -63,11 +65,11 @@ longest come first.`,
   gctrail pauses --show percentiles --format csv app.nettrace`,
 	}
 	flags := cmd.Flags()
-	flags.Var(&opts.tables, "show", "only these tables: percentiles, windows, bottlenecks; jsonl and csv take one, by default percentiles")
+	flags.Var(&opts.tables, "show", "only these tables: percentiles, windows, bottlenecks; jsonl, csv and parquet take one, by default percentiles")
 	flags.Var(&opts.below, "below", "the program's share of the time below which an interval is a bottleneck")
 	flags.Var(&opts.minLength, "min-length", "only bottlenecks of at least this length: 1s, or a number of milliseconds")
 	std.complete(cmd, "show", opts.tables.of)
-	names := slices.Concat(fieldNames(percentileFields), fieldNames(windowFields), fieldNames(bottleneckFields))
+	names := slices.Concat(list.Names(percentileFields), list.Names(windowFields), list.Names(bottleneckFields))
 	slices.Sort(names)
 	command := opts.command(std, cmd, slices.Compact(names), func(ctx context.Context, out *output, paths []string) error {
 		return opts.list(ctx, std, out, paths)
@@ -104,22 +106,22 @@ type percentileRow struct {
 	command string
 }
 
-var percentileFields = []field[percentileRow]{
-	{name: "pid", value: func(r *percentileRow) column.Value { return pidOf(r.pid) }},
-	{name: "gcs", heading: "GCs", left: true, value: func(r *percentileRow) column.Value { return wordOf(r.Class()) }},
-	{name: "generation", value: func(r *percentileRow) column.Value { return valueOf(r.Generation, countOf[int]) }},
-	{name: "kind", value: func(r *percentileRow) column.Value {
-		return knownIf(!r.All && r.Kind != gc.KindUnknown, wordOf(r.Kind.String()))
+var percentileFields = []list.Field[percentileRow]{
+	{Name: "pid", Type: column.Int, Value: func(r *percentileRow) column.Value { return list.PID(r.pid) }},
+	{Name: "gcs", Heading: "GCs", Left: true, Type: column.Text, Value: func(r *percentileRow) column.Value { return list.Word(r.Class()) }},
+	{Name: "generation", Type: column.Int, Value: func(r *percentileRow) column.Value { return list.Opt(r.Generation, list.Count[int]) }},
+	{Name: "kind", Type: column.Text, Value: func(r *percentileRow) column.Value {
+		return list.If(!r.All && r.Kind != gc.KindUnknown, list.Word(r.Kind.String()))
 	}},
-	{name: "percentile", heading: "percentile", left: true, value: func(r *percentileRow) column.Value { return wordOf(r.Name) }},
-	{name: "pause_ms", heading: "pause ms", value: func(r *percentileRow) column.Value { return timeOf(r.Pause) }},
-	{name: "number", heading: "GC", value: func(r *percentileRow) column.Value { return countOf(r.Number) }},
-	{name: "start_ms", heading: "start ms", rank: 1, value: func(r *percentileRow) column.Value { return valueOf(r.Start, timeOf) }},
-	{name: "reason", heading: "reason", left: true, rank: 2, value: func(r *percentileRow) column.Value {
-		return valueOf(r.Reason, func(v clr.GCReason) column.Value { return wordOf(v.String()) })
+	{Name: "percentile", Heading: "percentile", Left: true, Type: column.Text, Value: func(r *percentileRow) column.Value { return list.Word(r.Name) }},
+	{Name: "pause_ms", Heading: "pause ms", Type: column.Millis, Value: func(r *percentileRow) column.Value { return list.Time(r.Pause) }},
+	{Name: "number", Heading: "GC", Type: column.Int, Value: func(r *percentileRow) column.Value { return list.Count(r.Number) }},
+	{Name: "start_ms", Heading: "start ms", Rank: 1, Type: column.Millis, Value: func(r *percentileRow) column.Value { return list.Opt(r.Start, list.Time) }},
+	{Name: "reason", Heading: "reason", Left: true, Rank: 2, Type: column.Text, Value: func(r *percentileRow) column.Value {
+		return list.Opt(r.Reason, func(v clr.GCReason) column.Value { return list.Word(v.String()) })
 	}},
-	{name: "as_long", heading: "as long", value: func(r *percentileRow) column.Value { return countOf(r.AsLong) }},
-	{name: "command", value: func(r *percentileRow) column.Value { return wordOf(r.command) }},
+	{Name: "as_long", Heading: "as long", Type: column.Int, Value: func(r *percentileRow) column.Value { return list.Count(r.AsLong) }},
+	{Name: "command", Type: column.Text, Value: func(r *percentileRow) column.Value { return list.Word(r.command) }},
 }
 
 // A windowRow is the worst of all windows of one length.
@@ -129,14 +131,14 @@ type windowRow struct {
 	command string
 }
 
-var windowFields = []field[windowRow]{
-	{name: "pid", value: func(r *windowRow) column.Value { return pidOf(r.pid) }},
-	{name: "window_ms", heading: "window ms", value: func(r *windowRow) column.Value { return timeOf(r.Window.Window) }},
-	{name: "pause_ms", heading: "paused ms", value: func(r *windowRow) column.Value { return timeOf(r.Pause) }},
-	{name: otherField, heading: "other ms", value: func(r *windowRow) column.Value { return timeOf(r.Other) }},
-	{name: "mutator_utilization_min_pct", heading: "program %", value: func(r *windowRow) column.Value { return floatOf(r.MutatorUtilization()) }},
-	{name: "from_ms", heading: "from ms", value: func(r *windowRow) column.Value { return timeOf(r.From) }},
-	{name: "command", value: func(r *windowRow) column.Value { return wordOf(r.command) }},
+var windowFields = []list.Field[windowRow]{
+	{Name: "pid", Type: column.Int, Value: func(r *windowRow) column.Value { return list.PID(r.pid) }},
+	{Name: "window_ms", Heading: "window ms", Type: column.Millis, Value: func(r *windowRow) column.Value { return list.Time(r.Window.Window) }},
+	{Name: "pause_ms", Heading: "paused ms", Type: column.Millis, Value: func(r *windowRow) column.Value { return list.Time(r.Pause) }},
+	{Name: otherField, Heading: "other ms", Type: column.Millis, Value: func(r *windowRow) column.Value { return list.Time(r.Other) }},
+	{Name: "mutator_utilization_min_pct", Heading: "program %", Type: column.Float, Value: func(r *windowRow) column.Value { return list.Float(r.MutatorUtilization()) }},
+	{Name: "from_ms", Heading: "from ms", Type: column.Millis, Value: func(r *windowRow) column.Value { return list.Time(r.From) }},
+	{Name: "command", Type: column.Text, Value: func(r *windowRow) column.Value { return list.Word(r.command) }},
 }
 
 // A bottleneckRow is an interval in which pauses took too much of the time.
@@ -146,16 +148,16 @@ type bottleneckRow struct {
 	command string
 }
 
-var bottleneckFields = []field[bottleneckRow]{
-	{name: "pid", value: func(r *bottleneckRow) column.Value { return pidOf(r.pid) }},
-	{name: "from_ms", heading: "from ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.From) }},
-	{name: "to_ms", heading: "to ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.To) }},
-	{name: "length_ms", heading: "length ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.Length()) }},
-	{name: "pause_ms", heading: "paused ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.Pause) }},
-	{name: otherField, heading: "other ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.Other) }},
-	{name: "mutator_utilization_pct", heading: "program %", value: func(r *bottleneckRow) column.Value { return floatOf(r.MutatorUtilization()) }},
-	{name: "pauses", heading: "pauses", value: func(r *bottleneckRow) column.Value { return countOf(r.Pauses) }},
-	{name: "command", value: func(r *bottleneckRow) column.Value { return wordOf(r.command) }},
+var bottleneckFields = []list.Field[bottleneckRow]{
+	{Name: "pid", Type: column.Int, Value: func(r *bottleneckRow) column.Value { return list.PID(r.pid) }},
+	{Name: "from_ms", Heading: "from ms", Type: column.Millis, Value: func(r *bottleneckRow) column.Value { return list.Time(r.From) }},
+	{Name: "to_ms", Heading: "to ms", Type: column.Millis, Value: func(r *bottleneckRow) column.Value { return list.Time(r.To) }},
+	{Name: "length_ms", Heading: "length ms", Type: column.Millis, Value: func(r *bottleneckRow) column.Value { return list.Time(r.Length()) }},
+	{Name: "pause_ms", Heading: "paused ms", Type: column.Millis, Value: func(r *bottleneckRow) column.Value { return list.Time(r.Pause) }},
+	{Name: otherField, Heading: "other ms", Type: column.Millis, Value: func(r *bottleneckRow) column.Value { return list.Time(r.Other) }},
+	{Name: "mutator_utilization_pct", Heading: "program %", Type: column.Float, Value: func(r *bottleneckRow) column.Value { return list.Float(r.MutatorUtilization()) }},
+	{Name: "pauses", Heading: "pauses", Type: column.Int, Value: func(r *bottleneckRow) column.Value { return list.Count(r.Pauses) }},
+	{Name: "command", Type: column.Text, Value: func(r *bottleneckRow) column.Value { return list.Word(r.command) }},
 }
 
 func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
@@ -182,6 +184,9 @@ func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths
 	}
 	pauses = slices.DeleteFunc(pauses, func(p *report.Pauses) bool { return p.Known() == 0 })
 	w := pauseTables{pausesOptions: o, std: std, out: out, paths: paths, several: len(pauses) > 1}
+	if w.format.value == list.Parquet {
+		w.declare()
+	}
 	for _, p := range pauses {
 		if err := w.write(p); err != nil {
 			return err
@@ -214,9 +219,21 @@ type pauseTables struct {
 // shows reports whether a table is selected.
 func (w *pauseTables) shows(table string) bool {
 	if len(w.tables.values) == 0 {
-		return w.format.value == "table" || table == percentileTable
+		return w.format.value == list.Table || table == percentileTable
 	}
 	return w.tables.allows(table)
+}
+
+// declare states the fields of a file, which has them even without rows.
+func (w *pauseTables) declare() {
+	switch {
+	case w.shows(windowTable):
+		list.NewWriter(w.file, windowFields)
+	case w.shows(bottleneckTable):
+		list.NewWriter(w.file, bottleneckFields)
+	default:
+		list.NewWriter(w.file, percentileFields)
+	}
 }
 
 func (w *pauseTables) write(p *report.Pauses) error {
@@ -247,9 +264,9 @@ func (w *pauseTables) write(p *report.Pauses) error {
 	if !w.shows(bottleneckTable) {
 		return nil
 	}
-	list, count := p.Bottlenecks()
-	rows := make([]bottleneckRow, len(list))
-	for i, b := range list {
+	found, count := p.Bottlenecks()
+	rows := make([]bottleneckRow, len(found))
+	for i, b := range found {
 		rows[i] = bottleneckRow{p.Process.PID, b, w.during(p, b.From, b.To)}
 	}
 	fields := shownIf(bottleneckFields, otherField, slices.ContainsFunc(rows, func(r bottleneckRow) bool { return r.Other > 0 }))
@@ -267,24 +284,25 @@ func (w *pauseTables) write(p *report.Pauses) error {
 const otherField = "other_suspension_ms"
 
 // shownIf returns the fields, without the given one unless it is shown.
-func shownIf[R any](fields []field[R], name string, shown bool) []field[R] {
+func shownIf[R any](fields []list.Field[R], name string, shown bool) []list.Field[R] {
 	if shown {
 		return fields
 	}
 	fields = slices.Clone(fields)
 	for i := range fields {
-		if fields[i].name == name {
-			fields[i].heading = ""
+		if fields[i].Name == name {
+			fields[i].Heading = ""
 		}
 	}
 	return fields
 }
 
 // writeTable writes one table, with what head writes above it and foot below.
-func writeTable[R any](w *pauseTables, whole bool, fields []field[R], rows []R, head, foot func(*text.Page)) error {
-	writer := rowWriter[R]{listing: &w.listing, std: w.std, out: w.out, fields: fields, begun: w.begun, headed: w.begun > 0, whole: whole}
+func writeTable[R any](w *pauseTables, whole bool, fields []list.Field[R], rows []R, head, foot func(*text.Page)) error {
+	writer := newRowWriter(&w.listing, w.std, w.out, fields)
+	writer.begun, writer.whole = w.begun, whole
 	w.begun++
-	if err := writer.section(head, rows); err != nil || len(rows) == 0 || foot == nil || w.format.value != "table" {
+	if err := writer.section(head, rows); err != nil || len(rows) == 0 || foot == nil || w.format.value != list.Table {
 		return err
 	}
 	page := newPage(w.std, w.out)

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/gctrail/gctrail/export/column"
-	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/perfview"
 	"github.com/gctrail/gctrail/internal/text"
@@ -99,7 +100,7 @@ func (o *gcsOptions) listPerfview(ctx context.Context, std *stdio, out *output, 
 // writePerfview writes the tables of one process.
 func (o *gcsOptions) writePerfview(std *stdio, out *output, p *gc.Process, rows []perfviewRow) error {
 	if o.format.value == "csv" {
-		return o.perfviewCSV(out, p, rows)
+		return o.perfviewCSV(rows)
 	}
 	page := newPage(std, out)
 	page.Heading("%s: GCStats as PerfView counts it", called(p))
@@ -123,15 +124,15 @@ func writeRollup(page *text.Page, rows []perfviewRow) {
 	}
 	page.Section("GC Rollup By Generation")
 	columns := []text.Column{{Heading: "Gen"}}
-	list := perfview.RollupColumns()
-	for _, c := range list {
+	figures := perfview.RollupColumns()
+	for _, c := range figures {
 		columns = append(columns, text.Column{Heading: c.Name})
 	}
 	var cells [][]string
 	for _, r := range sums.Rows() {
 		row := []string{r.Name}
-		for i := range list {
-			row = append(row, list[i].Text(&r))
+		for i := range figures {
+			row = append(row, figures[i].Text(&r))
 		}
 		cells = append(cells, row)
 	}
@@ -220,43 +221,47 @@ func (t *perfviewTable) differences(r *perfviewRow) []string {
 	return names
 }
 
-// perfviewCSV writes one table, with its headings above the first row. PerfView writes a
-// file for each process, which has no column for it. Ours follow those of PerfView, so that
-// its columns are where its readers look for them.
-func (o *gcsOptions) perfviewCSV(out *output, p *gc.Process, rows []perfviewRow) error {
+// csvFields returns the fields of a table in csv. PerfView writes a file for each process,
+// which has no column for it. Ours follow those of PerfView, so that its columns are where
+// its readers look for them.
+func (t *perfviewTable) csvFields() []list.Field[perfviewRow] {
+	var fields []list.Field[perfviewRow]
+	add := func(name string, typ column.Type, value func(*perfviewRow) column.Value) {
+		fields = append(fields, list.Field[perfviewRow]{Name: name, Type: typ, Value: value})
+	}
+	for i := range t.columns {
+		add(t.columns[i].Name, column.Text, func(r *perfviewRow) column.Value {
+			shown := t.columns[i].Text(r.GC)
+			return list.If(shown != "-", list.Word(shown))
+		})
+	}
+	if t.differs {
+		add("Differs", column.Text, func(r *perfviewRow) column.Value { return list.Word(strings.Join(t.differences(r), ", ")) })
+	}
+	add("pid", column.Int, func(r *perfviewRow) column.Value { return list.PID(r.own.Process.PID) })
+	add("process", column.Text, func(r *perfviewRow) column.Value { return list.Word(r.own.Process.Name) })
+	return fields
+}
+
+// perfviewCSV writes the rows of one table.
+func (o *gcsOptions) perfviewCSV(rows []perfviewRow) error {
 	name := o.perfview
 	if name == perfviewAll {
 		name = perfviewEvents
 	}
 	tables := perfviewTables()
 	t := &tables[slices.IndexFunc(tables, func(t perfviewTable) bool { return t.name == name })]
-	var line []byte
-	if !o.headed {
-		o.headed = true
-		headings := make([]column.Value, 0, len(t.columns)+3)
-		for _, c := range t.columns {
-			headings = append(headings, wordOf(c.Name))
-		}
-		if t.differs {
-			headings = append(headings, wordOf("Differs"))
-		}
-		headings = append(headings, wordOf("pid"), wordOf("process"))
-		line = (&csv.Writer{Raw: true}).AppendRow(line, headings)
+	w := list.NewWriter(o.file, t.csvFields())
+	if err := w.Head(); err != nil {
+		return err
 	}
 	rows = t.of(rows)
 	for i := range rows {
-		values := make([]column.Value, 0, len(t.columns)+3)
-		for j := range t.columns {
-			values = append(values, knownIf(t.columns[j].Text(rows[i].GC) != "-", wordOf(t.columns[j].Text(rows[i].GC))))
+		if err := w.Row(&rows[i]); err != nil {
+			return err
 		}
-		if t.differs {
-			values = append(values, wordOf(strings.Join(t.differences(&rows[i]), ", ")))
-		}
-		values = append(values, pidOf(p.PID), wordOf(p.Name))
-		line = (&csv.Writer{Raw: o.raw}).AppendRow(line, values)
 	}
-	_, err := out.Write(line)
-	return err
+	return nil
 }
 
 // choosePerfview takes the name of one of PerfView's tables for columns.
@@ -265,6 +270,9 @@ func (o *gcsOptions) choosePerfview() (bool, error) {
 		return false, nil
 	}
 	o.perfview = o.columns[0]
+	if o.format.value == list.Parquet {
+		return true, errors.New("--format parquet is for collections; leave out --columns perfview")
+	}
 	if o.perfview == perfviewRollup && o.format.value == "csv" {
 		return true, errors.New("--columns perfview-rollup needs --format table")
 	}

@@ -2,15 +2,13 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/list"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
-	"github.com/gctrail/gctrail/export/csv"
-	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -64,7 +62,7 @@ func (r *gcHeapRow) total(of func(*gc.Generation) gc.Opt[int64]) column.Value {
 		}
 		sum += n
 	}
-	return knownIf(len(r.part) > 0, bytesOf(sum))
+	return list.If(len(r.part) > 0, list.Bytes(sum))
 }
 
 // rootTypes are the kinds of roots in rows of marking, as keys spell them.
@@ -100,7 +98,7 @@ func (r *gcHeapRow) markedFrom(root clr.RootType) (took gc.Opt[time.Duration], m
 
 // gcHeapFields returns those of a row; what each generation has is left out of
 // tables.
-func gcHeapFields() []field[gcHeapRow] {
+func gcHeapFields() []list.Field[gcHeapRow] {
 	sizes := []struct {
 		name, heading string
 		rank          int
@@ -112,148 +110,89 @@ func gcHeapFields() []field[gcHeapRow] {
 		{"out_bytes", "survived MB", 0, func(g *gc.Generation) gc.Opt[int64] { return gc.Some(g.Out) }},
 		{"pinned_bytes", "pinned MB", 3, func(g *gc.Generation) gc.Opt[int64] { return g.Pinned }},
 	}
-	fields := []field[gcHeapRow]{
-		{name: "pid", value: func(r *gcHeapRow) column.Value { return pidOf(r.Process.PID) }},
-		{name: "number", heading: "GC", value: func(r *gcHeapRow) column.Value { return countOf(r.Number) }},
-		{name: "start_ms", heading: "start ms", rank: 1, value: func(r *gcHeapRow) column.Value { return valueOf(r.Start, timeOf) }},
-		{name: "generation", heading: "gen", value: func(r *gcHeapRow) column.Value { return valueOf(r.Generation, countOf[int]) }},
-		{name: "kind", heading: "kind", left: true, rank: 1, value: func(r *gcHeapRow) column.Value {
-			return knownIf(r.Kind != gc.KindUnknown, wordOf(r.Kind.String()))
+	fields := []list.Field[gcHeapRow]{
+		{Name: "pid", Type: column.Int, Value: func(r *gcHeapRow) column.Value { return list.PID(r.Process.PID) }},
+		{Name: "number", Heading: "GC", Type: column.Int, Value: func(r *gcHeapRow) column.Value { return list.Count(r.Number) }},
+		{Name: "start_ms", Heading: "start ms", Rank: 1, Type: column.Millis, Value: func(r *gcHeapRow) column.Value { return list.Opt(r.Start, list.Time) }},
+		{Name: "generation", Heading: "gen", Type: column.Int, Value: func(r *gcHeapRow) column.Value { return list.Opt(r.Generation, list.Count[int]) }},
+		{Name: "kind", Heading: "kind", Left: true, Rank: 1, Type: column.Text, Value: func(r *gcHeapRow) column.Value {
+			return list.If(r.Kind != gc.KindUnknown, list.Word(r.Kind.String()))
 		}},
-		{name: "heap", heading: "heap", value: func(r *gcHeapRow) column.Value { return countOf(r.heap) }},
-		{name: "affected_by_loss", value: func(r *gcHeapRow) column.Value { return boolOf(r.AffectedByLoss) }},
+		{Name: "heap", Heading: "heap", Type: column.Int, Value: func(r *gcHeapRow) column.Value { return list.Count(r.heap) }},
+		{Name: "affected_by_loss", Type: column.Bool, Value: func(r *gcHeapRow) column.Value { return list.Bool(r.AffectedByLoss) }},
 	}
 	for _, s := range sizes {
-		fields = append(fields, field[gcHeapRow]{
-			name: s.name, heading: s.heading, rank: s.rank,
-			value: func(r *gcHeapRow) column.Value { return r.total(s.of) },
+		fields = append(fields, list.Field[gcHeapRow]{
+			Name: s.name, Heading: s.heading, Rank: s.rank, Type: column.Bytes,
+			Value: func(r *gcHeapRow) column.Value { return r.total(s.of) },
 		})
 	}
 	fields = append(
 		fields,
-		field[gcHeapRow]{name: "mark_ms", heading: "marking ms", rank: 2, value: func(r *gcHeapRow) column.Value { return valueOf(r.marking, timeOf) }},
-		field[gcHeapRow]{name: "marked_bytes", heading: "marked MB", rank: 2, value: func(r *gcHeapRow) column.Value { return valueOf(r.marked, bytesOf) }},
+		list.Field[gcHeapRow]{Name: "mark_ms", Heading: "marking ms", Rank: 2, Type: column.Millis, Value: func(r *gcHeapRow) column.Value { return list.Opt(r.marking, list.Time) }},
+		list.Field[gcHeapRow]{Name: "marked_bytes", Heading: "marked MB", Rank: 2, Type: column.Bytes, Value: func(r *gcHeapRow) column.Value { return list.Opt(r.marked, list.Bytes) }},
 	)
 	for _, root := range rootTypes {
 		name := "mark_" + root.name
 		fields = append(fields,
-			field[gcHeapRow]{name: name + "_ms", value: func(r *gcHeapRow) column.Value {
+			list.Field[gcHeapRow]{Name: name + "_ms", Type: column.Millis, Value: func(r *gcHeapRow) column.Value {
 				took, _ := r.markedFrom(root.typ)
-				return valueOf(took, timeOf)
+				return list.Opt(took, list.Time)
 			}},
-			field[gcHeapRow]{name: name + "_bytes", value: func(r *gcHeapRow) column.Value {
+			list.Field[gcHeapRow]{Name: name + "_bytes", Type: column.Bytes, Value: func(r *gcHeapRow) column.Value {
 				_, marked := r.markedFrom(root.typ)
-				return valueOf(marked, bytesOf)
+				return list.Opt(marked, list.Bytes)
 			}})
 	}
 	for i, name := range gc.GenerationNames() {
 		for _, s := range sizes {
-			fields = append(fields, field[gcHeapRow]{name: name + "_" + s.name, value: func(r *gcHeapRow) column.Value {
+			fields = append(fields, list.Field[gcHeapRow]{Name: name + "_" + s.name, Type: column.Bytes, Value: func(r *gcHeapRow) column.Value {
 				if i >= len(r.part) {
 					return column.Value{}
 				}
-				return valueOf(s.of(&r.part[i]), bytesOf)
+				return list.Opt(s.of(&r.part[i]), list.Bytes)
 			}})
 		}
-		fields = append(fields, field[gcHeapRow]{name: name + "_budget_bytes", value: func(r *gcHeapRow) column.Value {
+		fields = append(fields, list.Field[gcHeapRow]{Name: name + "_budget_bytes", Type: column.Bytes, Value: func(r *gcHeapRow) column.Value {
 			if i >= len(r.part) {
 				return column.Value{}
 			}
-			return bytesOf(r.part[i].Budget)
+			return list.Bytes(r.part[i].Budget)
 		}})
 	}
 	return fields
 }
 
-// perHeapGCs writes a row for each heap of each collection.
-type perHeapGCs struct {
-	*gcsOptions
-	std    *stdio
-	out    *output
-	fields []field[gcHeapRow]
-	table  text.Table
-	r      *reading
-	begun  int // traces
-	untold int // collections whose heaps the trace does not tell
-	line   []byte
+// heapRows writes a row for each heap of each collection.
+type heapRows struct {
+	stream
+	rows    *list.Writer[gcHeapRow]
+	lacking int // collections without heap histories, of the trace
 }
 
-func newPerHeapGCs(o *gcsOptions, std *stdio, out *output) *perHeapGCs {
-	return &perHeapGCs{gcsOptions: o, std: std, out: out, fields: gcHeapFields()}
+func (w *heapRows) begin(r *reading) error {
+	w.lacking = 0
+	return startTable(&w.stream, w.rows, r)
 }
 
-func (w *perHeapGCs) begin(r *reading) error {
-	w.r = r
-	w.untold = 0
-	w.begun++
-	switch w.format.value {
-	case "table":
-		w.table = text.Table{W: w.out}
-		if w.out.file == nil {
-			w.table.Bold, w.table.Width = w.std.outTerm.Colour, w.std.outTerm.Width
-		}
-		for _, f := range w.fields {
-			if f.heading != "" {
-				w.table.Columns = append(w.table.Columns, text.Column{Heading: f.heading, Left: f.left, Rank: f.rank})
-			}
-		}
-		if len(w.files) > 1 {
-			_, err := fmt.Fprintf(w.out, "%s%s:\n", map[bool]string{true: "\n"}[w.begun > 1], r.in.Name)
-			return err
-		}
-	case "csv":
-		if w.begun == 1 {
-			_, err := w.out.Write([]byte(strings.Join(fieldNames(w.fields), ",") + "\n"))
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *perHeapGCs) collection(c *gc.Collection) error {
+func (w *heapRows) collection(c *gc.Collection) error {
 	rows := gcHeapRows(c)
 	if len(rows) == 0 {
-		w.untold++
+		w.lacking++
 	}
 	for i := range rows {
-		if err := w.row(&rows[i]); err != nil {
+		if err := addRow(&w.stream, w.rows, &rows[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *perHeapGCs) row(r *gcHeapRow) error {
-	var values []column.Value
-	var cells []string
-	for _, f := range w.fields {
-		v := f.value(r)
-		values = append(values, v)
-		if f.heading != "" {
-			cells = append(cells, cell(v))
-		}
+func (w *heapRows) end() error {
+	if w.lacking > 0 {
+		w.std.warn(w.r.in.Name, "the trace lacks the heap histories of "+text.Plural(int64(w.lacking), "collection", "collections"))
 	}
-	w.line = w.line[:0]
-	switch w.format.value {
-	case "table":
-		return w.table.Row(cells)
-	case "csv":
-		w.line = (&csv.Writer{Raw: w.raw}).AppendRow(w.line, values)
-	default:
-		w.line = jsonl.AppendRow(w.line, fieldNames(w.fields), values)
-	}
-	_, err := w.out.Write(w.line)
-	return err
-}
-
-func (w *perHeapGCs) end() error {
-	if w.untold > 0 {
-		w.std.warn(w.r.in.Name, "the trace lacks the heap histories of "+text.Plural(int64(w.untold), "collection", "collections"))
-	}
-	if w.format.value != "table" {
-		return nil
-	}
-	return w.table.Flush()
+	return w.stream.end()
 }
 
 // checkPerHeap refuses flags that apply to whole collections only.

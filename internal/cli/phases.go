@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
@@ -19,33 +21,33 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-func phaseFields() []field[background.Collection] {
+func phaseFields() []list.Field[background.Collection] {
 	type row = background.Collection
-	fields := []field[row]{
-		{name: "pid", value: func(r *row) column.Value { return pidOf(r.PID) }},
-		{name: "number", heading: "GC", value: func(r *row) column.Value { return countOf(r.Number) }},
-		{name: "start_ms", heading: "start ms", rank: 4, value: func(r *row) column.Value { return timeOf(r.Start) }},
-		{name: "duration_ms", heading: "ms", value: func(r *row) column.Value { return timeOf(r.End - r.Start) }},
+	fields := []list.Field[row]{
+		{Name: "pid", Type: column.Int, Value: func(r *row) column.Value { return list.PID(r.PID) }},
+		{Name: "number", Heading: "GC", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Number) }},
+		{Name: "start_ms", Heading: "start ms", Rank: 4, Type: column.Millis, Value: func(r *row) column.Value { return list.Time(r.Start) }},
+		{Name: "duration_ms", Heading: "ms", Type: column.Millis, Value: func(r *row) column.Value { return list.Time(r.End - r.Start) }},
 	}
 	headings := [background.NumPhases]string{"initial mark", "mark", "wait", "final mark", "", "sweep"}
 	for phase := range background.NumPhases {
-		fields = append(fields, field[row]{
-			name: phase.String() + "_ms", heading: headings[phase],
-			value: func(r *row) column.Value {
-				return ifKnown(r.Phases[phase], func(in background.Interval) column.Value { return timeOf(in.Duration) })
+		fields = append(fields, list.Field[row]{
+			Name: phase.String() + "_ms", Heading: headings[phase], Type: column.Millis,
+			Value: func(r *row) column.Value {
+				return list.Opt(r.Phases[phase], func(in background.Interval) column.Value { return list.Time(in.Duration) })
 			},
 		})
 	}
 	return append(fields,
-		field[row]{name: "foreground_gcs", heading: "GCs inside", rank: 1, value: func(r *row) column.Value { return countOf(r.Foreground) }},
-		field[row]{name: "drained_objects", value: func(r *row) column.Value { return countOf(r.Drained) }},
-		field[row]{name: "revisited_pages", heading: "pages again", rank: 3, value: func(r *row) column.Value { return countOf(r.Pages) }},
-		field[row]{name: "revisited_objects", heading: "objects again", rank: 2, value: func(r *row) column.Value { return countOf(r.Objects) }},
-		field[row]{name: "final_objects", value: func(r *row) column.Value { return countOf(r.Final) }},
-		field[row]{name: "overflows", value: func(r *row) column.Value { return countOf(r.Overflows) }},
-		field[row]{name: "overflow_objects", value: func(r *row) column.Value { return countOf(r.Overflown) }},
-		field[row]{name: "alloc_waits", value: func(r *row) column.Value { return countOf(r.Waits) }},
-		field[row]{name: "alloc_wait_ms", value: func(r *row) column.Value { return timeOf(r.Waiting) }})
+		list.Field[row]{Name: "foreground_gcs", Heading: "GCs inside", Rank: 1, Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Foreground) }},
+		list.Field[row]{Name: "drained_objects", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Drained) }},
+		list.Field[row]{Name: "revisited_pages", Heading: "pages again", Rank: 3, Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Pages) }},
+		list.Field[row]{Name: "revisited_objects", Heading: "objects again", Rank: 2, Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Objects) }},
+		list.Field[row]{Name: "final_objects", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Final) }},
+		list.Field[row]{Name: "overflows", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Overflows) }},
+		list.Field[row]{Name: "overflow_objects", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Overflown) }},
+		list.Field[row]{Name: "alloc_waits", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Waits) }},
+		list.Field[row]{Name: "alloc_wait_ms", Type: column.Millis, Value: func(r *row) column.Value { return list.Time(r.Waiting) }})
 }
 
 func newPhasesCmd(std *stdio) *cobra.Command {
@@ -82,7 +84,7 @@ longest on any heap; gcs --per-heap has the times of each heap.`,
   gctrail phases --format jsonl app.nettrace | jq 'select(.alloc_waits>0)'`,
 	}
 	cmd.Flags().BoolVar(&blocking, "blocking", false, "show the phases in which threads are suspended, of all GCs")
-	names := slices.Concat(fieldNames(phaseFields()), fieldNames(phaseTimeFields()))
+	names := slices.Concat(list.Names(phaseFields()), list.Names(phaseTimeFields()))
 	slices.Sort(names)
 	return opts.command(std, cmd, slices.Compact(names), func(ctx context.Context, out *output, paths []string) error {
 		if blocking {
@@ -99,7 +101,7 @@ type phaseSum struct {
 }
 
 func listPhases(ctx context.Context, std *stdio, out *output, l *listing, paths []string) error {
-	w := &rowWriter[background.Collection]{listing: l, std: std, out: out, fields: phaseFields()}
+	w := newRowWriter(l, std, out, phaseFields())
 	var sums []*phaseSum
 	byPID := map[uint64]*phaseSum{}
 	var at *trace.Info

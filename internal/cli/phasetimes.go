@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
@@ -33,30 +35,30 @@ var blockingPhases = []struct {
 	{"Compact", "compact_ms", "compact", 0},
 }
 
-func phaseTimeFields() []field[gc.Collection] {
+func phaseTimeFields() []list.Field[gc.Collection] {
 	type row = gc.Collection
-	fields := []field[row]{
-		{name: "pid", value: func(r *row) column.Value { return pidOf(r.Process.PID) }},
-		{name: "number", heading: "GC", value: func(r *row) column.Value { return countOf(r.Number) }},
-		{name: "start_ms", heading: "start ms", rank: 6, value: func(r *row) column.Value { return valueOf(r.Start, timeOf) }},
-		{name: "generation", heading: "gen", value: func(r *row) column.Value { return valueOf(r.Generation, countOf[int]) }},
-		{name: "kind", heading: "kind", left: true, rank: 5, value: func(r *row) column.Value { return wordOf(r.Kind.String()) }},
-		{name: "pause_ms", heading: "pause ms", value: func(r *row) column.Value { return valueOf(r.Pause(), timeOf) }},
-		{name: "suspend_ms", heading: "suspend", rank: 1, value: func(r *row) column.Value { return valueOf(r.Suspend(), timeOf) }},
+	fields := []list.Field[row]{
+		{Name: "pid", Type: column.Int, Value: func(r *row) column.Value { return list.PID(r.Process.PID) }},
+		{Name: "number", Heading: "GC", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Number) }},
+		{Name: "start_ms", Heading: "start ms", Rank: 6, Type: column.Millis, Value: func(r *row) column.Value { return list.Opt(r.Start, list.Time) }},
+		{Name: "generation", Heading: "gen", Type: column.Int, Value: func(r *row) column.Value { return list.Opt(r.Generation, list.Count[int]) }},
+		{Name: "kind", Heading: "kind", Left: true, Rank: 5, Type: column.Text, Value: func(r *row) column.Value { return list.Word(r.Kind.String()) }},
+		{Name: "pause_ms", Heading: "pause ms", Type: column.Millis, Value: func(r *row) column.Value { return list.Opt(r.Pause(), list.Time) }},
+		{Name: "suspend_ms", Heading: "suspend", Rank: 1, Type: column.Millis, Value: func(r *row) column.Value { return list.Opt(r.Suspend(), list.Time) }},
 	}
 	for _, p := range blockingPhases {
-		fields = append(fields, field[row]{name: p.name, heading: p.heading, rank: p.rank, value: func(r *row) column.Value {
+		fields = append(fields, list.Field[row]{Name: p.name, Heading: p.heading, Rank: p.rank, Type: column.Millis, Value: func(r *row) column.Value {
 			for _, t := range r.PhaseTimes {
 				if t.Phase == p.phase {
-					return valueOf(t.Duration, timeOf)
+					return list.Opt(t.Duration, list.Time)
 				}
 			}
 			return column.Value{}
 		}})
 	}
 	return append(fields,
-		field[row]{name: "rest_ms", heading: "rest", rank: 2, value: func(r *row) column.Value { return valueOf(restOf(r), timeOf) }},
-		field[row]{name: "longest_root", heading: "longest from", left: true, rank: 3, value: func(r *row) column.Value { return wordOf(longestRoot(r)) }})
+		list.Field[row]{Name: "rest_ms", Heading: "rest", Rank: 2, Type: column.Millis, Value: func(r *row) column.Value { return list.Opt(restOf(r), list.Time) }},
+		list.Field[row]{Name: "longest_root", Heading: "longest from", Left: true, Rank: 3, Type: column.Text, Value: func(r *row) column.Value { return list.Word(longestRoot(r)) }})
 }
 
 // restOf returns what is left of a pause without its suspension and the phases that
@@ -126,7 +128,7 @@ func (s *timedSum) sum(t gc.PhaseTime) {
 
 // listPhaseTimes lists how long the phases took in which threads were suspended.
 func listPhaseTimes(ctx context.Context, std *stdio, out *output, l *listing, paths []string) error {
-	w := &rowWriter[gc.Collection]{listing: l, std: std, out: out, fields: phaseTimeFields()}
+	w := newRowWriter(l, std, out, phaseTimeFields())
 	var sums []*timedSum
 	byProcess := map[*gc.Process]*timedSum{}
 	rows := 0

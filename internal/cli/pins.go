@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
@@ -14,18 +16,18 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-var pinFields = []field[handle.Pin]{
-	{name: "pid", value: func(r *handle.Pin) column.Value { return pidOf(r.PID) }},
-	{name: "count", heading: "pins", value: func(r *handle.Pin) column.Value { return countOf(r.Count) }},
-	{name: "bytes", heading: "MB", value: func(r *handle.Pin) column.Value { return bytesOf(r.Bytes) }},
-	{name: "objects", heading: "objects", value: func(r *handle.Pin) column.Value { return countOf(r.Objects) }},
-	{name: "collections", heading: "GCs", value: func(r *handle.Pin) column.Value { return countOf(r.Collections) }},
-	{name: "longest_run", heading: "GCs in a row", rank: 1, value: func(r *handle.Pin) column.Value { return countOf(r.Longest) }},
-	{name: "by_handle", heading: "by handle", rank: 3, value: func(r *handle.Pin) column.Value { return ifKnown(r.ByHandle, countOf) }},
-	{name: "open_handles", heading: "open handles", rank: 2, value: func(r *handle.Pin) column.Value { return ifKnown(r.Open, countOf) }},
-	{name: "plugs", value: func(r *handle.Pin) column.Value { return ifKnown(r.Plugs, countOf) }},
-	{name: "gap_bytes", heading: "held apart MB", rank: 4, value: func(r *handle.Pin) column.Value { return ifKnown(r.Gap, bytesOf) }},
-	{name: "type", heading: "type", left: true, value: func(r *handle.Pin) column.Value { return wordOf(r.Type) }},
+var pinFields = []list.Field[handle.Pin]{
+	{Name: "pid", Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.PID(r.PID) }},
+	{Name: "count", Heading: "pins", Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Count(r.Count) }},
+	{Name: "bytes", Heading: "MB", Type: column.Bytes, Value: func(r *handle.Pin) column.Value { return list.Bytes(r.Bytes) }},
+	{Name: "objects", Heading: "objects", Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Count(r.Objects) }},
+	{Name: "collections", Heading: "GCs", Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Count(r.Collections) }},
+	{Name: "longest_run", Heading: "GCs in a row", Rank: 1, Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Count(r.Longest) }},
+	{Name: "by_handle", Heading: "by handle", Rank: 3, Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Opt(r.ByHandle, list.Count) }},
+	{Name: "open_handles", Heading: "open handles", Rank: 2, Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Opt(r.Open, list.Count) }},
+	{Name: "plugs", Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Opt(r.Plugs, list.Count) }},
+	{Name: "gap_bytes", Heading: "held apart MB", Rank: 4, Type: column.Bytes, Value: func(r *handle.Pin) column.Value { return list.Opt(r.Gap, list.Bytes) }},
+	{Name: "type", Heading: "type", Left: true, Type: column.Text, Value: func(r *handle.Pin) column.Value { return list.Word(r.Type) }},
 }
 
 func newPinsCmd(std *stdio) *cobra.Command {
@@ -48,7 +50,7 @@ The events need keywords gc and gchandle at level 5, as in --profile gc-verbose.
 		Example: `  gctrail pins app.nettrace
   gctrail pins --sort longest_run --top 5 app.nettrace`,
 	}
-	return opts.command(std, cmd, fieldNames(pinFields), func(ctx context.Context, out *output, paths []string) error {
+	return opts.command(std, cmd, list.Names(pinFields), func(ctx context.Context, out *output, paths []string) error {
 		var model handle.Pins
 		l := modelList[handle.PinTotal, handle.Pin]{
 			wants: model.Wants, feed: model.Feed, rejected: model.Rejected, fields: pinFields,

@@ -14,10 +14,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/export/column"
-	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/ledger"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/schema"
 )
 
@@ -132,12 +131,11 @@ func TestSchemasOfRuns(t *testing.T) {
 	}
 	validate(t, all["ps"], "ps", ps.String())
 	for _, number := range []bool{false, true} {
-		var values []column.Value
-		fields := joinFields(number)
-		for _, f := range fields {
-			values = append(values, f.value(new(joinRow)))
+		var row bytes.Buffer
+		if err := list.NewWriter(&list.File{Out: &row, Format: list.JSONL}, joinFields(number)).Row(new(joinRow)); err != nil {
+			t.Fatal(err)
 		}
-		validate(t, all["joins"], "joins", string(jsonl.AppendRow(nil, fieldNames(fields), values)))
+		validate(t, all["joins"], "joins", row.String())
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gctrail/gctrail/internal/list"
+
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/join"
@@ -21,40 +23,40 @@ type tuningRow struct {
 	heap gc.Opt[int64]
 }
 
-func tuningFields() []field[tuningRow] {
+func tuningFields() []list.Field[tuningRow] {
 	size := func(r *tuningRow) bool { return r.Kind == join.TuningSize }
-	return []field[tuningRow]{
-		{name: "pid", value: func(r *tuningRow) column.Value { return pidOf(r.PID) }},
-		{name: "number", heading: "GC", value: func(r *tuningRow) column.Value { return countOf(r.Number) }},
-		{name: "at_ms", heading: "at ms", rank: 2, value: func(r *tuningRow) column.Value { return timeOf(r.At) }},
-		{name: "kind", heading: "of", left: true, value: func(r *tuningRow) column.Value { return wordOf(r.Kind.String()) }},
-		{name: "heaps", heading: "heaps", value: func(r *tuningRow) column.Value { return knownIf(r.Heaps > 0, countOf(r.Heaps)) }},
-		{name: "heaps_limit", heading: "justified", rank: 1, value: func(r *tuningRow) column.Value {
-			return knownIf(size(r) && r.Considered > 0, countOf(r.Limit))
+	return []list.Field[tuningRow]{
+		{Name: "pid", Type: column.Int, Value: func(r *tuningRow) column.Value { return list.PID(r.PID) }},
+		{Name: "number", Heading: "GC", Type: column.Int, Value: func(r *tuningRow) column.Value { return list.Count(r.Number) }},
+		{Name: "at_ms", Heading: "at ms", Rank: 2, Type: column.Millis, Value: func(r *tuningRow) column.Value { return list.Time(r.At) }},
+		{Name: "kind", Heading: "of", Left: true, Type: column.Text, Value: func(r *tuningRow) column.Value { return list.Word(r.Kind.String()) }},
+		{Name: "heaps", Heading: "heaps", Type: column.Int, Value: func(r *tuningRow) column.Value { return list.If(r.Heaps > 0, list.Count(r.Heaps)) }},
+		{Name: "heaps_limit", Heading: "justified", Rank: 1, Type: column.Int, Value: func(r *tuningRow) column.Value {
+			return list.If(size(r) && r.Considered > 0, list.Count(r.Limit))
 		}},
-		{name: "cost_pct", heading: "cost %", value: func(r *tuningRow) column.Value { return percentOf(r.Cost) }},
-		{name: "considered_pct", heading: "decided by %", rank: 1, value: func(r *tuningRow) column.Value {
-			return knownIf(r.Considered > 0, percentOf(r.Considered))
+		{Name: "cost_pct", Heading: "cost %", Type: column.Percent, Value: func(r *tuningRow) column.Value { return list.Percent(r.Cost) }},
+		{Name: "considered_pct", Heading: "decided by %", Rank: 1, Type: column.Percent, Value: func(r *tuningRow) column.Value {
+			return list.If(r.Considered > 0, list.Percent(r.Considered))
 		}},
-		{name: "target_pct", value: func(r *tuningRow) column.Value { return percentOf(r.Target()) }},
-		{name: "stable_bytes", heading: "live MB", rank: 3, value: func(r *tuningRow) column.Value {
-			return knownIf(r.Stable > 0, bytesOf(r.Stable))
+		{Name: "target_pct", Type: column.Percent, Value: func(r *tuningRow) column.Value { return list.Percent(r.Target()) }},
+		{Name: "stable_bytes", Heading: "live MB", Rank: 3, Type: column.Bytes, Value: func(r *tuningRow) column.Value {
+			return list.If(r.Stable > 0, list.Bytes(r.Stable))
 		}},
-		{name: "heap_bytes", heading: "heap MB", rank: 2, value: func(r *tuningRow) column.Value {
-			return valueOf(r.heap, bytesOf)
+		{Name: "heap_bytes", Heading: "heap MB", Rank: 2, Type: column.Bytes, Value: func(r *tuningRow) column.Value {
+			return list.Opt(r.heap, list.Bytes)
 		}},
-		{name: "since_change", value: func(r *tuningRow) column.Value { return countOf(r.SinceChange) }},
-		{name: "condition", value: func(r *tuningRow) column.Value { return knownIf(size(r), wordOf(r.Condition.String())) }},
-		{name: "reasons", value: func(r *tuningRow) column.Value { return knownIf(size(r), listOf(r.Reasons.Names())) }},
-		{name: "delays", value: func(r *tuningRow) column.Value { return knownIf(size(r), listOf(r.Delays.Names())) }},
-		{name: "adjusted", value: func(r *tuningRow) column.Value { return knownIf(size(r), wordOf(r.Adjusted.String())) }},
-		{name: "decision", heading: "decision", left: true, value: func(r *tuningRow) column.Value {
+		{Name: "since_change", Type: column.Int, Value: func(r *tuningRow) column.Value { return list.Count(r.SinceChange) }},
+		{Name: "condition", Type: column.Text, Value: func(r *tuningRow) column.Value { return list.If(size(r), list.Word(r.Condition.String())) }},
+		{Name: "reasons", Type: column.List, Value: func(r *tuningRow) column.Value { return list.If(size(r), list.Words(r.Reasons.Names())) }},
+		{Name: "delays", Type: column.List, Value: func(r *tuningRow) column.Value { return list.If(size(r), list.Words(r.Delays.Names())) }},
+		{Name: "adjusted", Type: column.Text, Value: func(r *tuningRow) column.Value { return list.If(size(r), list.Word(r.Adjusted.String())) }},
+		{Name: "decision", Heading: "decision", Left: true, Type: column.Text, Value: func(r *tuningRow) column.Value {
 			what, _ := r.Decision()
-			return wordOf(what)
+			return list.Word(what)
 		}},
-		{name: "why", heading: "why", left: true, value: func(r *tuningRow) column.Value {
+		{Name: "why", Heading: "why", Left: true, Type: column.Text, Value: func(r *tuningRow) column.Value {
 			_, why := r.Decision()
-			return wordOf(why)
+			return list.Word(why)
 		}},
 	}
 }
@@ -89,7 +91,7 @@ func (s *tuningSum) add(r tuningRow) {
 }
 
 func (o *joinsOptions) listTunings(ctx context.Context, std *stdio, out *output, paths []string) error {
-	w := &rowWriter[tuningRow]{listing: &o.listing, std: std, out: out, fields: tuningFields()}
+	w := newRowWriter(&o.listing, std, out, tuningFields())
 	var model join.Tunings
 	type key struct {
 		pid    uint64

@@ -1,0 +1,71 @@
+// Package list writes rows of figures in every format of a listing: as tables for people,
+// JSON lines, CSV and Parquet. A command states its fields once.
+package list
+
+import (
+	"slices"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
+)
+
+// A Field is one figure of rows of type R.
+type Field[R any] struct {
+	Name    string      // key in JSON, and heading in csv
+	Heading string      // in tables, which leave out a field without one
+	Type    column.Type // of the values that are known
+	Value   func(*R) column.Value
+	Is      func(*R) gc.Certainty // by which tables mark the value; nil for no mark
+
+	Left   bool // aligned
+	Rank   int  // in tables, the fields with the highest are left out first if there is no room
+	Varies bool // left out of tables while all rows have the same value
+}
+
+// Names returns the names of fields.
+func Names[R any](fields []Field[R]) []string {
+	names := make([]string, len(fields))
+	for i := range fields {
+		names[i] = fields[i].Name
+	}
+	return names
+}
+
+// Columns returns the columns of a table of fields.
+func Columns[R any](fields []Field[R]) []text.Column {
+	var columns []text.Column
+	for i := range fields {
+		if f := &fields[i]; f.Heading != "" {
+			columns = append(columns, text.Column{Heading: f.Heading, Left: f.Left, Rank: f.Rank, Varies: f.Varies})
+		}
+	}
+	return columns
+}
+
+// Cells returns the cells of a row of the table that Columns describes.
+func Cells[R any](fields []Field[R], r *R) []string {
+	var cells []string
+	for i := range fields {
+		f := &fields[i]
+		if f.Heading == "" {
+			continue
+		}
+		mark := ""
+		if f.Is != nil {
+			mark = Mark(f.Is(r))
+		}
+		cells = append(cells, mark+f.cell(f.Value(r)))
+	}
+	return cells
+}
+
+// Sort sorts rows by the field of a name: large numbers first, words alphabetically, and
+// unknown values last. Rows stay as they are if there is no such field.
+func Sort[R any](rows []R, fields []Field[R], name string) {
+	i := slices.IndexFunc(fields, func(f Field[R]) bool { return f.Name == name })
+	if i < 0 {
+		return
+	}
+	slices.SortStableFunc(rows, func(a, b R) int { return compareValues(fields[i].Value(&a), fields[i].Value(&b)) })
+}
