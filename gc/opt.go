@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -37,10 +38,15 @@ func (o Opt[T]) String() string {
 	return fmt.Sprint(o.v)
 }
 
-// MarshalJSON returns the figure as JSON, or null if unknown.
+// MarshalJSON returns the figure as JSON, or null if unknown. It leaves the escaping of HTML
+// to the encoder that calls it, which may be told not to.
 func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	if !o.known {
 		return []byte("null"), nil
 	}
-	return json.Marshal(o.v)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(o.v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

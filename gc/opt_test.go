@@ -2,6 +2,7 @@ package gc_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,18 @@ func TestOpt(t *testing.T) {
 		}
 		if _, known := test.opt.Get(); known != test.known {
 			t.Errorf("known is %v", known)
+		}
+	}
+}
+
+// TestOptLeavesHTML: whether HTML is escaped is for the encoder to say, as for other strings.
+func TestOptLeavesHTML(t *testing.T) {
+	for escape, want := range map[bool]string{false: `"<Main>$"`, true: `"\u003cMain\u003e$"`} {
+		var b strings.Builder
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(escape)
+		if err := e.Encode(gc.Some("<Main>$")); err != nil || strings.TrimSpace(b.String()) != want {
+			t.Errorf("%s, %v; want %s", b.String(), err, want)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func TestPhasesOfBackgroundCollections(t *testing.T) {
 	if len(phases) != int(background.NumPhases) {
 		t.Fatalf("phases %+v", phases)
 	}
-	want := jsonPhase{"concurrent_mark", 2, jsonMS(25 * ms), jsonMS(20 * ms), 2}
+	want := PhaseTotals{"concurrent_mark", 2, Millis(25 * ms), Millis(20 * ms), 2}
 	if got := phases[background.ConcurrentMark]; got != want {
 		t.Errorf("%+v, expected %+v", got, want)
 	}

@@ -144,57 +144,31 @@ func (c *Case) writeMemoryVerdict(p *text.Page) {
 	}
 }
 
-type (
-	jsonMemory struct {
-		End      *string      `json:"end"`
-		Grew     *string      `json:"grew"`
-		Says     string       `json:"says"`
-		Until    string       `json:"until"`
-		Timeline []jsonMoment `json:"timeline"`
-		jsonSizes
-	}
-	jsonMoment struct {
-		At jsonMS `json:"at_ms"`
-		jsonSizes
-	}
-	jsonSizes struct {
-		RSS         *int64 `json:"rss_bytes"`
-		Heap        *int64 `json:"heap_bytes"`
-		Committed   *int64 `json:"committed_bytes"`
-		Native      *int64 `json:"native_bytes"`
-		NativeLeast *int64 `json:"native_min_bytes"`
-		NativeMost  *int64 `json:"native_max_bytes"`
-		CgroupUsed  *int64 `json:"cgroup_used_bytes"`
-		CgroupLimit *int64 `json:"cgroup_limit_bytes"`
-		HardLimit   *int64 `json:"hard_limit_bytes"`
-	}
-)
-
-func (m *Memory) json() *jsonMemory {
+func (m *Memory) json() *MemoryHistory {
 	if m == nil {
 		return nil
 	}
-	j := &jsonMemory{
+	j := &MemoryHistory{
 		End: filled(string(m.Cause)), Grew: filled(string(m.Memory)), Says: m.Sentence,
-		Until: m.of.Latest().UTC().Format(time.RFC3339Nano), Timeline: []jsonMoment{},
+		Until: m.of.Latest().UTC().Format(time.RFC3339Nano), Timeline: []MemoryMoment{},
 	}
 	if m.Last != nil {
-		j.jsonSizes = sizesJSON(m.Last)
+		j.MemorySizes = sizesJSON(m.Last)
 	}
 	for i := range m.records {
 		r := &m.records[i]
-		j.Timeline = append(j.Timeline, jsonMoment{jsonMS(r.Time.Sub(m.start)), sizesJSON(r)})
+		j.Timeline = append(j.Timeline, MemoryMoment{Millis(r.Time.Sub(m.start)), sizesJSON(r)})
 	}
 	return j
 }
 
-func sizesJSON(r *ledger.Record) jsonSizes {
-	j := jsonSizes{
-		RSS: optional(r.RSS), Heap: optional(r.Heap), Committed: optional(r.Committed),
-		CgroupUsed: optional(r.Used), CgroupLimit: optional(r.Limit), HardLimit: optional(r.HardLimit),
+func sizesJSON(r *ledger.Record) MemorySizes {
+	j := MemorySizes{
+		RSSBytes: r.RSS, HeapBytes: r.Heap, CommittedBytes: r.Committed,
+		CgroupUsedBytes: r.Used, CgroupLimitBytes: r.Limit, HardLimitBytes: r.HardLimit,
 	}
 	if native, known := r.Native().Get(); known {
-		j.Native, j.NativeLeast, j.NativeMost = optional(native.Exact()), &native.Least, &native.Most
+		j.NativeBytes, j.NativeMinBytes, j.NativeMaxBytes = native.Exact(), gc.Some(native.Least), gc.Some(native.Most)
 	}
 	return j
 }

@@ -30,29 +30,29 @@ func (s *State) JSON() (json.RawMessage, error) {
 	if verdict == "" {
 		verdict, code = "No GC has happened yet.", findings.NoCollections
 	}
-	p := jsonProcess{
-		Code: code, Verdict: verdict, Findings: []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
-		Totals: jsonAll{jsonTotals: jsonTotals{Count: s.Collections}, Watched: jsonMS(s.Watched), PausePct: finite(s.Paused)},
+	p := Process{
+		Code: code, Verdict: verdict, Findings: []Finding{}, Suspensions: []Suspension{}, Longest: []LongPause{},
+		Totals: ProcessTotals{Totals: Totals{Count: s.Collections}, Watched: Millis(s.Watched), PausePct: finite(s.Paused)},
 	}
 	for i := range s.Findings {
 		p.Findings = append(p.Findings, findingJSON(&s.Findings[i], nil))
 	}
 	for i := range p.Findings {
-		p.Findings[i].Types = []jsonType{}
+		p.Findings[i].Types = []AllocatedType{}
 	}
-	j := jsonReport{
-		SchemaVersion: schemaVersion, Format: "events of a running process", Duration: jsonMS(s.Watched), Code: code, Verdict: verdict,
-		Processes: []jsonProcess{p}, Next: []string{}, CannotTell: []jsonGap{}, Omitted: []string{},
-		Lost: jsonLost{Events: s.Lost, EventsIs: "exact", At: []jsonRange{}}, Collected: jsonCollected{Providers: []jsonProvider{}},
+	j := Document{
+		SchemaVersion: schemaVersion, Format: "events of a running process", Duration: Millis(s.Watched), Code: code, Verdict: verdict,
+		Processes: []Process{p}, Next: []string{}, CannotTell: []Gap{}, Omitted: []string{},
+		Lost: Lost{Events: s.Lost, EventsIs: "exact", At: []TimeRange{}}, Collected: Collected{Providers: []Provider{}},
 	}
 	if s.PID != 0 {
-		j.CannotTell = append(j.CannotTell, jsonGap{
+		j.CannotTell = append(j.CannotTell, Gap{
 			What:    "Allocations by type and stack: recording them costs the process more.",
 			Command: filled("gctrail collect --profile gc-alloc -p " + strconv.Itoa(s.PID)),
 		})
 	}
 	if s.Dropped > 0 {
-		j.CannotTell = append(j.CannotTell, jsonGap{What: "Some collections: this computer was too slow to process all."})
+		j.CannotTell = append(j.CannotTell, Gap{What: "Some collections: this computer was too slow to process all."})
 	}
 	var text bytes.Buffer
 	err := jsontext.Encode(&text, &j)

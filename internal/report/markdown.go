@@ -13,7 +13,7 @@ const maxMarkdownFindings = 5
 // WriteMarkdown writes the report for an issue or a chat: the verdicts, figures,
 // findings with advice, and what to run next.
 func (rep *Report) WriteMarkdown(p *text.Page) {
-	j := rep.json()
+	j := rep.Document()
 	p.Line("**%s**", text.Markdown(j.Verdict))
 	for i := range rep.cases {
 		rep.cases[i].writeMarkdown(p, &j.Processes[i])
@@ -33,7 +33,7 @@ func (rep *Report) WriteMarkdown(p *text.Page) {
 	}
 }
 
-func (c *Case) writeMarkdown(p *text.Page, j *jsonProcess) {
+func (c *Case) writeMarkdown(p *text.Page, j *Process) {
 	all := c.Summary.All()
 	p.Line("\n### %s\n", text.Markdown(processName(c.Summary.Process)))
 	p.Line("| figure | |\n|---|---|")

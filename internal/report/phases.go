@@ -108,21 +108,13 @@ func (c *Case) writePhases(p *text.Page) {
 	}
 }
 
-type jsonPhase struct {
-	Phase   string `json:"phase"`
-	Count   int    `json:"count"`
-	Total   jsonMS `json:"total_ms"`
-	Max     jsonMS `json:"max_ms"`
-	Longest uint32 `json:"number"` // of the collection with the longest
-}
-
 // phasesJSON are the phases of background collections; empty if the trace does
 // not have them.
-func (c *Case) phasesJSON() []jsonPhase {
-	list := []jsonPhase{}
+func (c *Case) phasesJSON() []PhaseTotals {
+	list := []PhaseTotals{}
 	for _, i := range c.Phases.known() {
 		s := &c.Phases.phases[i]
-		list = append(list, jsonPhase{i.String(), s.count, jsonMS(s.total), jsonMS(s.max), s.longest})
+		list = append(list, PhaseTotals{i.String(), s.count, Millis(s.total), Millis(s.max), s.longest})
 	}
 	return list
 }

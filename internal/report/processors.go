@@ -9,55 +9,28 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// jsonProcessors holds the processors, the processor time and the limits of a process, read
-// by the program that recorded the trace; null if the trace lacks them.
-type jsonProcessors struct {
-	Processors        *int     `json:"processors"`
-	MachineProcessors *int     `json:"machine_processors"`
-	Quota             *float64 `json:"quota_processors"`
-	MemoryLimit       *int64   `json:"memory_limit_bytes"`
-	Settings          []string `json:"settings"`
-	Covered           *jsonMS  `json:"covered_ms"`
-	Run               *jsonMS  `json:"thread_run_ms"`
-	Wait              *jsonMS  `json:"thread_wait_ms"`
-	WaitPct           *float64 `json:"thread_wait_pct"`
-	PauseWaitPct      *float64 `json:"thread_wait_pct_in_pauses"`
-	Periods           *int64   `json:"quota_periods"`
-	Throttled         *int64   `json:"throttled_periods"`
-	ThrottledFor      *jsonMS  `json:"throttled_ms"`
-	Busy              *jsonMS  `json:"machine_busy_ms"`
-	Stolen            *jsonMS  `json:"machine_stolen_ms"`
-	MachineWait       *jsonMS  `json:"machine_wait_ms"`
-	CgroupWait        *jsonMS  `json:"cgroup_wait_ms"`
-}
-
 // processorsJSON returns the processors of a process; nil if the trace has none of these
 // figures.
-func processorsJSON(p *gc.Process) *jsonProcessors {
+func processorsJSON(p *gc.Process) *Processors {
 	t := &p.Processor
 	if p.Limits == nil && !t.Covered.Known() {
 		return nil
 	}
-	j := &jsonProcessors{
-		Settings: []string{}, Covered: optionalMS(t.Covered), Busy: optionalMS(t.Busy), Stolen: optionalMS(t.Stolen),
-		MachineWait: optionalMS(t.MachineWait), CgroupWait: optionalMS(t.CgroupWait),
+	j := &Processors{
+		Settings: []string{}, Covered: millis(t.Covered), MachineBusy: millis(t.Busy), MachineStolen: millis(t.Stolen),
+		MachineWait: millis(t.MachineWait), CgroupWait: millis(t.CgroupWait),
 	}
 	if l := p.Limits; l != nil {
 		j.Processors, j.MachineProcessors = positive(l.Processors), positive(l.MachineProcessors)
 		j.Settings = append(j.Settings, l.Settings...)
-		if l.MemoryLimit > 0 {
-			j.MemoryLimit = &l.MemoryLimit
-		}
-		if q := quota(l); q > 0 {
-			j.Quota = &q
-		}
+		j.MemoryLimitBytes, j.QuotaProcessors = positive(l.MemoryLimit), positive(quota(l))
 	}
 	if t.Covered.Known() {
-		j.Run, j.Wait = optionalMS(gc.Some(t.Run)), optionalMS(gc.Some(t.Wait))
+		j.Run, j.Wait = millis(gc.Some(t.Run)), millis(gc.Some(t.Wait))
 		j.WaitPct, j.PauseWaitPct = share(t.Wait, t.Run+t.Wait), share(t.PauseWait, t.PauseCovered)
 	}
 	if th, known := t.Throttling.Get(); known {
-		j.Periods, j.Throttled, j.ThrottledFor = &th.Periods, &th.Throttled, optionalMS(gc.Some(th.Time))
+		j.QuotaPeriods, j.ThrottledPeriods, j.Throttled = gc.Some(th.Periods), gc.Some(th.Throttled), millis(gc.Some(th.Time))
 	}
 	return j
 }
@@ -70,13 +43,12 @@ func quota(l *gc.Limits) float64 {
 	return float64(l.Quota) / float64(l.Period)
 }
 
-// share returns part as a share of whole in percent, nil if there is no whole.
-func share(part, whole time.Duration) *float64 {
+// share returns part as a share of whole in percent, unknown if there is no whole.
+func share(part, whole time.Duration) gc.Opt[float64] {
 	if whole <= 0 {
-		return nil
+		return gc.Opt[float64]{}
 	}
-	s := 100 * float64(part) / float64(whole)
-	return &s
+	return gc.Some(100 * float64(part) / float64(whole))
 }
 
 // writeProcessors writes the processor time of the process, if the trace has it.
@@ -87,7 +59,7 @@ func (c *Case) writeProcessors(p *text.Page) {
 		return
 	}
 	says := fmt.Sprintf("Processors: threads ran %s and waited %s for a processor (%s of the time in which they could run)",
-		units.Duration(t.Run), units.Duration(t.Wait), units.Percent(*share(t.Wait, t.Run+t.Wait)))
+		units.Duration(t.Run), units.Duration(t.Wait), units.Percent(share(t.Wait, t.Run+t.Wait).Or(0)))
 	if l := process.Limits; l != nil && quota(l) > 0 {
 		th := t.Throttling.Or(gc.Throttling{})
 		says += fmt.Sprintf("; quota of %.3g processors, throttled for %s in %s of %s",

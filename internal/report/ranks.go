@@ -126,33 +126,19 @@ func (c *Case) writePercentiles(p *text.Page) {
 	p.Table(append([]text.Column{{Heading: "GC", Left: true}}, columns...), rows)
 }
 
-type jsonPercentile struct {
-	Generation *int    `json:"generation"`
-	Kind       *string `json:"kind"`
-	Percentile string  `json:"percentile"`
-	Pause      jsonMS  `json:"pause_ms"`
-	Number     uint32  `json:"number"`
-	Reason     *string `json:"reason"`
-	Start      *jsonMS `json:"start_ms"`
-	AsLong     int     `json:"as_long"`
-}
-
 // percentilesJSON are the collections at the percentiles of the pauses.
-func (c *Case) percentilesJSON() []jsonPercentile {
-	list := []jsonPercentile{}
+func (c *Case) percentilesJSON() []PausePercentile {
+	list := []PausePercentile{}
 	if c.Ranks == nil {
 		return list
 	}
 	for _, p := range c.Ranks.Percentiles() {
-		j := jsonPercentile{
-			Generation: optional(p.Generation), Percentile: p.Name, Pause: jsonMS(p.Pause), Number: p.Number,
-			Start: optionalMS(p.Start), AsLong: p.AsLong,
+		j := PausePercentile{
+			Generation: p.Generation, Percentile: p.Name, Pause: Millis(p.Pause), Number: p.Number,
+			Reason: reasonOf(p.Reason), Start: millis(p.Start), AsLong: p.AsLong,
 		}
 		if !p.All {
 			j.Kind = filled(p.Kind.String())
-		}
-		if r, ok := p.Reason.Get(); ok {
-			j.Reason = filled(r.String())
 		}
 		list = append(list, j)
 	}

@@ -65,7 +65,11 @@ func TestPercentiles(t *testing.T) {
 	var sum stats.Summary
 	hundred(sum.Add)
 	j := totalsJSON(sum.All())
-	if *j.Pause != jsonMS(5050*ms) || *j.PauseMax != jsonMS(100*ms) || *j.PauseP50 != jsonMS(50*ms) || *j.PauseP90 != jsonMS(90*ms) || *j.PauseP99 != jsonMS(99*ms) {
-		t.Errorf("in JSON: sum %v, longest %v, p50 %v, p90 %v, p99 %v", *j.Pause, *j.PauseMax, *j.PauseP50, *j.PauseP90, *j.PauseP99)
+	got = make(map[string]time.Duration)
+	for name, v := range map[string]gc.Opt[Millis]{"sum": j.Pause, "max": j.PauseMax, "p50": j.PauseP50, "p90": j.PauseP90, "p99": j.PauseP99} {
+		got[name] = time.Duration(v.Or(0))
+	}
+	if want := map[string]time.Duration{"sum": 5050 * ms, "p50": 50 * ms, "p90": 90 * ms, "p99": 99 * ms, "max": 100 * ms}; !maps.Equal(got, want) {
+		t.Errorf("in JSON: %v, want %v", got, want)
 	}
 }

@@ -10,15 +10,6 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// A jsonWithoutGC is a process that raised events of the runtime, and had no GC.
-type jsonWithoutGC struct {
-	PID          *uint64 `json:"pid"`
-	Process      *string `json:"process"`
-	Allocated    *int64  `json:"allocated_bytes"`
-	AllocatedIs  *string `json:"allocated_is"`
-	AllocatedMax *int64  `json:"allocated_max_bytes"`
-}
-
 // nothingMissing reports whether the collections and ticks of all of the trace's time would
 // be in it.
 func (rep *Report) nothingMissing() bool {
@@ -34,13 +25,13 @@ func (rep *Report) WithoutGC() []*gc.Process {
 	return rep.others
 }
 
-func (rep *Report) withoutGCJSON() []jsonWithoutGC {
-	list := []jsonWithoutGC{}
+func (rep *Report) withoutGCJSON() []ProcessWithoutGC {
+	list := []ProcessWithoutGC{}
 	for _, p := range rep.WithoutGC() {
-		j := jsonWithoutGC{PID: known(p.PID), Process: filled(p.Name)}
+		j := ProcessWithoutGC{PID: known(p.PID), Name: filled(p.Name)}
 		sum := stats.AllocatedWithoutGC(p)
-		j.Allocated, j.AllocatedIs = bytesJSON(sum)
-		j.AllocatedMax = optional(sum.Max())
+		j.AllocatedBytes, j.AllocatedIs = bytesJSON(sum)
+		j.AllocatedMaxBytes = sum.Max()
 		list = append(list, j)
 	}
 	return list

@@ -1,5 +1,5 @@
-// Package schema publishes the JSON that commands write as JSON Schemas, compiled from
-// the files in shapes.
+// Package schema publishes the JSON that commands write as JSON Schemas, derived from the
+// values that they encode, or compiled from the files in shapes.
 //
 // A shape is a line that says what the JSON is of, and a line for each key: its
 // name, type and "?" if it may be null, and "optional" if it may be missing.
@@ -11,6 +11,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -24,7 +25,7 @@ func Names() []string {
 	if err != nil {
 		panic(err) // the folder is in the binary
 	}
-	var names []string
+	names := slices.Collect(maps.Keys(derived))
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".txt"))
 	}
@@ -34,6 +35,9 @@ func Names() []string {
 
 // Title returns what a schema is of: the command, and what a line of its output is.
 func Title(name string) string {
+	if d, known := derived[name]; known {
+		return d.title
+	}
 	title, _, _ := strings.Cut(text(name), "\n")
 	return title
 }
@@ -49,6 +53,9 @@ func text(name string) string {
 // Of returns the JSON Schema of a name that Names returns. Describe returns
 // what a key means, empty if it is not defined.
 func Of(name string, describe func(key string) string) ([]byte, error) {
+	if d, known := derived[name]; known {
+		return encode(derive(d.of, describe), d.title)
+	}
 	title, keys, _ := strings.Cut(text(name), "\n")
 	p := parser{lines: strings.Split(strings.TrimSuffix(keys, "\n"), "\n"), describe: describe}
 	s, err := p.object(0)
@@ -58,6 +65,10 @@ func Of(name string, describe func(key string) string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", name, err)
 	}
+	return encode(s, title)
+}
+
+func encode(s *node, title string) ([]byte, error) {
 	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema", title
 	b, err := json.MarshalIndent(s, "", "  ")
 	return append(b, '\n'), err

@@ -1,6 +1,7 @@
 // What a page is given; internal/html/header.go writes it.
 
 import type { DetailsHeader } from "./details";
+import type { Document } from "./report";
 
 export interface Header {
   version: number;
@@ -36,7 +37,7 @@ export interface Term {
 export interface TraceHeader {
   name: string;
   side?: "before" | "after";
-  report: Report;
+  report: Document;
   start: string;
   last_us: number;
   processes: ProcessHeader[];
@@ -61,50 +62,6 @@ export interface ProcessHeader {
   chunks: number[];
   allocations: boolean;
   pause_at_least: boolean;
-}
-
-/** The report as gctrail report --format json --full prints it. */
-export interface Report {
-  file: string;
-  format: string;
-  start_time: string;
-  duration_ms: number;
-  verdict_code: string;
-  verdict: string;
-  processes: ProcessReport[];
-  lost: { events: number; left_out: number; events_is: string; cut: boolean; late: number; damaged: number; at: { from_ms: number; to_ms: number }[]; at_in_all: number };
-  collected: { providers: { name: string; keywords: number; keywords_hex: string; level: number; events: number }[] };
-  cannot_tell: { what: string; command: string | null }[];
-  next: string[];
-}
-
-export interface ProcessReport {
-  pid: number | null;
-  process: string | null;
-  verdict_code: string;
-  verdict: string;
-  totals: {
-    allocated_bytes: number | null; allocated_is: string | null; allocated_bytes_per_s: number | null; allocated_bytes_per_s_is: string | null;
-    count: number; watched_ms: number; pause_pct: number | null; incomplete: number; affected_by_loss: number;
-  };
-  memory: { says: string } | null;
-  findings: Finding[];
-  suspensions_without_gc: { reason: string; kind: string; count: number; total_ms: number; max_ms: number }[];
-}
-
-export interface Finding {
-  id: string;
-  title: string;
-  severity: "note" | "warning" | "problem";
-  confidence: string;
-  says: string;
-  collections: number[];
-  collections_in_all: number;
-  advice: string[];
-  settings: { env: string; env_value_hex: string; runtimeconfig: string | null; runtimeconfig_value: string | null; effect: string; cost: string; since: string | null }[];
-  next: { purpose: string; command: string }[];
-  types: { type: string; heap: string | null; share_of_heap_pct: number; from: string | null }[];
-  callers: { method: string; calls: number }[];
 }
 
 /** A comparison of runs; internal/comparison/page.go writes it. */

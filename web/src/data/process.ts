@@ -1,5 +1,6 @@
 import { unrolled } from "./details";
-import type { Header, ProcessHeader, ProcessReport, TraceHeader } from "./header";
+import type { Header, ProcessHeader, TraceHeader } from "./header";
+import type { Process as ProcessReport } from "./report";
 import { breathe } from "./pause";
 
 /** The collections that findings quote, by rule, as runs. */

@@ -1,7 +1,7 @@
 // What gctrail serve has: traces, running processes, uploads.
 
 import { named } from "./details";
-import type { Report } from "./header";
+import type { Document } from "./report";
 import { inflateStream } from "./inflate";
 import type { Quoted } from "./process";
 import { decode, fromBlocks, type Data } from "./source";
@@ -126,7 +126,7 @@ async function fromProcess(id: string): Promise<Data> {
         soon();
       });
       on("state", (data) => {
-        const report = JSON.parse(data) as Report;
+        const report = JSON.parse(data) as Document;
         process.trace.report = report;
         process.report = report.processes[0];
         soon();

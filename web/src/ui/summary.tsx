@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { Finding, ProcessReport, Report } from "../data/header";
+import type { Document, Finding, Process as ProcessReport } from "../data/report";
 import { noTotals, type Accuracy } from "../state/selection";
 import { pickOf } from "../state/state";
 import { useStore, type Store } from "../state/store";
@@ -38,7 +38,7 @@ export function Verdict({ store }: { store: Store }): JSX.Element {
 }
 
 /** What the trace lacks, beside the verdict that rests on it. */
-function Missing({ report, process }: { report: Report; process: ProcessReport | null | undefined }): JSX.Element | null {
+function Missing({ report, process }: { report: Document; process: ProcessReport | null | undefined }): JSX.Element | null {
   const { lost } = report;
   const incomplete = process?.totals.incomplete ?? 0;
   const parts = [
