@@ -13,6 +13,10 @@ type stackTable struct {
 	data   []byte
 	size   int // of the blocks added
 	last   int // block that held the stack got last
+
+	id     uint32 // of the stack got last, if recent is set
+	stack  []byte
+	recent bool
 }
 
 // A stackBlock holds the stacks of consecutive ids; ends are theirs in the
@@ -37,6 +41,7 @@ func (b *stackBlock) compare(id uint32) int {
 
 // add reads a stack block: first id, count, then each stack's size and bytes.
 func (t *stackTable) add(data []byte, base int64) error {
+	t.recent = false
 	c := binread.At(data, base)
 	b := stackBlock{first: c.U32(), start: len(t.data)}
 	n := c.U32()
@@ -62,8 +67,16 @@ func (t *stackTable) add(data []byte, base int64) error {
 	return c.Err()
 }
 
-// get returns the addresses of a stack as bytes, nil if there are none.
+// get returns the addresses of a stack as bytes, nil if there are none. Events that follow
+// one another often have the same stack, or none.
 func (t *stackTable) get(id uint32) []byte {
+	if !t.recent || t.id != id {
+		t.id, t.stack, t.recent = id, t.find(id), true
+	}
+	return t.stack
+}
+
+func (t *stackTable) find(id uint32) []byte {
 	// Events of one thread have stacks of one block for a while.
 	if t.last >= len(t.blocks) || t.blocks[t.last].compare(id) != 0 {
 		i, found := slices.BinarySearchFunc(t.blocks, id, func(b stackBlock, id uint32) int { return b.compare(id) })
@@ -86,4 +99,5 @@ func (t *stackTable) clear() {
 	t.blocks = t.blocks[:0]
 	t.data = t.data[:0]
 	t.size = 0
+	t.recent = false
 }
