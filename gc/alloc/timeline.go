@@ -53,22 +53,27 @@ func (t *timeline) add(at time.Duration, k key, s *sum) {
 }
 
 // merge adds up what lies within a slot of time for each key, at the time of its first
-// entry.
+// entry. The entries of a slot follow one another.
 func (t *timeline) merge() {
-	type place struct {
-		key  key
-		slot time.Duration
-	}
-	first := make(map[place]int, len(t.entries)/2)
+	const few = 256 // keys of which a map is worth clearing
+	first := make(map[key]int)
+	slot := time.Duration(-1)
 	kept := t.entries[:0]
 	for _, e := range t.entries {
-		at := place{e.key, e.at / t.slot}
-		if i, known := first[at]; known {
+		if at := e.at / t.slot; at != slot {
+			slot = at
+			if len(first) <= few {
+				clear(first)
+			} else {
+				first = make(map[key]int)
+			}
+		}
+		if i, known := first[e.key]; known {
 			kept[i].samples += e.samples
 			kept[i].bytes += e.bytes
 			continue
 		}
-		first[at] = len(kept)
+		first[e.key] = len(kept)
 		kept = append(kept, e)
 	}
 	t.entries = kept
