@@ -50,3 +50,56 @@ func TestSizesOfCore31(t *testing.T) {
 		}
 	}
 }
+
+// TestFrameworkGenerations: the generations of .NET Framework sum the histories of its
+// heaps, in which free space is on the free list or among unused objects.
+func TestFrameworkGenerations(t *testing.T) {
+	s := newScript()
+	s.suspendBegin(0.9, 1, clr.SuspendReasonSuspendForGC)
+	s.start(1, 1, 1, 2, clr.GCTypeNonConcurrentGC)
+	global := clr.PrivateGCGlobalHeapHistory{NumHeaps: 2, CondemnedGeneration: 2, ClrInstanceID: s.clr}
+	s.raise(1.5, 1, clr.PrivateProvider, 5, 1, global.Append(nil, 1, 8))
+	for heap := range uint32(2) {
+		h := clr.PrivateGCPerHeapHistory{GenData: make([]clr.PrivateGCPerHeapHistoryGenData, 5), HeapIndex: heap, ClrInstanceID: uint8(s.clr)}
+		h.GenData[2] = clr.PrivateGCPerHeapHistoryGenData{
+			SizeBefore: 1000, FreeListBefore: 1, FreeObjBefore: 2, SizeAfter: 500, FreeListAfter: 30, FreeObjAfter: 40, In: 5, Out: 600, NewAllocation: 7000,
+		}
+		s.raise(1.6, 1, clr.PrivateProvider, 4, 2, h.Append(nil, 2, 8))
+	}
+	s.end(2, 1, 1, 2)
+	s.restartBegin(2.1, 1)
+	gcs, _, _ := s.run(t)
+	c := gcs[1]
+	if c == nil || len(c.Generations) != 4 {
+		t.Fatalf("%+v", c)
+	}
+	g := c.Generations[2]
+	if g.Before != 2000 || g.FreeBefore != 6 || g.After != gc.Some[int64](1000) || g.Fragmentation != gc.Some[int64](140) || g.FreeList != gc.Some[int64](60) ||
+		g.In != 10 || g.Out != 1200 || g.Budget != 14_000 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestFreeListOfGen1: the histories of a collection of gen1 have what fitted into the free
+// list of gen2, and what did not, on each heap.
+func TestFreeListOfGen1(t *testing.T) {
+	for depth, want := range map[uint32]gc.Opt[gc.FreeList]{0: {}, 1: gc.Some(gc.FreeList{Allocated: 30, Rejected: 12})} {
+		s := newScript()
+		s.suspendBegin(0.9, 1, clr.SuspendReasonSuspendForGC)
+		s.start(1, 1, 1, depth, clr.GCTypeNonConcurrentGC)
+		s.globalHistory(1.5, 1, depth, 0, 2)
+		for heap := range uint32(2) {
+			h := clr.GCPerHeapHistory{
+				ClrInstanceID: s.clr, HeapIndex: heap, FreeListAllocated: 10 + 10*uint64(heap), FreeListRejected: 5 + 2*uint64(heap),
+				Values: make([]clr.GCPerHeapHistoryValue, 5), Count: 5,
+			}
+			s.raise(1.6, 1, clr.RuntimeProvider, 204, 3, h.Append(nil, 3, 8))
+		}
+		s.end(2, 1, 1, depth)
+		s.restartBegin(2.1, 1)
+		gcs, _, _ := s.run(t)
+		if c := gcs[1]; c == nil || c.FreeList != want {
+			t.Errorf("gen %d: %+v, want %+v", depth, c, want)
+		}
+	}
+}

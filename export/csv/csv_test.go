@@ -131,3 +131,13 @@ func TestFormulas(t *testing.T) {
 		}
 	}
 }
+
+// TestLists checks that the words of a list are one field.
+func TestLists(t *testing.T) {
+	w := csv.Writer{Columns: []column.Column{{Name: "words", Value: func(*gc.Collection) column.Value {
+		return column.Value{Type: column.List, Text: "one\ntwo, three\n"}
+	}}}}
+	if got, want := string(w.AppendCollection(nil, &gc.Collection{})), "\"one;two, three\"\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -29,7 +29,9 @@ func TestPhases(t *testing.T) {
 	at(14, 9, &clr.GCStart{Count: 7, Type: clr.GCTypeForegroundGC})
 	at(15, 9, &clr.BGCAllocWaitBegin{})
 	at(18, 9, &clr.BGCAllocWaitEnd{})
+	at(18, 9, &clr.BGCAllocWaitBegin{})
 	at(19, 8, &clr.BGCAllocWaitEnd{}) // began before
+	at(20, 9, &clr.BGCAllocWaitEnd{})
 	at(20, 2, &clr.BGCDrainMark{Objects: 11})
 	at(21, 2, &clr.BGCRevisit{Pages: 100, Objects: 1000})
 	at(21, 2, &clr.BGCRevisit{Pages: 3, Objects: 30, IsLarge: 1}) // loh
@@ -69,7 +71,7 @@ func TestPhases(t *testing.T) {
 			gc.Some(Interval{31 * ms, 4 * ms}), gc.Some(Interval{35 * ms, 1 * ms}), gc.Some(Interval{36 * ms, 10 * ms}),
 		},
 		Foreground: 1, Drained: 11, Pages: 100 + 4 + 10 + 1000 + 7 + 1, Objects: 1000 + 40 + 100 + 2000 + 70 + 3, Final: 73,
-		Overflows: 1, Overflown: 50, Waits: 1, Waiting: 3 * ms,
+		Overflows: 1, Overflown: 50, Waits: 2, Waiting: 5 * ms,
 	}
 	if *got[0] != want {
 		t.Errorf("got  %+v\nwant %+v", *got[0], want)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 )
@@ -48,11 +49,52 @@ func TestThresholds(t *testing.T) {
 			}
 		})
 	}
+	each := func(change func(c *gc.Collection)) history { return calm().with(func(_ int, c *gc.Collection) { change(c) }) }
+	few := func(n int, change func(c *gc.Collection)) history {
+		return calm().with(func(i int, c *gc.Collection) {
+			if i < n {
+				change(c)
+			}
+		})
+	}
+	load := func(percent int) history { return few(1, func(c *gc.Collection) { c.MemoryLoad = gc.Some(percent) }) }
+	peak := func(bytes int64) history { return each(func(c *gc.Collection) { c.HeapPeak = gc.Some(bytes) }) }
+	induced := func(n int) history { return few(n, func(c *gc.Collection) { c.Reason = gc.Some(clr.GCReasonInduced) }) }
+	suspended := func(n int, d time.Duration) history {
+		return few(n, func(c *gc.Collection) { pause(c, 20*time.Millisecond, d) })
+	}
+	pinned := func(n int64) history {
+		return each(func(c *gc.Collection) { hurting(c); c.PinnedObjects = gc.Some(n) })
+	}
+	waits := func(longest time.Duration) history {
+		h := calm()
+		h.process.AllocWaits = gc.AllocWaits{Count: 1, Total: longest, Max: longest}
+		return h
+	}
+	surviving := func(bytes int64) history { // of 10 MB
+		return each(func(c *gc.Collection) {
+			pause(c, 9*time.Millisecond, 0)
+			c.Generations[0].Out, c.Generations[0].Freed = bytes, gc.Some(10*mb-bytes)
+		})
+	}
+	surviving5 := func(bytes int64) history {
+		h := surviving(bytes)
+		h.every, h.process.Stopped = 100*time.Millisecond, 10*time.Second
+		return h
+	}
 	for _, tt := range []struct {
 		name     string
 		id       string
 		at, near history
 	}{
+		{"memory load of 90 %", "R22", load(90), load(89)},
+		{"peak of five times the heap", "R30", peak(250 * mb), peak(250*mb - 1)},
+		{"six induced a minute", "R21", induced(10), induced(9)},
+		{"three suspensions of 10 ms", "R10", suspended(3, 10*time.Millisecond), suspended(3, 10*time.Millisecond-1)},
+		{"three slow suspensions", "R10", suspended(3, 15*time.Millisecond), suspended(2, 15*time.Millisecond)},
+		{"1,000 pinned objects", "R44", pinned(1000), pinned(999)},
+		{"a wait of 200 ms", "R25", waits(200 * time.Millisecond), waits(200*time.Millisecond - 1)},
+		{"less than 5 % survive", "R29", surviving5(mb/2 - 1), surviving5(mb / 2)},
 		{"committed, 100 MB more", "R60", committed(50*mb, 150*mb, 0), committed(50*mb, 150*mb-1, 0)},
 		{"committed, twice the heap", "R60", committed(200*mb, 400*mb, 0), committed(200*mb, 400*mb-1, 0)},
 		{"start-up, twice the pauses", "R85", paused(10*time.Millisecond, 5*time.Millisecond), paused(9900*time.Microsecond, 5*time.Millisecond)},
