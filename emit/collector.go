@@ -19,10 +19,10 @@ type CollectorOptions struct {
 	ClrInstance uint16 // distinguishes the collectors of one process
 }
 
-// A Collector raises the events of collections in the same order as the
-// runtime, and numbers the collections. At any time there is at most one
-// blocking collection and one background collection. Its methods, and those of
-// its collections, may be called by several goroutines.
+// A Collector raises the events of collections in the same order as the runtime, and
+// numbers the collections. At any time there is at most one blocking collection and one
+// background collection. Its methods, and its collections' methods, may be called by
+// several goroutines.
 type Collector struct {
 	p   *Provider
 	opt CollectorOptions

@@ -8,9 +8,9 @@ import (
 
 // Head returns the first buffer of the trace that the files make. One session has written
 // them one after the other, each with a first buffer of its own; the trace's other
-// buffers are those files' remaining buffers in order. It ends as the last file does. It
-// begins as the first does or, if trim is set, at the earliest event, because Windows may
-// give each file the time when the session began. That event can be in a later file,
+// buffers are the remaining ones of the files, in order. It ends as the last file does.
+// It begins as the first does or, if trim is set, at the earliest event, because Windows
+// may give each file the time when the session began. That event can be in a later file,
 // because each processor has buffers of its own.
 func Head(files []File, trim bool) ([]byte, error) {
 	first, last := files[0], files[len(files)-1]

@@ -11,7 +11,7 @@ const near = 60 * fileTimeTicks
 // The files of a recording come from one machine, between two starts of it, and were
 // recorded at the same time or in quick succession. A file that a tool rewrote does not
 // belong to a recording with files that were not rewritten, because the tool may have
-// merged those files into it.
+// merged them into it.
 func Recordings(files []File) []int {
 	opened, first := make([]*file, len(files)), make([]int, len(files))
 	for i, f := range files {

@@ -94,11 +94,11 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// compareTotals compares sums. A collection that runs while the program counts
-// may be in its sums or not; and on a busy machine a thread may lose its
-// processor between the runtime's look at the clock and its event, as comparePauses
-// finds for those that the program saw, and at most for as long as its threads waited
-// for one.
+// compareTotals compares sums. They may differ, because a collection that runs while the
+// program counts may be missing in its sums, and because on a busy machine a thread may
+// lose its processor between the runtime's reading of the clock and its event: as
+// comparePauses finds for the collections that the program saw, and at most for as long
+// as its threads waited for a processor.
 func compareTotals(t *testing.T, got map[uint32]*gc.Collection, program *dotnettest.Program) {
 	t.Helper()
 	totals := program.Totals()

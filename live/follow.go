@@ -19,7 +19,7 @@ import (
 
 // Options configure how a process is followed. The zero value is ready for use.
 type Options struct {
-	// Config selects what is collected; without providers, it is Collections().
+	// Config selects the events to collect; without providers, it is Collections().
 	Config diag.Config
 	// Reattach makes Follow wait, when the process has ended, for the next one of
 	// the same name.
@@ -27,12 +27,12 @@ type Options struct {
 	// Queue is how many updates wait for a slow caller before the oldest
 	// collections are dropped; 0 means 1024, which is about 2 MB.
 	Queue int
-	// Tap, if not nil, is called at the start of each trace, and returns a writer for
-	// a copy of its bytes, those of a .nettrace file, or nil for none. An error of the
+	// Tap, if not nil, is called at the start of each trace, and returns a writer for a
+	// copy of its bytes, which make a .nettrace file, or nil for none. An error of the
 	// writer ends the copy only.
 	Tap func(*diag.Process) io.Writer
 	// Through, if not nil, is called at the start of each trace, and returns a reader of
-	// its bytes that may add events to them. Collections and Tap then get those too. ctx
+	// its bytes that may add events to them. Collections and Tap then get these too. ctx
 	// is done when the trace has ended.
 	Through func(ctx context.Context, process *diag.Process, trace io.Reader) io.Reader
 	// PerHeap makes collections have their PerHeap.
@@ -41,9 +41,9 @@ type Options struct {
 	Phases bool
 }
 
-// Collections returns a config that raises what the figures of collections
-// need, at the least cost: dotnet-trace's profile gc-collect, without stacks, and the
-// pauses that newer runtimes time themselves.
+// Collections returns a config that raises the events for the figures of collections at
+// the least cost: dotnet-trace's profile gc-collect, without stacks, and the pauses that
+// newer runtimes time themselves.
 func Collections() diag.Config {
 	const informational = 4
 	return diag.Config{
@@ -71,7 +71,7 @@ type Update struct {
 	Collection *gc.Collection
 	Start      time.Time
 
-	// Phases are those of the background collections that ended since the update
+	// Phases are the phases of the background collections that ended since the update
 	// before, if Options.Phases is set.
 	Phases []*background.Collection
 
@@ -83,7 +83,7 @@ type Update struct {
 	Err error
 }
 
-// Kind is what an Update is about.
+// Kind is the subject of an Update.
 type Kind uint8
 
 const (
@@ -108,15 +108,15 @@ const (
 	endTimeout = 3 * time.Second
 )
 
-// Follow attaches to a process and yields its collections in order of their
-// start, each as soon as it and those before it are finished. Follow reads from
-// the process whether or not the caller keeps up, so the process never loses
-// events because of a slow caller.
+// Follow attaches to a process and yields its collections in order of their start, each
+// as soon as it and its predecessors are finished. Follow reads from the process whether
+// or not the caller keeps up, so that the process never loses events because of a slow
+// caller.
 //
 // When ctx ends, Follow asks the runtime to end the trace, and yields what it still
-// holds. When the caller stops ranging, it does the same without yielding. If the
-// process cannot be attached to, Follow yields one error, last. A panic of the
-// reading goroutine, or of Tap, propagates to the caller.
+// holds. When the caller stops ranging, it does the same without yielding. If the process
+// cannot be attached to, Follow yields one error, last. A panic of the reading goroutine,
+// or of Tap, propagates to the caller.
 func Follow(ctx context.Context, process *diag.Process, opts Options) iter.Seq2[*Update, error] {
 	if len(opts.Config.Providers) == 0 {
 		opts.Config = Collections()
@@ -233,8 +233,8 @@ func dismiss(session *diag.Session) {
 	}
 }
 
-// identify adds what diag knows about the process to a copy of what its events have
-// shown so far.
+// identify adds diag's information about the process to a copy of the information from
+// its events.
 func (f *follower) identify(p *gc.Process) *gc.Process {
 	p = p.Snapshot()
 	if f.process.PID != 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// TestQueue: of what a slow caller leaves, the oldest collections go first, and
-// are counted.
+// TestQueue: if the caller is slow, the oldest collections are dropped first, and are
+// counted.
 func TestQueue(t *testing.T) {
 	q := newQueue(4)
 	q.push(&Update{Kind: Attached})

@@ -1,5 +1,5 @@
-// Command gctrail tells what the garbage collector of a .NET program did, from
-// a trace of its events.
+// Command gctrail reports on the garbage collector of a .NET program, from a trace of its
+// events.
 package main
 
 import (

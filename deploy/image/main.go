@@ -1,11 +1,11 @@
-// Command image writes a container image that holds gctrail and nothing else, as a
-// layout of the Open Container Initiative (OCI):
+// Command image writes a container image that holds gctrail and nothing else, as a layout
+// of the Open Container Initiative (OCI):
 //
 //	go run ./deploy/image -o FOLDER [-certificates FILE] PROGRAM…
 //
-// The image has a variant for each program: its system, architecture, version and
-// commit are those that Go noted in it. No container engine takes part, and the same
-// programs give the same image. Tools such as skopeo copy it to a registry.
+// The image has a variant for each program: its system, architecture, version and commit
+// come from Go's build information. No container engine takes part, and the same programs
+// give the same image. Tools such as skopeo copy it to a registry.
 package main
 
 import (
@@ -53,7 +53,7 @@ func run(out, certificates string, programs []string) error {
 	return l.finish(index, version)
 }
 
-// A program is a binary, with what Go noted in it.
+// A program is a binary with its build information.
 type program struct {
 	path     string
 	os, arch string

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// blob reads a part of an image, whose name and size must be those of its content.
+// blob reads a part of an image, and checks its size and that its name is its digest.
 func blob(t *testing.T, folder string, d descriptor) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(folder, "blobs", "sha256", d.Digest[len("sha256:"):]))

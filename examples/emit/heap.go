@@ -10,10 +10,10 @@ import (
 // A heap is the memory of one heap, by generation.
 type heap [emit.POH + 1]space
 
-// A space is what a generation holds, in bytes.
+// A space is the content of a generation, in bytes.
 type space struct{ objects, free uint64 }
 
-// A result is what a collection did, for its events and for the summary.
+// A result describes a collection for its events and for the summary.
 type result struct {
 	emit.Result
 	promoted, freed uint64
@@ -48,7 +48,7 @@ func collect(rng *rand.Rand, heaps []heap, generation int) *result {
 	return r
 }
 
-// mark decides what survives of a generation.
+// mark decides which bytes of a generation survive.
 func (r *result) mark(rng *rand.Rand, v *clr.GCPerHeapHistoryValue, objects uint64) (survived uint64) {
 	survived = uint64(float64(objects) * (0.05 + 0.4*rng.Float64()))
 	v.PinnedSurv = survived / 50
@@ -64,7 +64,7 @@ type sweep struct {
 	r *result
 }
 
-// beginSweep notes what there is when a background collection starts.
+// beginSweep records the contents of the heaps when a background collection starts.
 func beginSweep(heaps []heap) *sweep {
 	s := &sweep{r: &result{Result: emit.Result{Heaps: make([]emit.HeapResult, len(heaps))}}}
 	for i := range heaps {
@@ -73,7 +73,7 @@ func beginSweep(heaps []heap) *sweep {
 	return s
 }
 
-// end frees a part of what there was at the start.
+// end frees a part of the contents at the start.
 func (s *sweep) end(rng *rand.Rand, heaps []heap) *result {
 	for i := range heaps {
 		h, hr := &heaps[i], &s.r.Heaps[i]
@@ -102,7 +102,7 @@ func finish(h *heap, hr *emit.HeapResult) {
 	}
 }
 
-// about makes up what a collection tells beside sizes.
+// about makes up the figures of a collection besides sizes.
 func (r *result) about(rng *rand.Rand) {
 	r.MemoryLoad = 40 + rng.IntN(20)
 	r.PinnedObjects = pinned

@@ -116,7 +116,7 @@ func serve(w io.Writer, d time.Duration) error {
 	return p.print(w, account)
 }
 
-// print prints what was raised, with the events of a session that got all.
+// print prints the summary, with the events of a session that got all.
 func (p *program) print(w io.Writer, all *emit.Session) error {
 	p.summary.Events = map[string]uint64{}
 	for desc, n := range all.Written() {
@@ -125,7 +125,7 @@ func (p *program) print(w io.Writer, all *emit.Session) error {
 	return json.NewEncoder(w).Encode(p.summary)
 }
 
-// A summary is what the program knows of the collections that it raised.
+// A summary is the program's own account of the collections that it raised.
 type summary struct {
 	PID           int                       `json:"pid"`
 	Collections   map[string]map[string]int `json:"collections"` // by generation and kind

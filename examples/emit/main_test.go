@@ -20,7 +20,8 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// What a reader makes of the trace is what the program says of itself.
+// TestTraceAgrees compares the figures that a reader finds in the trace with the
+// program's summary.
 func TestTraceAgrees(t *testing.T) {
 	for format, create := range formats {
 		for _, n := range []int{1, 2, 33} {
@@ -68,8 +69,8 @@ func (slowWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// What a client collects from before the first collection on is what the program
-// says of itself.
+// TestServedTraceAgrees compares the figures that a client collects, from before the
+// first collection on, with the program's summary.
 func TestServedTraceAgrees(t *testing.T) {
 	folder, err := os.MkdirTemp("", "x") // whose path has room for a socket's name
 	if err != nil {
@@ -141,7 +142,7 @@ func agree(t *testing.T, path string, raised summary, n int) {
 		n--
 	}
 	for desc, n := range in.Source.Counts() {
-		if desc.Provider == clr.GctrailProvider { // what collect adds
+		if desc.Provider == clr.GctrailProvider { // added by collect
 			continue
 		}
 		read.Events[clr.KindOf(desc.Provider, desc.ID).String()] += n

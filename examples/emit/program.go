@@ -18,7 +18,7 @@ const (
 	tick     = 100 << 10 // bytes between allocation ticks
 )
 
-// A program allocates and collects, as far as its events tell.
+// A program allocates and collects, according to its events.
 type program struct {
 	provider  *emit.Provider
 	collector *emit.Collector
@@ -213,7 +213,7 @@ func (p *program) mark(c *emit.Collection) error {
 	return nil
 }
 
-// commit tells how much memory is committed.
+// commit reports how much memory is committed.
 func (p *program) commit(c *emit.Collection) error {
 	var used uint64
 	for i := range p.heaps {

@@ -1,5 +1,5 @@
-// Package compare finds what changed between runs of a program, and distinguishes change
-// from noise.
+// Package compare finds changes between runs of a program, and distinguishes them from
+// noise.
 //
 // The unit of comparison is the run. Tests over single collections would find differences
 // even between the halves of one run, because collections resemble their neighbours. With

@@ -94,7 +94,7 @@ func (c *Case) add(col *gc.Collection) {
 	}
 }
 
-// fit compares a collection's pause with what it promoted.
+// fit compares a collection's pause with its promoted bytes.
 func (c *Case) fit(col *gc.Collection) {
 	generation, known := col.Generation.Get()
 	if !known || generation < 0 || generation > 2 || col.Kind != gc.Blocking && col.Kind != gc.Foreground {

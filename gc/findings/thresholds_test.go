@@ -20,7 +20,7 @@ func committed(after, of, budget int64) history {
 }
 
 // started returns a history of ten seconds that has a collection each 100 ms: 20 in its
-// start-up of 2 s. Change is called with those of the start-up, and with the others.
+// start-up of 2 s. It calls change with each of them.
 func started(change func(startup bool, i int, c *gc.Collection)) history {
 	h := calm().with(func(i int, c *gc.Collection) { change(i < 20, i, c) })
 	h.every = 100 * time.Millisecond

@@ -25,7 +25,7 @@ const Version = 1
 // MaxSize bounds a budget file.
 const MaxSize = 1 << 20
 
-// A Budget is what a run may cost. The zero Budget allows everything.
+// A Budget limits the cost of a run. The zero Budget allows everything.
 type Budget struct {
 	Version int `yaml:"version"`
 	// Limits are upper limits of metrics, by their names in compare.Metrics; totals also
@@ -35,8 +35,8 @@ type Budget struct {
 	Baseline map[string]float64 `yaml:"baseline,omitempty"`
 	// Findings are the rules that must not fire, as R21.
 	Findings []string `yaml:"findings,omitempty"`
-	// CannotTell is "pass" or "fail": what it means for the exit code that a
-	// metric is unknown, or its change cannot be told from noise.
+	// CannotTell is "pass" or "fail": the result if a metric is unknown, or its change
+	// cannot be distinguished from noise.
 	CannotTell string `yaml:"cannot_tell,omitempty"`
 	// Work is how much work each run does.
 	Work Work `yaml:"work,omitempty"`

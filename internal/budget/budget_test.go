@@ -129,7 +129,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// What is unknown is neither within nor over, and fails only where asked for.
+// TestUnknown: an unknown metric is neither within nor over, and fails only on request.
 func TestUnknown(t *testing.T) {
 	b := &Budget{Version: Version, Limits: map[string]float64{"committed_peak_bytes": 1}}
 	r := []*compare.Run{run("a", time.Millisecond, 1)}
@@ -259,7 +259,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What lost events may have put over a limit is not within it.
+// TestLostEvents: a metric that lost events may have put over a limit is not within it.
 func TestLostEvents(t *testing.T) {
 	b := &Budget{Limits: map[string]float64{"gen2_collections": 2}, Findings: []string{"R02"}}
 	for name, c := range map[string]struct {

@@ -39,7 +39,7 @@ type Check struct {
 
 // A Result is a budget compared with runs.
 type Result struct {
-	Status Status // Over where one check is; CannotTell where none is and one cannot be told
+	Status Status // Over if one check is; CannotTell if none is and one is undecided
 	Checks []Check
 	// Strict reports whether CannotTell is a failure.
 	Strict bool
@@ -79,7 +79,7 @@ func (b *Budget) Check(runs, baseline []*compare.Run) *Result {
 	return result
 }
 
-// rank orders checks: what is over first.
+// rank orders checks: the ones over their limit first.
 var rank = map[Status]int{Over: 0, CannotTell: 1, Within: 2}
 
 func (r *Result) add(c Check) {

@@ -33,7 +33,7 @@ func (w *Work) UnmarshalYAML(node *yaml.Node) error {
 	return err
 }
 
-// MarshalYAML writes what UnmarshalYAML reads.
+// MarshalYAML is the inverse of UnmarshalYAML.
 func (w Work) MarshalYAML() (any, error) {
 	if w.Pattern != "" {
 		return w.Pattern, nil

@@ -129,8 +129,8 @@ func writeMarkdown(w io.Writer, r *Result) error {
 	return text.NewPrinter(w).Page(&p)
 }
 
-// writeGitHub writes workflow commands: an error for each check that fails, a
-// warning for each that cannot be told.
+// writeGitHub writes workflow commands: an error for each check that fails, a warning for
+// each undecided one.
 func writeGitHub(w io.Writer, r *Result) error {
 	escape := func(s string) string { return strings.ReplaceAll(text.Clean(s), "%", "%25") }
 	var b strings.Builder
@@ -180,7 +180,7 @@ func writeJSON(w io.Writer, r *Result) error {
 	}{1, r.Status, r.Failed(), checks})
 }
 
-// number returns null for what JSON has no number for.
+// number returns null for numbers that JSON lacks.
 func number(v float64) *float64 {
 	if !bounded(v) {
 		return nil
@@ -212,8 +212,8 @@ type (
 	}
 )
 
-// writeJUnit writes a test case for each check, in a suite for each run. What
-// cannot be told is skipped, or fails where the budget says so.
+// writeJUnit writes a test case for each check, in a suite for each run. An undecided
+// check is skipped, or fails if the budget demands it.
 func writeJUnit(w io.Writer, r *Result) error {
 	var out junitSuites
 	for i := range r.Checks {

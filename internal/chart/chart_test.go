@@ -26,7 +26,7 @@ func collection(at, pause time.Duration, generation int, n int64) *gc.Collection
 	return c
 }
 
-// of returns the rectangles of a color, without those of legends.
+// of returns the rectangles of a color outside of legends.
 func (p *picture) of(c color) (all []rect) {
 	for _, r := range p.rects {
 		if r.color == c && (r.w != 10 || r.h != 10) {

@@ -21,7 +21,8 @@ const (
 	plotWidth    = pictureWidth - marginLeft - marginRight
 )
 
-// A color names what is drawn; each format has its own values for light and dark.
+// A color names the purpose of a color; each format has its own values for light and
+// dark.
 type color uint8
 
 const (
@@ -302,7 +303,7 @@ func (v *view) heap() panel {
 	return of
 }
 
-// rate draws what was allocated in each column of pixels, per second.
+// rate draws the bytes allocated in each column of pixels, per second.
 func (v *view) rate() panel {
 	const columns = plotWidth / 4
 	var rates [columns]float64
@@ -328,8 +329,8 @@ func (v *view) rate() panel {
 	return of
 }
 
-// smooth spreads each value over the empty places before it: what a collection tells
-// was allocated since the one before.
+// smooth spreads each value over the empty places before it, because a collection counts
+// the bytes allocated since the one before.
 func smooth(values []float64) {
 	begin := 0
 	for i, v := range values {

@@ -27,12 +27,12 @@ type Series struct {
 	width time.Duration // of a cell
 	cells []cell
 
-	// Collections and Pauses count what was taken in.
+	// Collections and Pauses count the added ones.
 	Collections, Pauses int
 	longest             time.Duration
 }
 
-// A cell is what happened in some time.
+// A cell sums up the collections of some time.
 type cell struct {
 	pauses    [numClasses]time.Duration // the longest of each class
 	heap      [gc.NumGenerations]int64  // after the last collection that measured it

@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
-// palette are the colors of light pictures, and of dark ones where the viewer prefers
-// those. Generations differ in lightness too, for those who see few colors.
+// palette are the colors of light pictures, and of dark ones if the viewer prefers these.
+// Generations also differ in lightness, because some people see few colors.
 var palette = [numColors]struct{ light, dark uint32 }{
 	paper:           {0xffffff, 0x0d1117},
 	ink:             {0x1f2328, 0xe6edf3},
@@ -46,7 +46,7 @@ func (s *Series) WriteSVG(w io.Writer, title, below string, from, to time.Durati
 		fmt.Fprintf(&b, ".%s{fill:#%06x}", color(c).class(), of.dark)
 	}
 	fmt.Fprintf(&b, "}</style>\n<rect class=\"%s\" width=\"100%%\" height=\"100%%\"/>\n", paper.class())
-	for i := 0; i < len(p.rects); { // those of a color as one path
+	for i := 0; i < len(p.rects); { // all of a color as one path
 		c := p.rects[i].color
 		fmt.Fprintf(&b, "<path class=\"%s\" d=\"", c.class())
 		for ; i < len(p.rects) && p.rects[i].color == c; i++ {

@@ -71,7 +71,7 @@ func WriteJSON(w io.Writer, c *compare.Comparison) error {
 	return jsontext.Encode(w, out)
 }
 
-// number returns null for what JSON has no number for.
+// number returns null for numbers that JSON lacks.
 func number(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

@@ -26,8 +26,8 @@ var (
 	}
 )
 
-// WriteText writes the comparison: the sentence, what to know before any figure,
-// the metrics, and what changed in causes.
+// WriteText writes the comparison: the sentence, notes to read before any figure, the
+// metrics, and the changed causes.
 func WriteText(p *text.Page, c *compare.Comparison) {
 	p.Heading("%s", Summary(c))
 	p.Line("")
@@ -43,7 +43,7 @@ func WriteText(p *text.Page, c *compare.Comparison) {
 	}
 }
 
-// table returns the metrics, those that explain a primary one below it.
+// table returns the primary metrics, each with its explaining metrics below it.
 func table(c *compare.Comparison) [][]string {
 	var rows [][]string
 	for i := range c.Changes {
@@ -181,7 +181,8 @@ func trendSummary(labels []string, trends []compare.Trend) string {
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 
-// untold returns the primary metrics that too few runs have, or that the ends of runs hide.
+// untold returns the undecided primary metrics: too few runs have them, or the ends of runs
+// hide them.
 func untold(trends []compare.Trend) []string {
 	var all []string
 	for i := range trends {

@@ -1,5 +1,4 @@
-// Package comparison shows what changed between runs: as text, JSON and
-// Markdown.
+// Package comparison shows the changes between runs: as text, JSON and Markdown.
 package comparison
 
 import (
@@ -12,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// Summary returns the comparison in one sentence: what changed, what is the
-// same, and what cannot be told.
+// Summary returns the comparison in one sentence: changed, unchanged and undecided
+// metrics.
 func Summary(c *compare.Comparison) string {
 	var changed, same, unknown []string
 	for i := range c.Changes {
@@ -62,7 +61,7 @@ func magnitude(ch *compare.Change) string {
 	}
 }
 
-// undecided returns why a metric cannot be told, in brackets.
+// undecided returns the reason why a metric is undecided, in brackets.
 func undecided(ch *compare.Change) string {
 	if why := Why(ch); why != "" {
 		return " (" + why + ")"

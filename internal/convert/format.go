@@ -36,7 +36,7 @@ type Format struct {
 type part struct {
 	name        string
 	timed       bool // collections, and allocations with their times
-	phases      bool // collections, and the phases of those in the background
+	phases      bool // collections, and the phases of background ones
 	collections func(io.Writer, *Converter) export.Writer
 	allocations func(io.Writer, *Converter, []*export.Allocations) error
 	events      func(io.Writer) *parquet.Events

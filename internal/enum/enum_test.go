@@ -29,9 +29,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// enums are the number types of the public packages that have a String or an
-// Error method, except for those that clr generates from its table: one of these
-// represents all.
+// enums are the number types of the public packages that have a String or an Error
+// method. One of the types that clr generates from its table represents all of these.
 var enums = map[string]reflect.Type{
 	"clr.GCReason":         reflect.TypeFor[clr.GCReason](),
 	"clr.GlobalMechanisms": reflect.TypeFor[clr.GlobalMechanisms](),

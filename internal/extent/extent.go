@@ -1,5 +1,5 @@
-// Package extent chooses how much the long tests do: those that damage traces in thousands
-// of ways, flood a reader with events, kill programs, wait for time limits or run .NET
+// Package extent chooses how much the long tests do, which damage traces in thousands of
+// ways, flood a reader with events, kill programs, wait for time limits or run .NET
 // programs. GCTRAIL_TESTS is
 //
 //   - unset: a sample of each, so that go test ./... ends within two minutes,

@@ -13,8 +13,8 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// Controls reports whether a character controls what shows it, rather than being
-// shown: controls, what formats or turns the direction of text, line separators.
+// Controls reports whether a character controls the display instead of being shown:
+// controls, characters that format or turn the direction of text, line separators.
 func Controls(r rune) bool {
 	if r < 0x80 {
 		return r < ' ' || r == 0x7f

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A Guard recognizes foreign requests: those for another host, such as of a page whose
-// name was made to resolve to this machine, and those that a page of another origin makes.
-// The zero Guard accepts every host.
+// A Guard recognizes foreign requests: for another host, because a page's name may be
+// made to resolve to this machine, and from pages of other origins. The zero Guard
+// accepts every host.
 type Guard struct {
 	hosts map[string]bool // names with ports that the server may be called by; empty for all
 }

@@ -33,7 +33,8 @@ func Names() []string {
 	return names
 }
 
-// Title returns what a schema is of: the command, and what a line of its output is.
+// Title returns the subject of a schema: the command, and a description of a line of its
+// output.
 func Title(name string) string {
 	if d, known := derived[name]; known {
 		return d.title

@@ -1,5 +1,5 @@
-// Package selection narrows what is read of a trace to some of its processes and
-// of its time.
+// Package selection narrows the reading of a trace to some of its processes and of its
+// time.
 package selection
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Selection narrows what is read of a trace. The zero selection is everything.
+// A Selection narrows the reading of a trace. The zero selection is everything.
 type Selection struct {
 	PIDs     PIDs
 	Process  Glob

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The quantiles are those of printed tables.
+// TestQuantile compares quantiles with printed tables.
 func TestQuantile(t *testing.T) {
 	for _, test := range []struct{ probability, freedom, want float64 }{
 		{0.025, 1, 12.706}, {0.025, 4, 2.776}, {0.005, 4, 4.604}, {0.01, 9, 2.821}, {0.0005, 4, 8.610}, {0.025, 30, 2.042}, {0.025, math.Inf(1), 1.960},

@@ -98,7 +98,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// tell shows the saved file, or the reason why nothing was saved.
+// tell shows the saved file, or the reason why it failed.
 func (m *model) tell(s *saved) {
 	if s.err != nil {
 		m.say("not saved: %v", s.err)

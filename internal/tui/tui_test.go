@@ -427,7 +427,7 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// hostile are names that would change what a terminal shows if it obeyed them, and names
+// hostile are names that would change the display if a terminal obeyed them, and names
 // whose width differs from their number of characters.
 var hostile = []string{
 	"\x1b[31mred", "\x1b[2J\x1b[H", "\x1b]0;title\x07", "a\n> 1 root sshd", "a\rb", "a\tb", "a\x00b", "a\x7fb", "\u009b31mC1", "\u0085next",

@@ -76,7 +76,8 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// importColumn returns what packages import except from each other, those of this module first.
+// importColumn returns the packages that packages import except from each other, with
+// this module's first.
 func importColumn(packages map[string][]string, names []string) string {
 	var own, others []string
 	for _, name := range names {
@@ -152,7 +153,7 @@ func importsOf(t *testing.T) map[string][]string {
 // free are the packages that may import anything: programs, and what only tests use.
 var free = regexp.MustCompile(`^(clr/internal/gen|internal/licenses/gen|deploy/.*|examples/.*|internal/(attack|extent|wording|\w+test))$`)
 
-// TestEveryPackageHasRules: depguard limits what each package imports.
+// TestEveryPackageHasRules: depguard limits the imports of each package.
 func TestEveryPackageHasRules(t *testing.T) {
 	const file = "../../.golangci.yml"
 	text, err := os.ReadFile(file)

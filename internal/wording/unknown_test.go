@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// forms are what a field that identifies a process, a thread or a processor, or counts
-// processors, has where it is unknown, by its type. Ids in traces can be 0.
+// forms maps the types of fields that identify a process, a thread or a processor, or
+// count processors, to the name of the unknown value. It is not 0 for ids, because ids in
+// traces can be 0.
 var forms = map[string]string{
 	"uint64": "UnknownID", // of package trace
 	"uint32": "UnknownCPU",

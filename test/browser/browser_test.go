@@ -223,7 +223,7 @@ func (b *tab) wait(js string) {
 	b.Fatalf("never: %s; %q", js, b.faults)
 }
 
-// settle waits until what was begun is drawn.
+// settle waits until pending changes are drawn.
 func (b *tab) settle() {
 	b.Helper()
 	eval[bool](b, `new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(true)), 350))`)

@@ -405,7 +405,7 @@ func TestSelectionOfAllocations(t *testing.T) {
 	if ratio := parts / whole; ratio < 0.99 || ratio > 1.01 {
 		b.Errorf("the parts have %.0f bytes, the whole %.0f", parts, whole)
 	}
-	// A condition selects what was allocated before the GCs that meet it.
+	// A condition selects the allocations before the GCs that meet it.
 	eval[bool](b, `(() => { location.hash = "where=gen%3D2"; return true; })()`)
 	b.settle()
 	if part := sum(); part <= 0 || part >= whole {
@@ -466,7 +466,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestLink: the address holds what is shown.
+// TestLink: the address holds the state of the page.
 func TestLink(t *testing.T) {
 	b := newTab(t, size{1280, 900})
 	b.open(pageOf(t, fixture(trace)) + "#from=500000&to=1500000&where=gen%3D2&sort=-pause&columns=number,pause,after&theme=dark")
@@ -478,8 +478,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestPrint: what is printed is light, without controls, with all parts and the
-// selection, in every width and colour scheme; what follows is as before.
+// TestPrint: the printed page is light, without controls, with all parts and the
+// selection, in every width and colour scheme; the page afterwards is as before.
 func TestPrint(t *testing.T) {
 	views(t, func(b *tab) {
 		scheme := "light"

@@ -85,7 +85,7 @@ func TestMany(t *testing.T) {
 	b.blameless("GET file://" + path)
 }
 
-// report logs what the browser measured since the report before.
+// report logs the browser's measurements since the report before.
 func (b *tab) report(what string, paint bool) {
 	b.Helper()
 	tasks := eval[[][2]float64](b, "longTasks.splice(0)")

@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// sizes are those of a phone, a laptop and a large screen.
+// sizes are the sizes of a phone, a laptop and a large screen.
 var sizes = []size{{360, 740}, {1280, 900}, {3840, 2160}}
 
 // TestOpens opens the page from a file: it shows everything, fits the window, and

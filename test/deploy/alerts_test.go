@@ -157,7 +157,7 @@ func text(series string, labels map[string]string) string {
 }
 
 // scenario returns promtool's test of an alert: the series as Prometheus stores them, and
-// the labels with which the alert fires, those that the program itself is served with.
+// the labels with which the alert fires, which the program itself is served with.
 func (s *symptom) scenario(t *testing.T, e endpoint) map[string]any {
 	t.Helper()
 	input := make(map[string]string)
@@ -270,8 +270,8 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// TestAlertsNeedLabels checks that the scenarios fail where the agent's own labels hide
-// those of the programs, so that TestAlerts can fail.
+// TestAlertsNeedLabels checks that the scenarios fail if the agent's own labels hide the
+// programs' ones, so that TestAlerts can fail.
 func TestAlertsNeedLabels(t *testing.T) {
 	objects := render(t, load(t, chartPath), everything)
 	hidden := endpoint{maps.Clone(objects["PodMonitor test-gctrail"].at("spec", "podMetricsEndpoints", 0).(map[string]any))}

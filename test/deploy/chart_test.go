@@ -29,7 +29,7 @@ const (
 // An object is one of Kubernetes.
 type object map[string]any
 
-// at returns what a path of fields and positions leads to, or nil.
+// at returns the value at a path of fields and positions, or nil.
 func (o object) at(path ...any) any {
 	var v any = map[string]any(o)
 	for _, step := range path {
@@ -134,7 +134,8 @@ dashboards: {enabled: true}
 networkPolicy: {enabled: true, from: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]}
 `
 
-// What the chart installs is what the values ask for, and what Kubernetes takes.
+// TestChart: the chart installs the objects that the values ask for, and Kubernetes
+// accepts them.
 func TestChart(t *testing.T) {
 	for name, test := range map[string]struct {
 		values string
@@ -187,7 +188,7 @@ func checkObject(t *testing.T, o object) {
 	}
 }
 
-// checkPod expects that what a pod names is in it.
+// checkPod expects that a pod contains the volumes and ports that it names.
 func checkPod(t *testing.T, pod object) {
 	t.Helper()
 	volumes := make(map[any]bool)
@@ -341,7 +342,7 @@ func TestSidecar(t *testing.T) {
 	}
 }
 
-// The manifests without Helm are what Kubernetes takes, too.
+// TestManifests: Kubernetes accepts the manifests without Helm, too.
 func TestManifests(t *testing.T) {
 	paths, err := filepath.Glob(root + "/deploy/kubernetes/*.yaml")
 	if err != nil || len(paths) < 2 {
@@ -369,7 +370,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// The schemas refuse what is no manifest, so that these tests can fail.
+// TestSchemasRefuse: the schemas refuse invalid manifests, so that these tests can fail.
 func TestSchemasRefuse(t *testing.T) {
 	text, err := os.ReadFile(root + "/deploy/kubernetes/daemonset.yaml")
 	if err != nil {
@@ -405,7 +406,8 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// The files in the chart, which Helm reads from nowhere else, are those of deploy.
+// TestFiles: the files in the chart, which Helm reads from nowhere else, equal the ones
+// in deploy.
 func TestFiles(t *testing.T) {
 	c := load(t, chartPath)
 	for name, path := range map[string]string{

@@ -37,8 +37,8 @@ func checkPrivileges(t *testing.T, d object) {
 	}
 }
 
-// violations returns what the "restricted" standard of Pod Security forbids of a pod, as
-// the admission plugin of Kubernetes finds it.
+// violations returns the violations of Pod Security's "restricted" standard by a pod, as
+// the admission plugin of Kubernetes finds them.
 func violations(t *testing.T, pod object) []string {
 	t.Helper()
 	text, err := json.Marshal(pod)

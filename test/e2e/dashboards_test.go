@@ -18,7 +18,7 @@ import (
 // or is killed.
 var empty = regexp.MustCompile(`gctrail_cgroup_memory_limit_bytes|gctrail_gc_hard_limit_bytes|gctrail_process_ended_total.*> 0`)
 
-// A dashboard is what Grafana reads of one.
+// A dashboard holds the fields of a dashboard that Grafana reads.
 type dashboard struct {
 	Panels []struct {
 		Title   string
@@ -29,7 +29,7 @@ type dashboard struct {
 	}
 }
 
-// get decodes what Prometheus answers.
+// get decodes an answer of Prometheus.
 func get(t *testing.T, address string, answer any) {
 	t.Helper()
 	resp, err := http.Get(address)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestManyRows stores many collections of 400 pods, in the tables of today and in those of
-// before DateTime64, and reports rows a second, bytes a row, and how long answers take.
+// TestManyRows stores many collections of 400 pods, in today's tables and in the ones
+// before DateTime64, and reports rows a second, bytes a row, and the time for answers.
 func TestManyRows(t *testing.T) {
 	rows := number(t, "GCTRAIL_E2E_ROWS", 500_000)
 	s := startServer(t)
@@ -19,7 +19,7 @@ func TestManyRows(t *testing.T) {
 	statement(t, s, before(t, s))
 	const day = 86_400_000_000_000
 	began := time.Now().Add(-23 * time.Hour).UnixNano()
-	// The pauses, the heap and what was allocated vary as those of a program do.
+	// The pauses, the heap and the allocated bytes vary as in a real program.
 	statement(t, s, fmt.Sprintf(`CREATE TABLE before.made ENGINE = MergeTree ORDER BY tuple() AS
  SELECT toInt64(%d + n * %d + rand() %% 1000000) AS time_ns, lower(hex(MD5(toString(n %% 400)))) AS process_uid, concat('service-', toString(n %% 20)) AS service_name,
  concat('1.', toString(n %% 2)) AS service_version, concat('pod-', toString(n %% 2), '-', toString(n %% 400)) AS k8s_pod, 'app' AS process, toInt64(n %% 400) AS pid,

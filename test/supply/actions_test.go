@@ -33,7 +33,7 @@ func uses(node *yaml.Node) []*yaml.Node {
 	return found
 }
 
-// unpinned returns what is wrong with the actions that a file uses, and how many it uses.
+// unpinned returns the faults of the actions that a file uses, and how many it uses.
 func unpinned(content []byte) (wrong []string, count int, err error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(content, &file); err != nil {

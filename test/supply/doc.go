@@ -1,6 +1,4 @@
-// Package supply tests what lies between this repository and a user's machine: workflows
-// run only actions that are pinned, and the install script refuses releases that the
-// release workflow did not build.
-//
-//	cd test/supply && go test ./...
+// Package supply tests the way from this repository to a user's machine: workflows run
+// only actions that are pinned, and the install script refuses releases that the release
+// workflow did not build.
 package supply

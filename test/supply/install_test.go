@@ -71,7 +71,7 @@ func newRelease(t *testing.T, sign signer) release {
 	return release{archiveName(): a, "checksums.txt": sums, "checksums.txt.sigstore.json": sign(sums, identity, issuer)}
 }
 
-// A damage is what is wrong with a release, and the reason to install nothing of it.
+// A damage is a fault of a release, and the reason to install nothing of it.
 type damage struct {
 	name   string
 	change func(t *testing.T, r release, sign signer)
@@ -114,7 +114,7 @@ var damages = []damage{
 	}, "cannot download"},
 }
 
-// A machine is one to install on: the programs that it has, besides those of every system.
+// A machine is a machine to install on: its programs, besides the ones of every system.
 type machine struct {
 	bin, folder string
 	environment []string // besides that of all

@@ -23,7 +23,8 @@ const output = "THIRD_PARTY_LICENSES"
 // page has the licences of the packages from npm that are in the page.
 const page = "../../web/dist/LICENSES"
 
-// platforms are those that gctrail is built for: each may link other modules.
+// platforms are the platforms that gctrail is built for, because each may link other
+// modules.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
 func main() {
@@ -65,9 +66,8 @@ func notices() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// folders are those of a module's linked packages and all between them and the
-// module's, by the module's: a package of others within a module has a licence of
-// its own.
+// folders maps a module's folder to the folders of its linked packages and all between.
+// It includes them, because a package of others within a module has a licence of its own.
 type folders map[string]map[string]bool
 
 func (f folders) add(module, dir string) {
