@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A namedProcess is the process whose name a stream has reported last.
-type told struct {
+// A lastNamed is the process whose name a stream has reported last.
+type lastNamed struct {
 	pid    uint64   // UnknownID if there is none
 	length int      // of the name that its first thread has, 0 if unknown
 	name   [32]byte // with the zeros behind it
@@ -108,13 +108,13 @@ func identity(v uint64) uint64 {
 // name is the process's; until that is seen, any thread's serves.
 func (s *stream) identify() {
 	h := &s.head
-	if h.nameLen > 0 && s.member.named(h.pid) && (h.pid != s.told.pid || h.pid == h.tid) {
+	if h.nameLen > 0 && s.member.named(h.pid) && (h.pid != s.named.pid || h.pid == h.tid) {
 		s.name(s.dec.buf[h.nameOff : h.nameOff+h.nameLen])
 	}
 }
 
 func (s *stream) name(b []byte) {
-	h, p := &s.head, &s.told
+	h, p := &s.head, &s.named
 	first := h.pid == h.tid
 	if first && h.pid == p.pid && string(b) == string(p.name[:p.length]) {
 		return

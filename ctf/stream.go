@@ -45,7 +45,7 @@ type stream struct {
 	head  header
 	empty bool  // header and contexts take no space
 	time  int64 // nanoseconds since 1970
-	told  told
+	named lastNamed
 
 	displaced bool // its time stamp is damaged
 }
@@ -59,7 +59,7 @@ type header struct {
 }
 
 func (m *merger) newStream() *stream {
-	return &stream{m: m, dec: decoder{out: &m.out}, told: told{pid: trace.UnknownID}}
+	return &stream{m: m, dec: decoder{out: &m.out}, named: lastNamed{pid: trace.UnknownID}}
 }
 
 // next reads on to the next event. It returns false at the end of the stream.

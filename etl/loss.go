@@ -111,9 +111,9 @@ func (r *Reader) damaged(b *batch, section string, err error) {
 	r.loss.Add(0, r.time(b.seen), r.time(max(b.seen, r.loader.following(b.entry.cpu))))
 }
 
-// displaced records that the event at p of a batch's data has an impossible time: it is
+// missorted records that the event at p of a batch's data has an impossible time: it is
 // missing from where it belongs.
-func (r *Reader) displaced(b *batch, p int, ticks, next int64) {
+func (r *Reader) missorted(b *batch, p int, ticks, next int64) {
 	r.loss.AddFormatError(&trace.FormatError{Format: "etl", File: b.file.name, Off: b.entry.off, Section: "event", Err: binread.Malformed(
 		"the time of the event at %#x of the buffer is %v, that of the one before it %v",
 		b.plain-int64(len(b.data)-p), r.time(ticks), r.time(b.seen))})

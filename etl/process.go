@@ -54,7 +54,7 @@ type pidUse struct {
 // A user is a process that has a PID, from some time on.
 type user struct {
 	trace.Process
-	from, told int64 // in ticks; told is the time of the most detailed event
+	from, detailed int64 // in ticks; detailed is the time of the most detailed event
 }
 
 // kernel processes an event of the kernel's group of processes. The layouts are the MOF
@@ -171,8 +171,8 @@ func (t *processes) set(pid uint64, p trace.Process, ticks int64) {
 		u.by = slices.Insert(u.by, i, user{trace.Process{Name: p.Name}, ticks, ticks})
 	}
 	known := &u.by[i]
-	if ticks >= known.told && p.CommandLine != "" && t.room(len(p.CommandLine)-len(known.CommandLine)) {
-		known.Process, known.told = p, ticks
+	if ticks >= known.detailed && p.CommandLine != "" && t.room(len(p.CommandLine)-len(known.CommandLine)) {
+		known.Process, known.detailed = p, ticks
 	}
 	t.byPID[pid] = u.last().Process
 }

@@ -24,8 +24,8 @@ const (
 	threadDCEnd   = 4
 )
 
-// maxTold bounds the events about threads that wait for a query.
-const maxTold = 1 << 15
+// maxPendingThreads bounds the events about threads that wait for a query.
+const maxPendingThreads = 1 << 15
 
 // A threadEvent is the start or end of a thread.
 type threadEvent struct {
@@ -38,15 +38,15 @@ type threadEvent struct {
 // the order in which they are emitted. It sorts and applies events about threads only at
 // the first event that does not name its process, because nearly all do.
 type threads struct {
-	told   []threadEvent // and not taken in
-	sorted bool          // in time order
-	of     map[uint32]uint32
+	pending []threadEvent // not applied yet
+	sorted  bool          // in time order
+	of      map[uint32]uint32
 }
 
-// tell stores an event of either provider; due is the time before which there will be no
+// add stores an event of either provider; due is the time before which there will be no
 // query. The kernel's layouts are the MOF classes Thread_V0_TypeGroup1 to
 // Thread_V4_TypeGroup1: version 0 has the thread before the process.
-func (t *threads) tell(d *trace.Descriptor, payload []byte, ticks, due int64) {
+func (t *threads) add(d *trace.Descriptor, payload []byte, ticks, due int64) {
 	c := binread.At(payload, 0)
 	e := threadEvent{ticks: ticks, pid: c.U32(), tid: c.U32(), ends: d.Opcode == threadEnd}
 	if d.Provider == kernelProcessProvider {
@@ -57,11 +57,11 @@ func (t *threads) tell(d *trace.Descriptor, payload []byte, ticks, due int64) {
 	if !c.OK() {
 		return
 	}
-	if len(t.told) == maxTold {
+	if len(t.pending) == maxPendingThreads {
 		t.advance(due)
 	}
-	if len(t.told) < maxTold {
-		t.told, t.sorted = append(t.told, e), false
+	if len(t.pending) < maxPendingThreads {
+		t.pending, t.sorted = append(t.pending, e), false
 	}
 }
 
@@ -69,14 +69,14 @@ func (t *threads) tell(d *trace.Descriptor, payload []byte, ticks, due int64) {
 // unknown.
 func (t *threads) advance(ticks int64) {
 	if !t.sorted {
-		slices.SortStableFunc(t.told, func(x, y threadEvent) int { return cmp.Compare(x.ticks, y.ticks) })
+		slices.SortStableFunc(t.pending, func(x, y threadEvent) int { return cmp.Compare(x.ticks, y.ticks) })
 		t.sorted = true
 	}
 	if t.of == nil {
 		t.of = make(map[uint32]uint32)
 	}
 	n := 0
-	for _, e := range t.told {
+	for _, e := range t.pending {
 		if e.ticks > ticks {
 			break
 		}
@@ -89,13 +89,13 @@ func (t *threads) advance(ticks int64) {
 			t.of[e.tid] = e.pid
 		}
 	}
-	t.told = slices.Delete(t.told, 0, n)
+	t.pending = slices.Delete(t.pending, 0, n)
 }
 
 // processOf returns the process of a thread at a time, trace.UnknownID if unknown. Times
 // must not decrease from call to call.
 func (t *threads) processOf(tid uint64, ticks int64) uint64 {
-	if len(t.told) > 0 {
+	if len(t.pending) > 0 {
 		t.advance(ticks)
 	}
 	if pid, ok := t.of[uint32(tid)]; ok {

@@ -117,7 +117,7 @@ func (r *Reader) timely(b *batch, p, size int, ticks *int64) bool {
 	if !hasNext {
 		next = r.loader.following(b.entry.cpu)
 	}
-	r.displaced(b, p, *ticks, next)
+	r.missorted(b, p, *ticks, next)
 	*ticks = before
 	return false
 }
@@ -159,7 +159,7 @@ func (r *Reader) note(b *batch, k *kind, f *format, e []byte, ticks int64) {
 	case roleKernelProcess:
 		r.processes.started(&k.desc, f.payload(e, &extended{}), ticks)
 	case roleThread:
-		r.threads.tell(&k.desc, f.payload(e, &extended{}), ticks, r.due(b))
+		r.threads.add(&k.desc, f.payload(e, &extended{}), ticks, r.due(b))
 	case roleLost:
 		r.reported(b, &k.desc, ticks)
 	}

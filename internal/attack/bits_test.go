@@ -29,7 +29,7 @@ func TestHeaderBits(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			whole := readWithin(t, dir, s.wrapped(s.data))
-			if whole.refused != nil || whole.collections == 0 || whole.told {
+			if whole.refused != nil || whole.collections == 0 || whole.reportsLoss {
 				t.Fatalf("undamaged: %+v", whole)
 			}
 			all := s.flipped(t)

@@ -88,7 +88,7 @@ func TestMutations(t *testing.T) {
 	for i := range all {
 		whole[i] = readWithin(t, dir, all[i].wrapped(all[i].data))
 	}
-	var refused, told, moved int
+	var refused, reported, moved int
 	for n := range tries {
 		i := r.IntN(len(all))
 		s, other := &all[i], &all[r.IntN(len(all))]
@@ -102,15 +102,15 @@ func TestMutations(t *testing.T) {
 			t.Errorf("%d: %s: %s: %s: %q", n, s.name, mutations[how].name, keep(t, data), got.impossible)
 		case got.refused != nil:
 			refused++
-		case got.told:
-			told++
+		case got.reportsLoss:
+			reported++
 		case how == 0 && whole[i].share.Known() && got.share.Known() && math.Abs(got.share.Or(0)-whole[i].share.Or(0)) > whole[i].share.Or(0)/10:
 			moved++
-			t.Logf("%d: %s: one bit moves the share of pauses from %.4g to %.4g %% and nothing is told", n, s.name, whole[i].share.Or(0), got.share.Or(0))
+			t.Logf("%d: %s: one bit moves the share of pauses from %.4g to %.4g %% and no loss is reported", n, s.name, whole[i].share.Or(0), got.share.Or(0))
 		}
 		if h := heap(); h > maxHeap {
 			t.Errorf("%d: %s: %s: %d MB in use: %s", n, s.name, mutations[how].name, h>>20, keep(t, data))
 		}
 	}
-	t.Logf("%d damaged inputs: %d refused, %d told of loss or damage, %d single bits moved the share of pauses untold", tries, refused, told, moved)
+	t.Logf("%d damaged inputs: %d refused, %d reported loss or damage, %d single bits moved the share of pauses unreported", tries, refused, reported, moved)
 }

@@ -30,7 +30,7 @@ type outcome struct {
 	impossible  []string
 	collections int
 	share       gc.Opt[float64] // of the process with most collections
-	told        bool            // loss or damage
+	reportsLoss bool            // loss or damage
 }
 
 // An input is an opened trace, as report reads it.
@@ -120,7 +120,7 @@ func read(path string, seen func()) (o outcome) {
 		o.impossible = append(o.impossible, err.Error())
 	}
 	loss := in.Source.Loss()
-	o.told = loss.Events > 0 || loss.Damaged > 0 || loss.Truncated || loss.Late > 0 || len(loss.Ranges()) > 0
+	o.reportsLoss = loss.Events > 0 || loss.Damaged > 0 || loss.Truncated || loss.Late > 0 || len(loss.Ranges()) > 0
 	most := 0
 	for _, p := range of {
 		if n := p.All().Count; n > most {

@@ -114,7 +114,7 @@ func TestRecordings(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := read(path, func() {})
-		if o.panicked != "" || o.refused != nil || o.collections != collections || o.told || !o.share.Known() {
+		if o.panicked != "" || o.refused != nil || o.collections != collections || o.reportsLoss || !o.share.Known() {
 			t.Errorf("%s: %+v", r.name, o)
 		}
 	}

@@ -174,16 +174,16 @@ func trendSummary(labels []string, trends []compare.Trend) string {
 	case few:
 		parts = append(parts, fmt.Sprintf("cannot tell: finding a change takes at least %d runs, not %d", compare.MinTrend, len(labels)))
 	}
-	if untold := untold(trends); !few && len(untold) > 0 {
-		parts = append(parts, "cannot tell: "+strings.Join(untold, ", "))
+	if all := undecidedTrends(trends); !few && len(all) > 0 {
+		parts = append(parts, "cannot tell: "+strings.Join(all, ", "))
 	}
 	s := strings.Join(parts, "; ")
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 
-// untold returns the undecided primary metrics: too few runs have them, or the ends of runs
+// undecidedTrends returns the undecided primary metrics: too few runs have them, or the ends of runs
 // hide them.
-func untold(trends []compare.Trend) []string {
+func undecidedTrends(trends []compare.Trend) []string {
 	var all []string
 	for i := range trends {
 		if t := &trends[i]; t.Explains == "" && t.Verdict() == compare.CannotTell {

@@ -64,10 +64,10 @@ type chain struct {
 	limits  Limits
 	number  int // of the latest segment's name
 
-	say    func(string) // is called when a full disk shortens the chain
-	looked time.Time    // when the disk's free space was last queried
-	told   int64        // the size that the chain was last said to be shortened to; 0 if it was not
-	retry  time.Time    // no file is begun before: the disk had no room for it
+	say      func(string) // is called when a full disk shortens the chain
+	looked   time.Time    // when the disk's free space was last queried
+	reported int64        // the size in the latest message that the chain was shortened; 0 if there was none
+	retry    time.Time    // no file is begun before: the disk had no room for it
 
 	mu       sync.Mutex
 	head     []byte // the chain's first buffer; nil while there was one file only
@@ -274,8 +274,8 @@ func (c *chain) makeRoom(emitted time.Time) bool {
 		c.dropFirst()
 		made = true
 	}
-	if size := c.kept(); made && (c.told == 0 || size < c.told/2) {
-		c.told = size
+	if size := c.kept(); made && (c.reported == 0 || size < c.reported/2) {
+		c.reported = size
 		c.say(fmt.Sprintf("%s: the disk is full, the ring is shortened to %s", c.session.trace, units.Bytes(size)))
 	}
 	return made

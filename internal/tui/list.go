@@ -59,8 +59,8 @@ const (
 
 // columnsOf returns the columns that have figures.
 func columnsOf(processes []*watch.Process) []column {
-	told := slices.ContainsFunc(processes, func(p *watch.Process) bool { return p.Memory.RSS.Known() })
-	return slices.DeleteFunc(slices.Clone(figureColumns), func(c column) bool { return c.memory && !told })
+	hasMemory := slices.ContainsFunc(processes, func(p *watch.Process) bool { return p.Memory.RSS.Known() })
+	return slices.DeleteFunc(slices.Clone(figureColumns), func(c column) bool { return c.memory && !hasMemory })
 }
 
 // fitting returns the columns that there is room for, and the width of names.

@@ -90,7 +90,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, later()
 	case saved:
-		m.tell(&msg)
+		m.showSaved(&msg)
 	case tea.KeyPressMsg:
 		m.message = ""
 		return m, m.press(msg)
@@ -98,8 +98,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// tell shows the saved file, or the reason why it failed.
-func (m *model) tell(s *saved) {
+// showSaved shows the saved file, or the reason why it failed.
+func (m *model) showSaved(s *saved) {
 	if s.err != nil {
 		m.say("not saved: %v", s.err)
 		return

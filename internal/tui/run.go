@@ -71,17 +71,17 @@ func run(ctx context.Context, opts Options, work func(context.Context), how ...t
 
 // measured replaces the size in a message by that of the window.
 func (o *Options) measured(_ tea.Model, msg tea.Msg) tea.Msg {
-	if told, ok := msg.(tea.WindowSizeMsg); ok {
-		return o.window(told)
+	if msgSize, ok := msg.(tea.WindowSizeMsg); ok {
+		return o.window(msgSize)
 	}
 	return msg
 }
 
 // window returns the size of the window, or else the one in the message.
-func (o *Options) window(told tea.WindowSizeMsg) tea.WindowSizeMsg {
+func (o *Options) window(msgSize tea.WindowSizeMsg) tea.WindowSizeMsg {
 	if o.WindowSize == nil {
-		return told
+		return msgSize
 	}
 	width, height := o.WindowSize()
-	return tea.WindowSizeMsg{Width: cmp.Or(width, told.Width), Height: cmp.Or(height, told.Height)}
+	return tea.WindowSizeMsg{Width: cmp.Or(width, msgSize.Width), Height: cmp.Or(height, msgSize.Height)}
 }
