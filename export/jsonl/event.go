@@ -79,14 +79,18 @@ func (e *Events) appendTime(dst []byte, d time.Duration) []byte {
 	if s := t.Unix(); s != e.second || e.date == nil {
 		e.second, e.date = s, t.UTC().AppendFormat(e.date[:0], "2006-01-02T15:04:05.")
 	}
-	dst = append(dst, e.date...)
+	return append(appendNanos(append(dst, e.date...), t), 'Z')
+}
+
+// appendNanos appends the nine digits of t's nanoseconds, so that times sort as text.
+func appendNanos(dst []byte, t time.Time) []byte {
 	var digits [9]byte
 	n := t.Nanosecond()
 	for i := len(digits) - 1; i >= 0; i-- {
 		digits[i] = byte('0' + n%10)
 		n /= 10
 	}
-	return append(append(dst, digits[:]...), 'Z')
+	return append(dst, digits[:]...)
 }
 
 func (e *Events) headOf(d *trace.Descriptor) []byte {

@@ -5,46 +5,46 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/internal/millis"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
 // AppendRow appends a line with the values under their names. Unknown values
 // are null.
-func AppendRow(dst []byte, names []string, values []column.Value) []byte {
+func AppendRow(dst []byte, names []string, values []figure.Value) []byte {
 	w := writer{append(dst, '{')}
 	for i, v := range values {
 		w.key(names[i])
-		w.value(&v)
+		w.dst = appendValue(w.dst, v)
 	}
 	return append(w.dst, '}', '\n')
 }
 
-func (w *writer) value(v *column.Value) {
+func appendValue(dst []byte, v figure.Value) []byte {
 	switch v.Type {
-	case column.Text:
-		w.dst = jsontext.AppendString(w.dst, v.Text)
-	case column.Int, column.Bytes:
-		w.dst = strconv.AppendInt(w.dst, v.Int, 10)
-	case column.Bool:
-		w.dst = strconv.AppendBool(w.dst, v.Int != 0)
-	case column.Millis:
-		w.dst = millis.Append(w.dst, time.Duration(v.Int))
-	case column.Float, column.Percent:
-		w.dst = appendFloat(w.dst, v.Float)
-	case column.List:
-		w.dst = append(w.dst, '[')
+	case figure.Text:
+		return jsontext.AppendString(dst, v.Text)
+	case figure.Int, figure.Bytes:
+		return strconv.AppendInt(dst, v.Int, 10)
+	case figure.Bool:
+		return strconv.AppendBool(dst, v.Int != 0)
+	case figure.Millis:
+		return millis.Append(dst, time.Duration(v.Int))
+	case figure.Float, figure.Percent, figure.Rate:
+		return appendFloat(dst, v.Float)
+	case figure.List:
+		dst = append(dst, '[')
 		comma := false
 		for word := range strings.Lines(v.Text) {
 			if comma {
-				w.dst = append(w.dst, ',')
+				dst = append(dst, ',')
 			}
-			w.dst = jsontext.AppendString(w.dst, strings.TrimSuffix(word, "\n"))
+			dst = jsontext.AppendString(dst, strings.TrimSuffix(word, "\n"))
 			comma = true
 		}
-		w.dst = append(w.dst, ']')
+		return append(dst, ']')
 	default:
-		w.null()
+		return append(dst, "null"...)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -59,25 +60,18 @@ func identity[T any]() []field[part[T]] {
 	return fields
 }
 
+// parts returns the columns of a table of parts that are not of the collection.
+func parts[T any](figures []figure.Part[T]) []field[part[T]] {
+	var fields []field[part[T]]
+	for _, f := range figures {
+		fields = append(fields, field[part[T]]{f.Key, f.Type, func(p part[T]) column.Value { return f.Value(p.of) }})
+	}
+	return fields
+}
+
 // Pauses returns a Writer with a row for each pause.
 func Pauses(w io.Writer) *Writer {
-	millis := func(d time.Duration) column.Value { return column.Value{Type: column.Millis, Int: int64(d)} }
-	opt := func(d gc.Opt[time.Duration]) column.Value {
-		v, known := d.Get()
-		if !known {
-			return column.Value{}
-		}
-		return millis(v)
-	}
-	t := newTable(w, "pauses", append(identity[gc.Pause](),
-		field[part[gc.Pause]]{"kind", column.Text, func(p part[gc.Pause]) column.Value {
-			return column.Value{Type: column.Text, Text: p.of.Kind.String()}
-		}},
-		field[part[gc.Pause]]{"start_ms", column.Millis, func(p part[gc.Pause]) column.Value { return millis(p.of.Start) }},
-		field[part[gc.Pause]]{"duration_ms", column.Millis, func(p part[gc.Pause]) column.Value { return millis(p.of.Duration) }},
-		field[part[gc.Pause]]{"suspend_ms", column.Millis, func(p part[gc.Pause]) column.Value { return opt(p.of.Suspend) }},
-		field[part[gc.Pause]]{"restart_ms", column.Millis, func(p part[gc.Pause]) column.Value { return opt(p.of.Restart) }},
-	))
+	t := newTable(w, "pauses", append(identity[gc.Pause](), parts(figure.OfPause())...))
 	return &Writer{func(c *gc.Collection) error {
 		for i := range c.Pauses {
 			if err := t.add(part[gc.Pause]{c, &c.Pauses[i]}); err != nil {
@@ -90,11 +84,11 @@ func Pauses(w io.Writer) *Writer {
 
 // Generations returns a Writer with a row for each generation of each collection.
 func Generations(w io.Writer) *Writer {
-	fields := append(identity[gc.Generation](), field[part[gc.Generation]]{"generation", column.Text, func(p part[gc.Generation]) column.Value {
-		return column.Value{Type: column.Text, Text: p.of.Name}
-	}})
-	for _, g := range column.OfGeneration() {
-		fields = append(fields, field[part[gc.Generation]]{g.Name, g.Type(), func(p part[gc.Generation]) column.Value { return g.Value(p.of) }})
+	fields := append(identity[gc.Generation](), parts(figure.OfGeneration())...)
+	for i := range fields {
+		if fields[i].name == "name" {
+			fields[i].name = "generation"
+		}
 	}
 	t := newTable(w, "generations", fields)
 	return &Writer{func(c *gc.Collection) error {

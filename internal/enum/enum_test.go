@@ -16,10 +16,10 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/stats"
@@ -45,7 +45,7 @@ var enums = map[string]reflect.Type{
 	"background.Phase":     reflect.TypeFor[background.Phase](),
 	"join.Cause":           reflect.TypeFor[join.Cause](),
 	"join.TuningKind":      reflect.TypeFor[join.TuningKind](),
-	"column.Type":          reflect.TypeFor[column.Type](),
+	"figure.Type":          reflect.TypeFor[figure.Type](),
 	"symbol.Reason":        reflect.TypeFor[symbol.Reason](),
 	"findings.Action":      reflect.TypeFor[findings.Action](),
 	"findings.Recording":   reflect.TypeFor[findings.Recording](),

@@ -43,8 +43,12 @@ func appendEscape(dst []byte, r rune) []byte {
 
 // AppendString appends s as a JSON string, with U+FFFD for what is not UTF-8.
 func AppendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	for _, r := range s {
+	plain := 0 // bytes that stand for themselves, as all of most strings do
+	for plain < len(s) && ' ' <= s[plain] && s[plain] < 0x7f && s[plain] != '"' && s[plain] != '\\' {
+		plain++
+	}
+	dst = append(append(dst, '"'), s[:plain]...)
+	for _, r := range s[plain:] {
 		dst = AppendRune(dst, r)
 	}
 	return append(dst, '"')

@@ -1,0 +1,205 @@
+// Package figure has the one table of the figures of a collection: the key and unit of
+// each, how it is read, and how lists, conditions, timelines and the page show it. Keys
+// end in the unit: sizes are in bytes, times count from the trace's start.
+package figure
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// Keys of figures that other packages treat by themselves.
+const (
+	HeapBefore = "heap_before_bytes"
+	HeapAfter  = "heap_after_bytes"
+	HeapPeak   = "heap_peak_bytes"
+)
+
+// A Figure is one figure of every collection.
+type Figure struct {
+	Key    string
+	Type   Type // of the values that are known
+	Value  func(*gc.Collection) Value
+	Term   string // the name of its Definition
+	Always bool   // never unknown
+	Whole  bool   // of Percent: without decimals
+	Only   Output // the one kind of output that has it; 0 for all
+
+	Names func() *[32]string                // of Words: of each bit, empty for one that is not a word of the set
+	Items Items                             // of List: its objects in JSON
+	Is    func(*gc.Collection) gc.Certainty // how reliable the value is; nil if it is always exact
+
+	Heading string     // in tables, if the key does not make it
+	Listed  *Listed    // in the list of collections, unless columns are chosen
+	Until   *Condition // nil if conditions do not know it
+	Label   string     // in timelines, which show the figures that have one
+	Page    *PageColumn
+}
+
+// Output is a kind of output.
+type Output uint8
+
+const (
+	InJSON       Output = iota + 1 // objects, which may be nested
+	InColumns                      // of tables and files, which are flat
+	InConditions                   // on collections
+)
+
+// Listed is the place of a figure in the list of collections.
+type Listed struct {
+	Place  int
+	Rank   int  // figures with the highest are left out first if there is no room; 0 never
+	Varies bool // left out while all rows have the same value
+}
+
+// A Condition is how conditions ask for a figure.
+type Condition struct {
+	Place   int // in help texts
+	Word    string
+	Meaning string
+	Example string
+	Below   int             // the values are below; 0 for no limit
+	Words   func() []string // that a word can be; nil of numbers
+}
+
+// A PageColumn is a column of the page's table of collections.
+type PageColumn struct {
+	Place int
+	ID    string // the name in the page's address
+	Label string
+	Form  Form // 0 for that of the figure's type
+	Width int  // in characters
+	Start bool // shown from the start
+}
+
+// Form is how the page shows a figure.
+type Form uint8
+
+const (
+	FormOfType Form = iota
+	FormPlain       // a number without separators
+	FormMoment      // a time since the trace's start
+	FormWord        // the word of a code
+)
+
+// Items are the objects of a list in JSON, such as the pauses of a collection.
+type Items interface {
+	// Len returns the number of items, and whether they are known.
+	Len(c *gc.Collection) (n int, known bool)
+	// Fields returns the figures of an item.
+	Fields() []Field
+	// Append appends the fields of each item, with a function that appends one.
+	Append(dst []byte, c *gc.Collection, field func(dst []byte, item, field int, v Value) []byte) []byte
+}
+
+// A Field is what a figure of an item is called, and its type.
+type Field struct {
+	Key    string
+	Type   Type
+	Always bool   // never unknown
+	Term   string // the name of its Definition
+}
+
+// A Part is one figure of every item of a list.
+type Part[T any] struct {
+	Field
+	Value func(*T) Value
+}
+
+type items[T any] struct {
+	of    func(*gc.Collection) []T
+	parts []Part[T]
+	empty bool // no items are known to be none
+}
+
+func (l *items[T]) Len(c *gc.Collection) (int, bool) {
+	all := l.of(c)
+	return len(all), all != nil || l.empty
+}
+
+func (l *items[T]) Fields() []Field {
+	fields := make([]Field, len(l.parts))
+	for i := range l.parts {
+		fields[i] = l.parts[i].Field
+	}
+	return fields
+}
+
+func (l *items[T]) Append(dst []byte, c *gc.Collection, field func([]byte, int, int, Value) []byte) []byte {
+	all := l.of(c)
+	for i := range all {
+		for j := range l.parts {
+			dst = field(dst, i, j, l.parts[j].Value(&all[i]))
+		}
+	}
+	return dst
+}
+
+// Lines returns the figures of a JSON line, in its order.
+func Lines() []Figure {
+	return slices.DeleteFunc(slices.Clone(table), func(f Figure) bool { return f.Only != 0 && f.Only != InJSON })
+}
+
+// All returns the figures as columns, in the order of JSON lines; nested ones as in
+// gen0_before_bytes, and Words as text.
+func All() []Figure { return slices.Clone(flat()) }
+
+var flat = sync.OnceValue(func() []Figure {
+	var all []Figure
+	for _, f := range table {
+		switch {
+		case f.Only != 0 && f.Only != InColumns:
+			continue
+		case f.Type == Words:
+			f.Type, f.Value = Text, joined(f.Value, f.Names())
+		}
+		all = append(all, f)
+	}
+	for i, name := range gc.GenerationNames() {
+		for _, p := range ofGeneration {
+			if p.Key == "name" {
+				continue
+			}
+			all = append(all, Figure{Key: name + "_" + p.Key, Type: p.Type, Term: p.Term, Value: func(c *gc.Collection) Value {
+				if i >= len(c.Generations) {
+					return Value{}
+				}
+				return p.Value(&c.Generations[i])
+			}})
+		}
+	}
+	return all
+})
+
+// joined returns the names of bits as text.
+func joined(of func(*gc.Collection) Value, names *[32]string) func(*gc.Collection) Value {
+	return func(c *gc.Collection) Value {
+		set := of(c).Int
+		var words []string
+		for bit, name := range names {
+			if set>>bit&1 != 0 && name != "" {
+				words = append(words, name)
+			}
+		}
+		return text(strings.Join(words, " "))
+	}
+}
+
+// Named returns the column with a key.
+func Named(key string) (Figure, bool) {
+	for _, f := range flat() {
+		if f.Key == key {
+			return f, true
+		}
+	}
+	return Figure{}, false
+}
+
+// OfGeneration returns the figures of a generation.
+func OfGeneration() []Part[gc.Generation] { return slices.Clone(ofGeneration) }
+
+// OfPause returns the figures of a pause.
+func OfPause() []Part[gc.Pause] { return slices.Clone(ofPause) }

@@ -1,0 +1,102 @@
+package figure_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/open"
+)
+
+// collections are those of real traces, which together know every figure.
+func collections(t *testing.T) []*gc.Collection {
+	t.Helper()
+	var all []*gc.Collection
+	for _, name := range []string{"net10-wks-web-collect.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz", "net10-wks-background-collect.nettrace.gz", "net10-wks-stacks.nettrace.gz"} {
+		in, err := open.File(filepath.Join("../../testdata", name), open.Options{Want: gc.Wants})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var model gc.Model
+		for c, err := range model.Collections(in.Source) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, c)
+		}
+		in.Close()
+	}
+	return all
+}
+
+// Values have the type that the table states, and a figure that is always known is.
+func TestTypes(t *testing.T) {
+	all := collections(t)
+	for _, f := range append(figure.All(), figure.Lines()...) {
+		if f.Items != nil {
+			continue
+		}
+		known := false
+		for _, c := range all {
+			v := f.Value(c)
+			switch {
+			case v.Type == figure.Unknown && f.Always:
+				t.Errorf("%s of %d is unknown", f.Key, c.Number)
+			case v.Type == figure.Unknown:
+				continue
+			case v.Type != f.Type && (f.Type != figure.Time || v.Type != figure.Millis):
+				t.Errorf("%s: %v, want %v", f.Key, v.Type, f.Type)
+			}
+			known = true
+		}
+		if !known {
+			t.Errorf("%s is unknown everywhere", f.Key)
+		}
+	}
+}
+
+// Each output has a figure once.
+func TestKeys(t *testing.T) {
+	for _, figures := range [][]figure.Figure{figure.All(), figure.Lines()} {
+		seen := make(map[string]bool)
+		for _, f := range figures {
+			if seen[f.Key] {
+				t.Errorf("%s is there twice", f.Key)
+			}
+			seen[f.Key] = true
+		}
+	}
+}
+
+// Fields of items have the types that the table states.
+func TestItems(t *testing.T) {
+	all := collections(t)
+	for _, f := range figure.Lines() {
+		if f.Items == nil {
+			continue
+		}
+		fields := f.Items.Fields()
+		known := make([]bool, len(fields))
+		for _, c := range all {
+			n, _ := f.Items.Len(c)
+			items := 0
+			f.Items.Append(nil, c, func(dst []byte, item, field int, v figure.Value) []byte {
+				if v.Type == figure.Unknown && fields[field].Always || v.Type != figure.Unknown && v.Type != fields[field].Type {
+					t.Errorf("%s.%s: %v, want %v", f.Key, fields[field].Key, v.Type, fields[field].Type)
+				}
+				known[field] = known[field] || v.Type != figure.Unknown
+				items = item + 1
+				return dst
+			})
+			if items != n {
+				t.Errorf("%s: %d items of %d", f.Key, items, n)
+			}
+		}
+		for i, field := range fields {
+			if !known[i] {
+				t.Errorf("%s.%s is unknown everywhere", f.Key, field.Key)
+			}
+		}
+	}
+}

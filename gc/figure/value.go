@@ -1,0 +1,107 @@
+package figure
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A Value is one figure. The zero Value is unknown.
+type Value struct {
+	Type  Type
+	Text  string  // of Text; of List the words, each followed by a newline
+	Int   int64   // of Int and Bytes; nanoseconds of Millis, and of Time since 1970; 0 or 1 of Bool; the bits of Words; of Text its number, if the word is one of an enumeration
+	Float float64 // of Float, Percent and Rate
+}
+
+// Type states which field of a Value is set, and its unit.
+type Type uint8
+
+const (
+	Unknown Type = iota
+	Text
+	Int
+	Float
+	Bool
+	Bytes
+	Millis // a duration or a point in time
+	Percent
+	List
+	Time  // a point of wall-clock time
+	Words // the names of bits
+	Rate  // bytes a second
+)
+
+var typeNames = [...]string{"unknown", "text", "int", "float", "bool", "bytes", "millis", "percent", "list", "time", "words", "rate"}
+
+func (t Type) String() string { return enum.Name("Type", typeNames[:], t) }
+
+func text(s string) Value {
+	if s == "" {
+		return Value{}
+	}
+	return Value{Type: Text, Text: s}
+}
+
+// word returns the name of a value of an enumeration, with its number. An empty name is
+// unknown.
+func word[T ~uint8 | ~uint32](v T, name string) Value {
+	if name == "" {
+		return Value{}
+	}
+	return Value{Type: Text, Text: name, Int: int64(v)}
+}
+
+func id(v uint64) Value {
+	if v == trace.UnknownID {
+		return Value{}
+	}
+	return integer(v)
+}
+
+func integer[T ~int | ~int64 | ~uint16 | ~uint32 | ~uint64](v T) Value {
+	return Value{Type: Int, Int: int64(v)}
+}
+
+func boolean(v bool) Value {
+	if v {
+		return Value{Type: Bool, Int: 1}
+	}
+	return Value{Type: Bool}
+}
+
+func millis(d time.Duration) Value { return Value{Type: Millis, Int: int64(d)} }
+
+func percent(v float64) Value { return Value{Type: Percent, Float: v} }
+
+func bytes(v int64) Value { return Value{Type: Bytes, Int: v} }
+
+func count[T ~int | ~int64](v gc.Opt[T]) Value {
+	if n, known := v.Get(); known {
+		return integer(n)
+	}
+	return Value{}
+}
+
+func size(v gc.Opt[int64]) Value {
+	if n, known := v.Get(); known {
+		return bytes(n)
+	}
+	return Value{}
+}
+
+func span(v gc.Opt[time.Duration]) Value {
+	if d, known := v.Get(); known {
+		return millis(d)
+	}
+	return Value{}
+}
+
+func bits[T ~uint32](v gc.Opt[T]) Value {
+	if set, known := v.Get(); known {
+		return Value{Type: Words, Int: int64(set)}
+	}
+	return Value{}
+}
