@@ -210,7 +210,7 @@ func TestVerdictAfterStartup(t *testing.T) {
 		}
 	})
 	h.every, h.process.Stopped = 100*time.Millisecond, 10*time.Second
-	const want = "The GC costs time: pauses took 18.4 % of the time, and 8.0 % after start-up (budget: 5 %)"
+	const want = "Pauses took 18.4 % of the time, and 8.0 % after start-up (budget: 5 %)"
 	if r := h.judged(); r.Code != findings.CostsTime || !strings.HasPrefix(r.Verdict, want) {
 		t.Errorf("%s: %s", r.Code, r.Verdict)
 	}

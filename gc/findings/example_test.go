@@ -33,7 +33,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// The GC is a problem: pauses took 36.0 % of the time (budget: 5 %); too many young objects survive.
+	// Pauses took 36.0 % of the time (budget: 5 %); too many young objects survive.
 	// problem: GC pauses take much of the time (R02)
 	// problem: too many young objects survive (R32)
 	// warning: old objects keep young ones alive (R33)

@@ -65,30 +65,30 @@ func TestVerdicts(t *testing.T) {
 		want     string
 		innocent bool
 	}{
-		{calm(), "The GC is innocent: pauses took 0.5 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms).", true},
-		{calm().with(func(_ int, c *gc.Collection) { busy(c) }), "The GC is a problem: pauses took 12.0 % of the time (budget: 5 %); too many young objects survive.", false},
+		{calm(), "Pauses took 0.5 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms): the GC is innocent.", true},
+		{calm().with(func(_ int, c *gc.Collection) { busy(c) }), "Pauses took 12.0 % of the time (budget: 5 %); too many young objects survive.", false},
 		{calm().with(func(i int, c *gc.Collection) {
 			if i == 40 {
 				pause(c, 250*time.Millisecond, 0)
 			}
-		}), "GC pauses are long: up to 250 ms (budget: 100 ms)", false},
-		{assembled["R28"].there(), "GC pauses are within budget (0.5 % of the time, the longest 5.00 ms), but objects in gen 2, the LOH and the POH keep growing.", false},
+		}), "Pauses lasted up to 250 ms (budget: 100 ms)", false},
+		{assembled["R28"].there(), "Pauses took 0.5 % of the time, the longest 5.00 ms: within budget, but objects in gen 2, the LOH and the POH keep growing.", false},
 		{lossy(), "No verdict: events were lost; the recorded GC pauses took 500 ms", false},
 		{calm().with(func(i int, c *gc.Collection) {
 			busy(c)
 			if i == 0 { // began before the trace
 				c.Pauses, c.AllPauses = nil, false
 			}
-		}), "The GC is a problem: pauses took at least 1", false},
+		}), "Pauses took at least 1", false},
 		{calm().with(func(i int, c *gc.Collection) {
 			if i == 0 {
 				c.Pauses, c.AllPauses = nil, false
 			}
-		}), "The GC is innocent: pauses took at least 0.5 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms). Pauses of 1 of 100 GCs may be missing: they took at most ", true},
+		}), "Pauses took at least 0.5 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms): the GC is innocent. Pauses of 1 of 100 GCs may be missing: they took at most ", true},
 		{calm().with(func(i int, c *gc.Collection) { c.AllPauses = i%2 == 0 }), "No verdict: pauses of 50 of 100 GCs may be missing: they took from 0.2 % to 50.2 % of the time (budget: 5 %).", false},
 		{calm().with(func(i int, c *gc.Collection) { c.AllPauses = i != 50 }), "No verdict: pauses of 1 of 100 GCs may be missing: the longest took from 5.00 ms to 1.00 s (budget: 100 ms).", false},
 		{history{process: gc.Process{Stopped: 104 * time.Millisecond}, n: 1, every: 50 * time.Millisecond}, "No verdict: 1 GC in 104 ms is too little to judge by; pauses took 4.8 % of the time (budget: 5 %), the longest 5.00 ms.", false},
-		{calm().sampled(time.Minute), "GC pauses took 0.5 % of the time (budget: 5 %), the longest 5.00 ms, but threads were suspended outside GCs for 60.0 % of the time, by CPU samples.", false},
+		{calm().sampled(time.Minute), "Pauses took 0.5 % of the time (budget: 5 %), the longest 5.00 ms, but threads were suspended outside GCs for 60.0 % of the time, by CPU samples.", false},
 		{calm().with(func(_ int, c *gc.Collection) { busy(c) }).sampled(time.Minute), "too many young objects survive. Threads were suspended outside GCs for 60.0 % of the time, by CPU samples.", false},
 		{unrecorded(), "No verdict: the trace did not record GCStart", false},
 		{history{process: gc.Process{Stopped: time.Second}, n: 1, every: time.Second}.with(func(_ int, c *gc.Collection) {
@@ -156,8 +156,8 @@ func TestBudget(t *testing.T) {
 		innocent     bool
 	}{
 		{"5%", "(budget: 5 %)", true},
-		{"0.4%", "The GC costs time: pauses took 0.5 % of the time (budget: 0.4 %)", false},
-		{"4ms", "GC pauses are long: up to 5.00 ms (budget: 4.00 ms)", false},
+		{"0.4%", "Pauses took 0.5 % of the time (budget: 0.4 %)", false},
+		{"4ms", "Pauses lasted up to 5.00 ms (budget: 4.00 ms)", false},
 		{"6ms,1%", "the longest 5.00 ms (budget: 6.00 ms)", true},
 	} {
 		budget, err := findings.ParseBudget(tt.budget)
@@ -212,7 +212,7 @@ func TestStartup(t *testing.T) {
 	h.every = 100 * time.Millisecond
 	h.process.Stopped = 10 * time.Second
 	r := h.judged()
-	if !strings.Contains(r.Verdict, "The GC is innocent: pauses took 16.0 % of the time, and 5.00 % after start-up") &&
+	if !strings.Contains(r.Verdict, "Pauses took 16.0 % of the time, and 5.00 % after start-up") &&
 		find(r.Findings, "R85") == nil {
 		t.Errorf("%s\n%+v", r.Verdict, r.Findings)
 	}

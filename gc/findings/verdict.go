@@ -113,24 +113,24 @@ func (j *judgement) verdict(found []Finding) (Code, string) {
 	case j.Trace.incomplete() != "" && j.share < j.budget.Share && !j.hurts():
 		return NoVerdict, fmt.Sprintf("No verdict: %s; the GC pauses that can be read took %s, the longest %s.%s", j.Trace.incomplete(), share, longest, beside(found))
 	case j.innocent(found):
-		return Innocent, fmt.Sprintf("The GC is innocent: pauses took %s (budget: %s), the longest %s (budget: %s).%s", share, j.budget.share(), longest, j.budget.pause(), j.unseen())
+		return Innocent, fmt.Sprintf("Pauses took %s (budget: %s), the longest %s (budget: %s): the GC is innocent.%s", share, j.budget.share(), longest, j.budget.pause(), j.unseen())
 	case j.share >= j.budget.high():
-		return Guilty, fmt.Sprintf("The GC is a problem: pauses took %s (budget: %s)%s.%s", share, j.budget.share(), causeOf(found), also)
+		return Guilty, fmt.Sprintf("Pauses took %s (budget: %s)%s.%s", share, j.budget.share(), causeOf(found), also)
 	case j.share >= j.budget.Share:
-		return CostsTime, fmt.Sprintf("The GC costs time: pauses took %s (budget: %s)%s.%s", share, j.budget.share(), causeOf(found), also)
+		return CostsTime, fmt.Sprintf("Pauses took %s (budget: %s)%s.%s", share, j.budget.share(), causeOf(found), also)
 	case j.hurts():
-		return LongPauses, fmt.Sprintf("GC pauses are long: up to %s (budget: %s), %s%s.%s", longest, j.budget.pause(), share, causeOf(found), also)
+		return LongPauses, fmt.Sprintf("Pauses lasted up to %s (budget: %s) and took %s%s.%s", longest, j.budget.pause(), share, causeOf(found), also)
 	case elsewhere != "":
-		return Suspended, fmt.Sprintf("GC pauses took %s (budget: %s), the longest %s, but %s.", share, j.budget.share(), longest, elsewhere)
+		return Suspended, fmt.Sprintf("Pauses took %s (budget: %s), the longest %s, but %s.", share, j.budget.share(), longest, elsewhere)
 	case j.undecided() != "":
 		return NoVerdict, fmt.Sprintf("No verdict: %s.%s", j.undecided(), beside(found))
 	case j.tooShort():
 		return NoVerdict, fmt.Sprintf("No verdict: %s in %s is too little to judge by; pauses took %s (budget: %s), the longest %s.%s",
 			gcs(j.all.Count), units.Duration(j.Summary.Watched()), share, j.budget.share(), longest, beside(found))
 	case j.overall() >= j.budget.Share:
-		return WithinBudget, fmt.Sprintf("GC pauses are within budget after start-up: they took %s (budget: %s), the longest %s.", share, j.budget.share(), longest)
+		return WithinBudget, fmt.Sprintf("Pauses took %s (budget: %s), the longest %s: within budget after start-up.", share, j.budget.share(), longest)
 	default:
-		return WithinBudget, fmt.Sprintf("GC pauses are within budget (%s, the longest %s), but %s.", share, longest, cmp.Or(foremost(found), "events were lost"))
+		return WithinBudget, fmt.Sprintf("Pauses took %s, the longest %s: within budget, but %s.", share, longest, cmp.Or(foremost(found), "events were lost"))
 	}
 }
 

@@ -39,7 +39,7 @@ func TestTraceOnStandardInput(t *testing.T) {
 		out, err := cmd.Output()
 		return string(out), err
 	}
-	if out, err := run(pagedTrace); err != nil || !strings.HasPrefix(out, "The GC is a problem") {
+	if out, err := run(pagedTrace); err != nil || !strings.HasPrefix(out, "Pauses took") {
 		t.Errorf("%v: %s", err, out)
 	}
 	if out, err := run(pagedTrace, "--no-pager", "--format=json"); err != nil || !strings.HasPrefix(out, "{") {

@@ -96,7 +96,7 @@ func TestPagerFails(t *testing.T) {
 		{"cat", "report " + trace, exitDone, "Longest pauses"},
 		{"nosuchpager", "report " + trace, exitDone, "Longest pauses"},
 		{"nosuchpager 'with an argument'", "report " + trace, exitDone, "Longest pauses"},
-		{"head -n 1", "report " + trace, exitDone, "The GC is a problem"},
+		{"head -n 1", "report " + trace, exitDone, "Pauses took"},
 		{"head -n 1", "events " + trace, exitDone, "time_ms"},
 		{"exit 3;", "events " + trace, exitDone, ""},
 		{"head -n 1", "report nosuch.nettrace " + trace, exitUnreadable, "no such file or directory; check the path"},

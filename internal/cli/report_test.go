@@ -331,7 +331,7 @@ func TestReportOfSeveralFiles(t *testing.T) {
 		t.Errorf("exit %d: %s", code, talk)
 	}
 	for _, name := range []string{webTrace, inducedTrace} {
-		if !strings.Contains(out, name+"\nThe GC is a problem") {
+		if !strings.Contains(out, name+"\nPauses took") {
 			t.Errorf("no verdict under %s", name)
 		}
 	}
@@ -450,7 +450,7 @@ func TestDemo(t *testing.T) {
 	if code != exitDone || talk != "" {
 		t.Fatalf("exit %d: %s", code, talk)
 	}
-	for _, want := range []string{"The GC is a problem", "Findings", "gctrail gcs lists", `"name":"GCStart"`, "gctrail collect -p PID"} {
+	for _, want := range []string{"Pauses took", "Findings", "gctrail gcs lists", `"name":"GCStart"`, "gctrail collect -p PID"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in the demo", want)
 		}

@@ -66,7 +66,7 @@ func example() *watch.Snapshot {
 	busy := process(1, 4711, "web-api", watch.Watched)
 	busy.Container = "0123456789abcdef"
 	busy.Memory.RSS, busy.Memory.Used, busy.Memory.Limit = gc.Some[int64](412*mb), gc.Some[int64](430*mb), gc.Some[int64](512*mb)
-	busy.Verdict = "The GC costs time: pauses took 7.2 % of the time (budget: 5 %); too many young objects survive."
+	busy.Verdict = "Pauses took 7.2 % of the time (budget: 5 %); too many young objects survive."
 	busy.Findings = []findings.Finding{
 		{
 			ID: "R02", Title: "pauses take much of the time", Severity: findings.Problem, Confidence: findings.High,
@@ -82,7 +82,7 @@ func example() *watch.Snapshot {
 
 	ended := process(2, 4712, "batch", watch.Ended)
 	ended.Problem, ended.Until = live.ErrTruncated, noon.Add(-75*time.Second)
-	ended.Verdict = "The GC is innocent: pauses took 0.4 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms)."
+	ended.Verdict = "Pauses took 0.4 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms): the GC is innocent."
 	ended.Whole = true
 	collected(ended, 3)
 	sum(ended)
