@@ -49,7 +49,9 @@ func TestThresholds(t *testing.T) {
 			}
 		})
 	}
-	each := func(change func(c *gc.Collection)) history { return calm().with(func(_ int, c *gc.Collection) { change(c) }) }
+	each := func(change func(c *gc.Collection)) history {
+		return calm().with(func(_ int, c *gc.Collection) { change(c) })
+	}
 	few := func(n int, change func(c *gc.Collection)) history {
 		return calm().with(func(i int, c *gc.Collection) {
 			if i < n {
