@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf16"
 
@@ -220,56 +221,60 @@ func TestETW(t *testing.T) {
 		interrupt, denied bool
 	}{{"interrupted", true, false}, {"exited", false, false}, {"not an administrator", true, true}} {
 		t.Run(c.name, func(t *testing.T) {
-			f := newETWFake(t)
-			f.denied = c.denied
-			f.exited = !c.interrupt
-			ctx, stop := context.WithCancel(context.Background())
-			defer stop()
-			if c.interrupt {
-				time.AfterFunc(300*time.Millisecond, stop)
-			}
-			notices, err := f.record(ctx, t, new(Plan), []*diag.Process{{PID: 7, Name: "web"}})
-			if err != nil || len(notices) != 2 || len(f.paths) > 0 {
-				t.Fatalf("%v, %+v, still running: %v", err, notices, f.paths)
-			}
-			started, ok := notices[0].(Recording)
-			if !ok || (started.Unnamed != nil) != c.denied || filepath.Ext(started.Path) != ".etl" {
-				t.Errorf("%+v", notices[0])
-			}
-			r := notices[1].(Ended)
-			if want := wholeETW(t, f.data); r.Collections != want || want == 0 || r.ETW.Events != 3 || r.Size != int64(len(f.data)) {
-				t.Errorf("%d collections, want %d; lost %v, %d bytes", r.Collections, want, *r.ETW, r.Size)
-			}
-			if kernel := map[bool]uint32{false: 3, true: 0}[c.denied]; r.Kernel.Events != kernel {
-				t.Errorf("the kernel's session lost %v, want %d", r.Kernel, kernel)
-			}
-			if len(f.enable) != 1 || f.enable[0].Provider != clr.RuntimeGUID {
-				t.Errorf("enabled: %+v", f.enable)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				f := newETWFake(t)
+				f.denied = c.denied
+				f.exited = !c.interrupt
+				ctx, stop := context.WithCancel(context.Background())
+				defer stop()
+				if c.interrupt {
+					time.AfterFunc(300*time.Millisecond, stop)
+				}
+				notices, err := f.record(ctx, t, new(Plan), []*diag.Process{{PID: 7, Name: "web"}})
+				if err != nil || len(notices) != 2 || len(f.paths) > 0 {
+					t.Fatalf("%v, %+v, still running: %v", err, notices, f.paths)
+				}
+				started, ok := notices[0].(Recording)
+				if !ok || (started.Unnamed != nil) != c.denied || filepath.Ext(started.Path) != ".etl" {
+					t.Errorf("%+v", notices[0])
+				}
+				r := notices[1].(Ended)
+				if want := wholeETW(t, f.data); r.Collections != want || want == 0 || r.ETW.Events != 3 || r.Size != int64(len(f.data)) {
+					t.Errorf("%d collections, want %d; lost %v, %d bytes", r.Collections, want, *r.ETW, r.Size)
+				}
+				if kernel := map[bool]uint32{false: 3, true: 0}[c.denied]; r.Kernel.Events != kernel {
+					t.Errorf("the kernel's session lost %v, want %d", r.Kernel, kernel)
+				}
+				if len(f.enable) != 1 || f.enable[0].Provider != clr.RuntimeGUID {
+					t.Errorf("enabled: %+v", f.enable)
+				}
+			})
 		})
 	}
 }
 
 // TestETWUntil ends a session when a collection meets the condition.
 func TestETWUntil(t *testing.T) {
-	f := newETWFake(t)
-	f.first = len(f.data)
-	until, err := condition.Parse("gen>=0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
-	defer stop()
-	notices, err := f.record(ctx, t, &Plan{Until: until}, nil)
-	if err != nil || ctx.Err() != nil || len(notices) != 3 {
-		t.Fatalf("%v, %v, %+v", err, ctx.Err(), notices)
-	}
-	if n, ok := notices[1].(Triggered); !ok || n.Trigger.Collection == nil {
-		t.Errorf("%+v", notices[1])
-	}
-	if r := notices[2].(Ended); !r.Triggered || r.Collections == 0 {
-		t.Errorf("%+v", r)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newETWFake(t)
+		f.first = len(f.data)
+		until, err := condition.Parse("gen>=0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+		defer stop()
+		notices, err := f.record(ctx, t, &Plan{Until: until}, nil)
+		if err != nil || ctx.Err() != nil || len(notices) != 3 {
+			t.Fatalf("%v, %v, %+v", err, ctx.Err(), notices)
+		}
+		if n, ok := notices[1].(Triggered); !ok || n.Trigger.Collection == nil {
+			t.Errorf("%+v", notices[1])
+		}
+		if r := notices[2].(Ended); !r.Triggered || r.Collections == 0 {
+			t.Errorf("%+v", r)
+		}
+	})
 }
 
 // TestETWBeside records processes of both kinds at once: a failure of one kind does not
@@ -323,102 +328,110 @@ func filesIn(t *testing.T, folder string) (names []string) {
 // TestETWKeep keeps the end of a session that continued in another file: it is one trace,
 // and no other file is left.
 func TestETWKeep(t *testing.T) {
-	f := newETWFake(t)
-	ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
-	defer stop()
-	plan := (&Stop{Keep: tracefile.Limits{Time: 32 * time.Second}}).Plan()
-	notices, err := f.record(ctx, t, plan, nil)
-	if err != nil || len(notices) != 2 || f.turns == 0 {
-		t.Fatalf("%v, %d times another file, %+v", err, f.turns, notices)
-	}
-	r := notices[1].(Ended)
-	if want := wholeETW(t, f.data); r.Collections != want || !r.Joined || r.RingCut {
-		t.Errorf("%d collections, want %d: %+v", r.Collections, want, r.Result)
-	}
-	if files := etwFiles(t, notices[1]); len(files) != 2 { // with that of the kernel
-		t.Errorf("files: %q", files)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newETWFake(t)
+		ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
+		defer stop()
+		plan := (&Stop{Keep: tracefile.Limits{Time: 32 * time.Second}}).Plan()
+		notices, err := f.record(ctx, t, plan, nil)
+		if err != nil || len(notices) != 2 || f.turns == 0 {
+			t.Fatalf("%v, %d times another file, %+v", err, f.turns, notices)
+		}
+		r := notices[1].(Ended)
+		if want := wholeETW(t, f.data); r.Collections != want || !r.Joined || r.RingCut {
+			t.Errorf("%d collections, want %d: %+v", r.Collections, want, r.Result)
+		}
+		if files := etwFiles(t, notices[1]); len(files) != 2 { // with that of the kernel
+			t.Errorf("files: %q", files)
+		}
+	})
 }
 
 // TestETWRepeat makes as many traces as requested, each with a session of its own.
 func TestETWRepeat(t *testing.T) {
-	f := newETWFake(t)
-	f.first = len(f.data)
-	until, err := condition.Parse("gen>=0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
-	defer stop()
-	after := time.Duration(0)
-	notices, err := f.record(ctx, t, (&Stop{Until: until, After: &after, Files: 2}).Plan(), nil)
-	if err != nil || ctx.Err() != nil || len(notices) != 6 || f.handles != 4 {
-		t.Fatalf("%v, %v, %d sessions, %+v", err, ctx.Err(), f.handles, notices)
-	}
-	for nth, n := range []Notice{notices[2], notices[5]} {
-		r := n.(Ended)
-		if !r.Triggered || !r.Joined || r.Collections == 0 || !strings.HasSuffix(r.Path, fmt.Sprintf("-%d.etl", nth+1)) {
-			t.Errorf("%+v", r.Result)
+	synctest.Test(t, func(t *testing.T) {
+		f := newETWFake(t)
+		f.first = len(f.data)
+		until, err := condition.Parse("gen>=0")
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if files := etwFiles(t, notices[5]); len(files) != 4 {
-		t.Errorf("files: %q", files)
-	}
+		ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+		defer stop()
+		after := time.Duration(0)
+		notices, err := f.record(ctx, t, (&Stop{Until: until, After: &after, Files: 2}).Plan(), nil)
+		if err != nil || ctx.Err() != nil || len(notices) != 6 || f.handles != 4 {
+			t.Fatalf("%v, %v, %d sessions, %+v", err, ctx.Err(), f.handles, notices)
+		}
+		for nth, n := range []Notice{notices[2], notices[5]} {
+			r := n.(Ended)
+			if !r.Triggered || !r.Joined || r.Collections == 0 || !strings.HasSuffix(r.Path, fmt.Sprintf("-%d.etl", nth+1)) {
+				t.Errorf("%+v", r.Result)
+			}
+		}
+		if files := etwFiles(t, notices[5]); len(files) != 4 {
+			t.Errorf("files: %q", files)
+		}
+	})
 }
 
 // TestETWStoppingEvent ends a session at an event.
 func TestETWStoppingEvent(t *testing.T) {
-	f := newETWFake(t)
-	f.first = len(f.data)
-	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
-	defer stop()
-	event := &StoppingEvent{Provider: clr.RuntimeProvider, Name: "GC/Start"}
-	if err := event.Filter.Set("Depth:2"); err != nil {
-		t.Fatal(err)
-	}
-	notices, err := f.record(ctx, t, (&Stop{Event: event}).Plan(), nil)
-	if err != nil || ctx.Err() != nil || len(notices) != 3 {
-		t.Fatalf("%v, %v, %+v", err, ctx.Err(), notices)
-	}
-	if n, ok := notices[1].(Triggered); !ok || n.Trigger.Event != event || n.Process.PID != 179596 {
-		t.Errorf("%+v", notices[1])
-	}
-	if r := notices[2].(Ended); !r.Triggered || r.Joined {
-		t.Errorf("%+v", r.Result)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newETWFake(t)
+		f.first = len(f.data)
+		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+		defer stop()
+		event := &StoppingEvent{Provider: clr.RuntimeProvider, Name: "GC/Start"}
+		if err := event.Filter.Set("Depth:2"); err != nil {
+			t.Fatal(err)
+		}
+		notices, err := f.record(ctx, t, (&Stop{Event: event}).Plan(), nil)
+		if err != nil || ctx.Err() != nil || len(notices) != 3 {
+			t.Fatalf("%v, %v, %+v", err, ctx.Err(), notices)
+		}
+		if n, ok := notices[1].(Triggered); !ok || n.Trigger.Event != event || n.Process.PID != 179596 {
+			t.Errorf("%+v", notices[1])
+		}
+		if r := notices[2].(Ended); !r.Triggered || r.Joined {
+			t.Errorf("%+v", r.Result)
+		}
+	})
 }
 
 // TestETWRundown: with stacks, and only then, the methods of the same processes and the
 // mapped files are listed at the end.
 func TestETWRundown(t *testing.T) {
-	for _, stacks := range []bool{false, true} {
-		f := newETWFake(t)
-		f.stacks, f.rundown = stacks, diag.RundownMethods
-		ctx, stop := context.WithCancel(context.Background())
-		defer stop()
-		time.AfterFunc(300*time.Millisecond, stop)
-		if _, err := f.record(ctx, t, new(Plan), []*diag.Process{{PID: 7}}); err != nil {
-			t.Fatal(err)
-		}
-		const process, images = 1, 4
-		if want := map[bool]byte{false: process, true: process | images}[stacks]; len(f.events) != 1 || f.events[0] != want {
-			t.Errorf("stacks %t: events of the kernel %#x, want %#x", stacks, f.events, want)
-		}
-		if !stacks {
-			if len(f.enable) != 1 || f.enable[0].Parameters.Property != 0 {
-				t.Errorf("enabled without stacks: %+v", f.enable)
+	synctest.Test(t, func(t *testing.T) {
+		for _, stacks := range []bool{false, true} {
+			f := newETWFake(t)
+			f.stacks, f.rundown = stacks, diag.RundownMethods
+			ctx, stop := context.WithCancel(context.Background())
+			defer stop()
+			time.AfterFunc(300*time.Millisecond, stop)
+			if _, err := f.record(ctx, t, new(Plan), []*diag.Process{{PID: 7}}); err != nil {
+				t.Fatal(err)
 			}
-			continue
+			const process, images = 1, 4
+			if want := map[bool]byte{false: process, true: process | images}[stacks]; len(f.events) != 1 || f.events[0] != want {
+				t.Errorf("stacks %t: events of the kernel %#x, want %#x", stacks, f.events, want)
+			}
+			if !stacks {
+				if len(f.enable) != 1 || f.enable[0].Parameters.Property != 0 {
+					t.Errorf("enabled without stacks: %+v", f.enable)
+				}
+				continue
+			}
+			const stackTrace = 4
+			if len(f.enable) != 2 || f.enable[0].Parameters.Property != stackTrace {
+				t.Fatalf("enabled: %+v", f.enable)
+			}
+			last := f.enable[1]
+			if last.Provider != clr.RundownGUID || last.Level != 5 || last.Any != diag.RundownMethods || !reflect.DeepEqual(last.Parameters.Filters, f.enable[0].Parameters.Filters) {
+				t.Errorf("rundown: %+v", last)
+			}
 		}
-		const stackTrace = 4
-		if len(f.enable) != 2 || f.enable[0].Parameters.Property != stackTrace {
-			t.Fatalf("enabled: %+v", f.enable)
-		}
-		last := f.enable[1]
-		if last.Provider != clr.RundownGUID || last.Level != 5 || last.Any != diag.RundownMethods || !reflect.DeepEqual(last.Parameters.Filters, f.enable[0].Parameters.Filters) {
-			t.Errorf("rundown: %+v", last)
-		}
-	}
+	})
 }
 
 func TestETWProviders(t *testing.T) {
@@ -461,31 +474,33 @@ func TestETWEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newETWFake(t)
-			f.first, f.fills, f.dies = len(f.data), c.fills, c.dies
-			ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
-			defer stop()
-			notices, err := f.record(ctx, t, c.stop.Plan(), nil)
-			if ctx.Err() != nil || len(f.paths) > 0 || f.handles != 2 {
-				t.Fatalf("%v, still running: %v, %d sessions", ctx.Err(), f.paths, f.handles)
-			}
-			output, isOutput := errors.AsType[*OutputError](err)
-			if isOutput != c.fills || c.fills != errors.Is(err, etwsession.ErrDiskFull) || !c.fills && err != nil {
-				t.Fatal(err)
-			}
-			r, ok := notices[len(notices)-1].(Ended)
-			if !ok || (r.Failed != nil) != c.fills || r.Displaced == c.fills || r.Joined != c.stop.Plan().Ring {
-				t.Fatalf("%+v", notices)
-			}
-			if c.fills && output.Name != r.Path || c.fills && !c.dies && r.ETW.Buffers == 0 {
-				t.Errorf("%v, lost %+v", err, *r.ETW)
-			}
-			if want := wholeETW(t, f.data); r.Collections != want {
-				t.Errorf("%d collections, want %d", r.Collections, want)
-			}
-			if files := etwFiles(t, r); len(files) != 2 {
-				t.Errorf("files: %q", files)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				f := newETWFake(t)
+				f.first, f.fills, f.dies = len(f.data), c.fills, c.dies
+				ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+				defer stop()
+				notices, err := f.record(ctx, t, c.stop.Plan(), nil)
+				if ctx.Err() != nil || len(f.paths) > 0 || f.handles != 2 {
+					t.Fatalf("%v, still running: %v, %d sessions", ctx.Err(), f.paths, f.handles)
+				}
+				output, isOutput := errors.AsType[*OutputError](err)
+				if isOutput != c.fills || c.fills != errors.Is(err, etwsession.ErrDiskFull) || !c.fills && err != nil {
+					t.Fatal(err)
+				}
+				r, ok := notices[len(notices)-1].(Ended)
+				if !ok || (r.Failed != nil) != c.fills || r.Displaced == c.fills || r.Joined != c.stop.Plan().Ring {
+					t.Fatalf("%+v", notices)
+				}
+				if c.fills && output.Name != r.Path || c.fills && !c.dies && r.ETW.Buffers == 0 {
+					t.Errorf("%v, lost %+v", err, *r.ETW)
+				}
+				if want := wholeETW(t, f.data); r.Collections != want {
+					t.Errorf("%d collections, want %d", r.Collections, want)
+				}
+				if files := etwFiles(t, r); len(files) != 2 {
+					t.Errorf("files: %q", files)
+				}
+			})
 		})
 	}
 }
@@ -493,36 +508,38 @@ func TestETWEnds(t *testing.T) {
 // TestETWNoRoom: a session that cannot start because the disk is full leaves an earlier
 // trace at the path, and nothing else. One that has run replaces both files of it.
 func TestETWNoRoom(t *testing.T) {
-	f := newETWFake(t)
-	var notices []Notice
-	e := f.etw(t, new(Plan), nil, &notices)
-	path := filepath.Join(t.TempDir(), "x.etl")
-	e.Options.Output = path
-	kernel := etwsession.KernelPath(path)
-	for _, name := range []string{path, kernel} {
-		if err := os.WriteFile(name, []byte("earlier"), 0o600); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		f := newETWFake(t)
+		var notices []Notice
+		e := f.etw(t, new(Plan), nil, &notices)
+		path := filepath.Join(t.TempDir(), "x.etl")
+		e.Options.Output = path
+		kernel := etwsession.KernelPath(path)
+		for _, name := range []string{path, kernel} {
+			if err := os.WriteFile(name, []byte("earlier"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.noRoom = true
+		if err := e.Run(context.Background()); !errors.Is(err, etwsession.StatusDiskFull) || len(notices) > 0 {
+			t.Fatalf("%v, %+v", err, notices)
+		}
+		for _, name := range []string{path, kernel} {
+			if b, err := os.ReadFile(name); err != nil || string(b) != "earlier" {
+				t.Fatalf("%s: %q, %v", name, b, err)
+			}
+		}
+		f.noRoom, f.denied = false, true
+		ctx, stop := context.WithCancel(context.Background())
+		time.AfterFunc(300*time.Millisecond, stop)
+		if err := e.Run(ctx); err != nil {
 			t.Fatal(err)
 		}
-	}
-	f.noRoom = true
-	if err := e.Run(context.Background()); !errors.Is(err, etwsession.StatusDiskFull) || len(notices) > 0 {
-		t.Fatalf("%v, %+v", err, notices)
-	}
-	for _, name := range []string{path, kernel} {
-		if b, err := os.ReadFile(name); err != nil || string(b) != "earlier" {
-			t.Fatalf("%s: %q, %v", name, b, err)
+		if info, err := os.Stat(path); err != nil || info.Size() != int64(len(f.data)) {
+			t.Errorf("%v, %v", info, err)
 		}
-	}
-	f.noRoom, f.denied = false, true
-	ctx, stop := context.WithCancel(context.Background())
-	time.AfterFunc(300*time.Millisecond, stop)
-	if err := e.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(path); err != nil || info.Size() != int64(len(f.data)) {
-		t.Errorf("%v, %v", info, err)
-	}
-	if files := etwFiles(t, Ended{&Result{Path: path}}); len(files) != 1 {
-		t.Errorf("files: %q", files)
-	}
+		if files := etwFiles(t, Ended{&Result{Path: path}}); len(files) != 1 {
+			t.Errorf("files: %q", files)
+		}
+	})
 }

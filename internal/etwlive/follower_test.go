@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf16"
 
@@ -155,35 +156,37 @@ func TestFollow(t *testing.T) {
 		"disk full": {(*fake).fill, etwsession.ErrDiskFull},
 	} {
 		t.Run(name, func(t *testing.T) {
-			temporary(t)
-			f := newFake(t)
-			follower := New(f)
-			p := &diag.Process{PID: pid, Name: "web"}
-			ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
-			defer stop()
-			var kinds []live.Kind
-			var numbers []uint32
-			for u, err := range follower.Follow(ctx, p) {
-				if err != nil || u.Process != p || u.Kind != live.Ended && u.Err != nil || u.Kind == live.Ended && !errors.Is(u.Err, c.why) {
-					t.Fatal(err, u)
-				}
-				kinds = append(kinds, u.Kind)
-				if u.Kind == live.Collected {
-					numbers = append(numbers, u.Collection.Number)
-					if u.Start.Year() != 2023 {
-						t.Errorf("it started at %v", u.Start)
+			synctest.Test(t, func(t *testing.T) {
+				temporary(t)
+				f := newFake(t)
+				follower := New(f)
+				p := &diag.Process{PID: pid, Name: "web"}
+				ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+				defer stop()
+				var kinds []live.Kind
+				var numbers []uint32
+				for u, err := range follower.Follow(ctx, p) {
+					if err != nil || u.Process != p || u.Kind != live.Ended && u.Err != nil || u.Kind == live.Ended && !errors.Is(u.Err, c.why) {
+						t.Fatal(err, u)
+					}
+					kinds = append(kinds, u.Kind)
+					if u.Kind == live.Collected {
+						numbers = append(numbers, u.Collection.Number)
+						if u.Start.Year() != 2023 {
+							t.Errorf("it started at %v", u.Start)
+						}
+					}
+					if len(numbers) == 2 {
+						c.end(f)
 					}
 				}
-				if len(numbers) == 2 {
-					c.end(f)
+				if !slices.Equal(kinds, []live.Kind{live.Attached, live.Collected, live.Collected, live.Ended}) || !slices.Equal(numbers, []uint32{1, 2}) {
+					t.Errorf("%v, collections %v", kinds, numbers)
 				}
-			}
-			if !slices.Equal(kinds, []live.Kind{live.Attached, live.Collected, live.Collected, live.Ended}) || !slices.Equal(numbers, []uint32{1, 2}) {
-				t.Errorf("%v, collections %v", kinds, numbers)
-			}
-			if ctx.Err() != nil || len(f.running) > 0 {
-				t.Errorf("%v, %d sessions still run", ctx.Err(), len(f.running))
-			}
+				if ctx.Err() != nil || len(f.running) > 0 {
+					t.Errorf("%v, %d sessions still run", ctx.Err(), len(f.running))
+				}
+			})
 		})
 	}
 }

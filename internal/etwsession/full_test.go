@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gctrail/gctrail/etl"
@@ -37,45 +38,47 @@ func TestEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFake()
-			f.first = bytes.Join(buffersOf(t, realTraces[0]), nil)
-			s, err := Start(f, &Options{Path: filepath.Join(t.TempDir(), "x.etl")})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
-			defer stop()
-			queries := 0
-			f.queried = func() {
-				switch queries++; {
-				case queries == 1:
-					c.first(f)
-				case queries == 3 && c.done != nil:
-					c.done(f)
-					stop()
-				}
-			}
-			follower, err := Follow(ctx, s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer follower.Close()
-			events := 0
-			for _, err := range follower.Reader(etl.Options{}).Events() {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFake()
+				f.first = bytes.Join(buffersOf(t, realTraces[0]), nil)
+				s, err := Start(f, &Options{Path: filepath.Join(t.TempDir(), "x.etl")})
 				if err != nil {
 					t.Fatal(err)
 				}
-				events++
-			}
-			if !errors.Is(follower.End(), c.want) || follower.Err() != nil || len(f.started) > 0 || events == 0 {
-				t.Errorf("ended because of %v, want %v; error %v, still running: %d, %d events", follower.End(), c.want, follower.Err(), len(f.started), events)
-			}
-			if want := map[bool]int{true: 1, false: 3}[c.done == nil]; queries != want {
-				t.Errorf("%d queries, want %d", queries, want)
-			}
-			if follower.Loss() != f.lost && len(f.fail) == 0 && !errors.Is(c.want, ErrStopped) {
-				t.Errorf("lost %v, want %v", follower.Loss(), f.lost)
-			}
+				ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+				defer stop()
+				queries := 0
+				f.queried = func() {
+					switch queries++; {
+					case queries == 1:
+						c.first(f)
+					case queries == 3 && c.done != nil:
+						c.done(f)
+						stop()
+					}
+				}
+				follower, err := Follow(ctx, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer follower.Close()
+				events := 0
+				for _, err := range follower.Reader(etl.Options{}).Events() {
+					if err != nil {
+						t.Fatal(err)
+					}
+					events++
+				}
+				if !errors.Is(follower.End(), c.want) || follower.Err() != nil || len(f.started) > 0 || events == 0 {
+					t.Errorf("ended because of %v, want %v; error %v, still running: %d, %d events", follower.End(), c.want, follower.Err(), len(f.started), events)
+				}
+				if want := map[bool]int{true: 1, false: 3}[c.done == nil]; queries != want {
+					t.Errorf("%d queries, want %d", queries, want)
+				}
+				if follower.Loss() != f.lost && len(f.fail) == 0 && !errors.Is(c.want, ErrStopped) {
+					t.Errorf("lost %v, want %v", follower.Loss(), f.lost)
+				}
+			})
 		})
 	}
 }
@@ -84,68 +87,72 @@ func TestEnd(t *testing.T) {
 // which does not end the first.
 func TestOtherLoss(t *testing.T) {
 	t.Parallel()
-	f := newFake()
-	f.first = bytes.Join(buffersOf(t, realTraces[0]), nil)
-	dir := t.TempDir()
-	s, err := Start(f, &Options{Path: filepath.Join(dir, "x.etl")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := StartKernel(f, filepath.Join(dir, "x.kernel.etl"), Limits{}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
-	defer stop()
-	queries := 0
-	f.queried = func() {
-		switch queries++; queries { // of the kernel's and the first, in turn
-		case 1:
-			f.lost = Loss{Events: 5, Buffers: 2}
-		case 2:
-			f.lost = Loss{}
-		case 3:
-			delete(f.started, k.name)
-		case 6:
-			stop()
-		}
-	}
-	follower, err := Follow(ctx, s, k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer follower.Close()
-	for _, err := range follower.Reader(etl.Options{}).Events() {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.first = bytes.Join(buffersOf(t, realTraces[0]), nil)
+		dir := t.TempDir()
+		s, err := Start(f, &Options{Path: filepath.Join(dir, "x.etl")})
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	if want := (Loss{Events: 5, Buffers: 2}); follower.OtherLoss() != want || follower.Loss() != (Loss{}) || follower.End() != nil || follower.Err() != nil {
-		t.Errorf("lost %v, want %v; the first %v, ended because of %v, error %v", follower.OtherLoss(), want, follower.Loss(), follower.End(), follower.Err())
-	}
+		k, err := StartKernel(f, filepath.Join(dir, "x.kernel.etl"), Limits{}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+		defer stop()
+		queries := 0
+		f.queried = func() {
+			switch queries++; queries { // of the kernel's and the first, in turn
+			case 1:
+				f.lost = Loss{Events: 5, Buffers: 2}
+			case 2:
+				f.lost = Loss{}
+			case 3:
+				delete(f.started, k.name)
+			case 6:
+				stop()
+			}
+		}
+		follower, err := Follow(ctx, s, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer follower.Close()
+		for _, err := range follower.Reader(etl.Options{}).Events() {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := (Loss{Events: 5, Buffers: 2}); follower.OtherLoss() != want || follower.Loss() != (Loss{}) || follower.End() != nil || follower.Err() != nil {
+			t.Errorf("lost %v, want %v; the first %v, ended because of %v, error %v", follower.OtherLoss(), want, follower.Loss(), follower.End(), follower.Err())
+		}
+	})
 }
 
 // TestNoRoom: a session without a file on a full disk reports that there is no room, and
 // none of its files is left.
 func TestNoRoom(t *testing.T) {
-	f := newFake()
-	dir := t.TempDir()
-	s, err := Start(f, &Options{Path: filepath.Join(dir, "x.etl")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.first = []byte("the first buffer")
-	k, err := StartKernel(f, filepath.Join(dir, "x.kernel.etl"), Limits{}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.free = 0
-	if _, err := Follow(context.Background(), k, s); !errors.Is(err, ErrDiskFull) || len(f.started) > 0 {
-		t.Errorf("%v, still running: %d", err, len(f.started))
-	}
-	if left := filesIn(t, dir); len(left) > 0 {
-		t.Errorf("left: %q", left)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		dir := t.TempDir()
+		s, err := Start(f, &Options{Path: filepath.Join(dir, "x.etl")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.first = []byte("the first buffer")
+		k, err := StartKernel(f, filepath.Join(dir, "x.kernel.etl"), Limits{}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.free = 0
+		if _, err := Follow(context.Background(), k, s); !errors.Is(err, ErrDiskFull) || len(f.started) > 0 {
+			t.Errorf("%v, still running: %d", err, len(f.started))
+		}
+		if left := filesIn(t, dir); len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+	})
 }
 
 func filesIn(t testing.TB, dir string) (names []string) {

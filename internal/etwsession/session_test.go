@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -185,14 +186,16 @@ func TestErrors(t *testing.T) {
 // TestNoFile: a system that only claims to have started a session, like Wine, is
 // detected, and the session is stopped.
 func TestNoFile(t *testing.T) {
-	f := newFake()
-	s, err := Start(f, &Options{Path: filepath.Join(t.TempDir(), "x.etl")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Follow(context.Background(), s); !errors.Is(err, ErrNoFile) || len(f.started) > 0 {
-		t.Errorf("%v, still running: %d", err, len(f.started))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		s, err := Start(f, &Options{Path: filepath.Join(t.TempDir(), "x.etl")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Follow(context.Background(), s); !errors.Is(err, ErrNoFile) || len(f.started) > 0 {
+			t.Errorf("%v, still running: %d", err, len(f.started))
+		}
+	})
 }
 
 // TestFollow reads a file that a session writes, until ctx is done, or somebody else
@@ -200,51 +203,53 @@ func TestNoFile(t *testing.T) {
 func TestFollow(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("killed %t", killed), func(t *testing.T) {
-			file := etltest.New()
-			file.Header.Time = 0
-			for i := range 4 {
-				b := file.Buffer(0)
-				b.Flushed = int64(i+1) * 10_000_000
-				b.Event(etltest.Event{Type: etltest.Event64, Time: b.Flushed - 1, PID: 7, TID: 1, Provider: etltest.Runtime, ID: 1})
-			}
-			data := file.Bytes()
-			const buffer = 0x1000
-			f := newFake()
-			f.first = data[:buffer+100]
-			path := filepath.Join(t.TempDir(), "x.etl")
-			s, err := Start(f, &Options{Path: path})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, stop := context.WithTimeout(context.Background(), time.Minute)
-			defer stop()
-			follower, err := Follow(ctx, s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer follower.Close()
-			if err := os.WriteFile(path, data[:3*buffer], 0o600); err != nil {
-				t.Fatal(err)
-			}
-			n := 0
-			for _, err := range follower.Reader(etl.Options{Want: func(d *trace.Descriptor) bool { return d.Provider == clr.RuntimeProvider }}).Events() {
+			synctest.Test(t, func(t *testing.T) {
+				file := etltest.New()
+				file.Header.Time = 0
+				for i := range 4 {
+					b := file.Buffer(0)
+					b.Flushed = int64(i+1) * 10_000_000
+					b.Event(etltest.Event{Type: etltest.Event64, Time: b.Flushed - 1, PID: 7, TID: 1, Provider: etltest.Runtime, ID: 1})
+				}
+				data := file.Bytes()
+				const buffer = 0x1000
+				f := newFake()
+				f.first = data[:buffer+100]
+				path := filepath.Join(t.TempDir(), "x.etl")
+				s, err := Start(f, &Options{Path: path})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if n++; n == 2 { // both were emitted because nothing more was written
-					if err := os.WriteFile(path, data, 0o600); err != nil {
+				ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+				defer stop()
+				follower, err := Follow(ctx, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer follower.Close()
+				if err := os.WriteFile(path, data[:3*buffer], 0o600); err != nil {
+					t.Fatal(err)
+				}
+				n := 0
+				for _, err := range follower.Reader(etl.Options{Want: func(d *trace.Descriptor) bool { return d.Provider == clr.RuntimeProvider }}).Events() {
+					if err != nil {
 						t.Fatal(err)
 					}
-					if killed {
-						_ = s.system.Control(0, s.name, forControl(), controlStop)
-					} else {
-						stop()
+					if n++; n == 2 { // both were emitted because nothing more was written
+						if err := os.WriteFile(path, data, 0o600); err != nil {
+							t.Fatal(err)
+						}
+						if killed {
+							_ = s.system.Control(0, s.name, forControl(), controlStop)
+						} else {
+							stop()
+						}
 					}
 				}
-			}
-			if n != 4 || len(f.started) > 0 || follower.Err() != nil || follower.Bytes() != int64(len(data)) {
-				t.Errorf("%d events, still running: %d, error %v, %d bytes", n, len(f.started), follower.Err(), follower.Bytes())
-			}
+				if n != 4 || len(f.started) > 0 || follower.Err() != nil || follower.Bytes() != int64(len(data)) {
+					t.Errorf("%d events, still running: %d, error %v, %d bytes", n, len(f.started), follower.Err(), follower.Bytes())
+				}
+			})
 		})
 	}
 }
