@@ -1,5 +1,5 @@
 // Converts traces, and reads each file with another program's reader: its figures must
-// be those of gctrail gcs and gctrail allocs.
+// be those of gctrail gcs, gctrail allocs and the other lists.
 //
 //   npm ci --ignore-scripts && node check.mjs GCTRAIL TRACE...
 //
@@ -202,6 +202,30 @@ async function tables(name, trace, want, db) {
   await all('DuckDB, csv', `read_csv('${convert(trace, 'x.csv')}')`, { 'count(*)': want.gcs, 'sum(heap_after_bytes::BIGINT)': want.heapAfter });
 }
 
+const everyList = [
+  ['gcs', '--per-heap'], ['gcs', '--metrics'], ['allocs', '--by', 'type,stack'], ['pins'], ['handles'], ['finalizers'], ['joins'], ['joins', '--tunings'],
+  ['heap'], ['heap', '--per-heap'], ['phases'], ['phases', '--blocking'], ['pauses'], ['pauses', '--show', 'windows'], ['pauses', '--show', 'bottlenecks'],
+];
+
+// lists compares the Parquet of every list with its JSON lines: its rows, and in each
+// column the values that are known and the sum of the numbers.
+async function lists(name, trace, db) {
+  for (const list of everyList) {
+    const rows = lines([...list, '--format', 'jsonl', trace]);
+    const file = join(work, 'list.parquet');
+    run(gctrail, [...list, '--format', 'parquet', trace, '-o', file]);
+    const reader = `DuckDB, ${list.join(' ')}`;
+    const [[count]] = (await db.runAndReadAll(`SELECT count(*) FROM '${file}'`)).getRows();
+    equal(name, reader, 'rows', count, rows.length);
+    for (const key of Object.keys(rows[0] ?? {})) {
+      const numbers = rows.some((row) => typeof row[key] === 'number');
+      const [[known, total]] = (await db.runAndReadAll(`SELECT count("${key}"), ${numbers ? `sum("${key}")::DOUBLE` : '0'} FROM '${file}'`)).getRows();
+      equal(name, reader, `known ${key}`, known, rows.filter((row) => row[key] !== null).length);
+      if (numbers) equal(name, reader, key, total, sum(rows, key) + 0.0);
+    }
+  }
+}
+
 function openmetrics(name, trace, want) {
   const data = join(work, 'tsdb');
   rmSync(data, { recursive: true, force: true });
@@ -241,6 +265,7 @@ for (const trace of traces) {
   if (process.env.TRACE_PROCESSOR) await traceProcessor(name, trace, want, process.env.TRACE_PROCESSOR); else skipped.push("Perfetto's trace processor");
   await firefox(name, trace, want);
   await tables(name, trace, want, db);
+  await lists(name, trace, db);
   if (has('promtool')) openmetrics(name, trace, want); else skipped.push('promtool');
   json(name, trace);
   console.log(`${name}: ${want.gcs} GCs, ${want.pauses} pauses, ${want.allocated} bytes allocated, ${want.events} events`);
