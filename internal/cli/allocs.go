@@ -6,13 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/list"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/text"
@@ -36,12 +35,16 @@ var allocBys = map[string]alloc.By{
 	"heap":       alloc.ByHeap,
 }
 
-func newAllocsCmd(std *stdio) *cobra.Command {
-	opts := allocsOptions{
-		listing: newListing(),
+func newAllocsOptions() *allocsOptions {
+	return &allocsOptions{
+		listing: newListing("allocs", list.Names((&allocSection{}).fields(alloc.ByType|alloc.ByStack|alloc.ByMethod))),
 		by:      choice{"type", []string{"type", "stack", "type,stack", "method", "heap"}},
 		source:  choice{"auto", []string{"auto", alloc.Sampled.String(), alloc.Tick.String(), alloc.Object.String()}},
 	}
+}
+
+func newAllocsCmd(std *stdio) *cobra.Command {
+	opts := newAllocsOptions()
 	cmd := &cobra.Command{
 		Use:        "allocs FILE...",
 		SuggestFor: []string{"allocations", "memory"},
@@ -76,11 +79,10 @@ unknown.`,
 	opts.perfMap.addFlag(flags)
 	std.complete(cmd, "by", opts.by.of)
 	std.complete(cmd, "source", opts.source.of)
-	names := list.Names((&allocSection{}).fields(alloc.ByType | alloc.ByStack | alloc.ByMethod))
-	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
-		return opts.list(ctx, std, out, paths)
-	})
+	return opts.newCmd(std, cmd, opts.run)
 }
+
+func (o *allocsOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }
 
 // list writes the allocations of one trace.
 func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {

@@ -67,7 +67,7 @@ inconclusive check passes, unless the budget has cannot_tell: fail.`,
   gctrail check --budget gc-budget.yaml --format github traces/`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkTimes(cmd, &opts.Selection); err != nil {
+			if err := asUsage(cmd, timesConflict(&opts.Selection)); err != nil {
 				return err
 			}
 			opts.traces = args

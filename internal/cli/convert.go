@@ -68,7 +68,7 @@ stacks with names need collect --profile gc-alloc.`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.files = args
-			if err := opts.check(cmd, args); err != nil {
+			if err := asUsage(cmd, opts.conflict(args)); err != nil {
 				return err
 			}
 			if err := opts.choose(cmd); err != nil {

@@ -102,7 +102,7 @@ func demoGCs(ctx context.Context, std *stdio, out *output) error {
 		return err
 	}
 	defer r.Close()
-	opts := gcsOptions{listing: newListing()}
+	opts := newGCsOptions()
 	opts.file = &list.File{Out: out, Format: list.Table}
 	w := opts.newWriter(std, out)
 	if err := w.begin(r); err != nil {

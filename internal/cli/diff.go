@@ -51,7 +51,7 @@ gctrail run, and those of --profile gc-alloc, have it.`,
   gctrail diff --format html -o diff.html before.nettrace after.nettrace
   gctrail diff --format json b1.nettrace b2.nettrace -- a1.nettrace a2.nettrace`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cmp.Or(checkTimes(cmd, &opts.Selection), opts.sides(cmd, args)); err != nil {
+			if err := cmp.Or(asUsage(cmd, timesConflict(&opts.Selection)), opts.sides(cmd, args)); err != nil {
 				return err
 			}
 			return opts.run(cmd.Context(), std)

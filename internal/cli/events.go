@@ -46,7 +46,7 @@ may be - for standard input.`,
 			if len(args) > 1 && !opts.merge {
 				return usagef(cmd, "expected one file, got %d; use --merge to read several as one", len(args))
 			}
-			if err := opts.check(cmd, args); err != nil {
+			if err := asUsage(cmd, opts.conflict(args)); err != nil {
 				return err
 			}
 			opts.paged = !cmd.Flags().Changed("format")

@@ -54,6 +54,14 @@ func usagef(cmd *cobra.Command, format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...), cmd.CommandPath()}
 }
 
+// asUsage returns the usageError of cmd for err, if there is one.
+func asUsage(cmd *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &usageError{err, cmd.CommandPath()}
+}
+
 // An inputError describes what is wrong with a file that was to be read.
 type inputError struct {
 	name string

@@ -6,13 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/list"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/handle"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -24,8 +23,14 @@ var finalizerFields = []list.Field[handle.Finalized]{
 	{Name: "type", Heading: "type", Left: true, Type: column.Text, Value: func(r *handle.Finalized) column.Value { return list.Word(r.Type) }},
 }
 
+type finalizersOptions struct{ listing }
+
+func newFinalizersOptions() *finalizersOptions {
+	return &finalizersOptions{newListing("finalizers", list.Names(finalizerFields))}
+}
+
 func newFinalizersCmd(std *stdio) *cobra.Command {
-	opts := newListing()
+	opts := newFinalizersOptions()
 	cmd := &cobra.Command{
 		Use:        "finalizers FILE...",
 		SuggestFor: []string{"finalization"},
@@ -42,29 +47,35 @@ gcheapandtypenames:
 		Example: `  gctrail finalizers app.nettrace
   gctrail finalizers --format csv --top 10 app.nettrace`,
 	}
-	return opts.command(std, cmd, list.Names(finalizerFields), func(ctx context.Context, out *output, paths []string) error {
-		var model handle.Finalizers
-		l := modelList[handle.Finalization, handle.Finalized]{
-			wants: model.Wants, feed: model.Feed, fields: finalizerFields,
-			pid:  func(f handle.Finalization) uint64 { return f.PID },
-			rows: func(f handle.Finalization) []handle.Finalized { return model.Rows(f.PID) },
-			none: lack{what: "finalization events", recording: report.RecordFinalizers},
+	return opts.newCmd(std, cmd, opts.run)
+}
+
+func (o *finalizersOptions) run(ctx context.Context, std *stdio) error {
+	return o.each(ctx, std, o.list)
+}
+
+func (o *finalizersOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
+	var model handle.Finalizers
+	l := modelList[handle.Finalization, handle.Finalized]{
+		wants: model.Wants, feed: model.Feed, fields: finalizerFields,
+		pid:  func(f handle.Finalization) uint64 { return f.PID },
+		rows: func(f handle.Finalization) []handle.Finalized { return model.Rows(f.PID) },
+		none: lack{what: "finalization events", recording: report.RecordFinalizers},
+	}
+	format := ""
+	l.totals = func(scan *scanned) []handle.Finalization {
+		format = scan.Info().Format
+		return model.Processes()
+	}
+	l.head = func(p *text.Page, of *gc.Process, f handle.Finalization) {
+		finalizersHead(p, of, f)
+		named := slices.ContainsFunc(model.Rows(f.PID), func(r handle.Finalized) bool { return r.Type != "" })
+		if !named && max(f.Objects, f.Finalized) > 0 {
+			writeUntyped(p, report.Record(of, format, report.RecordFinalizers))
 		}
-		format := ""
-		l.totals = func(scan *scanned) []handle.Finalization {
-			format = scan.Info().Format
-			return model.Processes()
-		}
-		l.head = func(p *text.Page, of *gc.Process, f handle.Finalization) {
-			finalizersHead(p, of, f)
-			named := slices.ContainsFunc(model.Rows(f.PID), func(r handle.Finalized) bool { return r.Type != "" })
-			if !named && max(f.Objects, f.Finalized) > 0 {
-				writeUntyped(p, report.Record(of, format, report.RecordFinalizers))
-			}
-		}
-		model.Types = l.naming.wantTypes()
-		return l.list(ctx, &opts, std, out, paths)
-	})
+	}
+	model.Types = l.naming.wantTypes()
+	return l.list(ctx, &o.listing, std, out, paths)
 }
 
 func finalizersHead(p *text.Page, of *gc.Process, f handle.Finalization) {

@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"slices"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/gc"
@@ -29,23 +29,23 @@ func addSelection(flags *pflag.FlagSet, s *selection.Selection) {
 	flags.Var(&s.To, "to", "end at this time, in the same forms")
 }
 
-// checkTimes refuses an end that is not after the start. It cannot compare a time of day
+// timesConflict refuses an end that is not after the start. It cannot compare a time of day
 // with one from the start of the trace.
-func checkTimes(cmd *cobra.Command, s *selection.Selection) error {
+func timesConflict(s *selection.Selection) error {
 	if s.From.Given && s.To.Given && s.From.At.IsZero() == s.To.At.IsZero() && s.From.After(s.To.At) >= s.To.After(s.To.At) {
-		return usagef(cmd, "--from must be before --to: give the earlier time to --from")
+		return errors.New("--from must be before --to: give the earlier time to --from")
 	}
 	return nil
 }
 
-// check refuses names of processes for standard input: a trace may have them only at its
+// conflict refuses names of processes for standard input: a trace may have them only at its
 // end, and must then be read twice.
-func (s *inputFlags) check(cmd *cobra.Command, files []string) error {
-	if err := checkTimes(cmd, &s.Selection); err != nil {
+func (s *inputFlags) conflict(files []string) error {
+	if err := timesConflict(&s.Selection); err != nil {
 		return err
 	}
 	if s.Process != "" && slices.Contains(files, "-") {
-		return usagef(cmd, "--process needs a file that can be read twice; use --pid")
+		return errors.New("--process needs a file that can be read twice; use --pid")
 	}
 	return nil
 }

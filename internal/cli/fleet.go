@@ -117,7 +117,7 @@ type question struct {
 }
 
 func newQuestion() question {
-	return question{listing: newListing(), from: ago{after: 24 * time.Hour, given: true}}
+	return question{listing: newListing("fleet", nil), from: ago{after: 24 * time.Hour, given: true}}
 }
 
 // addFlags adds the flags that select rows and shape the answer.

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/list"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/fleet"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
 )
 

@@ -35,14 +35,18 @@ type gcsOptions struct {
 	perfview string          // which of PerfView's tables; empty for none
 }
 
-func newGCsCmd(std *stdio) *cobra.Command {
-	opts := gcsOptions{
-		listing:     newListing(),
+func newGCsOptions() *gcsOptions {
+	return &gcsOptions{
+		listing:     newListing("gcs", nil),
 		metricsAs:   choice{asOwn, []string{asOwn, asTraceEvent}},
 		generations: choices{kind: "N", of: []string{"0", "1", "2"}},
 		kinds:       choices{kind: "KIND", of: []string{gc.Blocking.String(), gc.Background.String(), gc.Foreground.String()}},
 		reasons:     choices{kind: "NAME", of: reasons()},
 	}
+}
+
+func newGCsCmd(std *stdio) *cobra.Command {
+	opts := newGCsOptions()
 	cmd := &cobra.Command{
 		Use:        "gcs FILE...",
 		SuggestFor: []string{"collections", "log", "list-gcs"},
@@ -76,12 +80,6 @@ and process, are not PerfView's, which writes a file for each process.`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.files = args
-			if err := cmp.Or(opts.choose(), opts.checkPauseAbove(), opts.checkPerHeap(), opts.checkMetrics(), refuseBinary(std, opts.format.value, opts.output)); err != nil {
-				return usagef(cmd, "%v", err)
-			}
-			if err := opts.check(cmd, args); err != nil {
-				return err
-			}
 			return opts.run(cmd.Context(), std)
 		},
 	}
@@ -133,7 +131,10 @@ func columnHelp() string {
 }
 
 func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
-	o.table = "collections"
+	err := o.usage(cmp.Or(o.choose(), o.checkPauseAbove(), o.checkPerHeap(), o.checkMetrics()))
+	if err := cmp.Or(err, o.validate(std)); err != nil {
+		return err
+	}
 	out, err := o.create(std, o.files)
 	if err != nil {
 		return err
@@ -255,6 +256,7 @@ func (o *gcsOptions) newWriter(std *stdio, out *output) gcWriter {
 	if o.perHeap {
 		return &heapRows{stream, list.NewWriter(o.file, gcHeapFields()), 0}
 	}
+	o.file.Name = "collections" // as convert calls them
 	w := &collectionRows{stream: stream}
 	start := func() time.Time { return w.r.Info().Start }
 	w.rows = list.NewWriter(o.file, o.fields(start))

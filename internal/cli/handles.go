@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/list"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/handle"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -24,8 +23,15 @@ type handlesOptions struct {
 	perfMap perfMapFlag
 }
 
+func newHandlesOptions() *handlesOptions {
+	return &handlesOptions{
+		listing: newListing("handles", list.Names((&handleSection{}).fields(true))),
+		by:      choice{"kind", []string{"kind", "kind,stack"}},
+	}
+}
+
 func newHandlesCmd(std *stdio) *cobra.Command {
-	opts := handlesOptions{listing: newListing(), by: choice{"kind", []string{"kind", "kind,stack"}}}
+	opts := newHandlesOptions()
 	cmd := &cobra.Command{
 		Use:   "handles FILE...",
 		Short: "List the GC handles that a program creates and leaves open",
@@ -47,11 +53,10 @@ stack walk does not see.
 	flags.Var(&opts.by, "by", "group by kind, or by kind,stack (where they are created)")
 	opts.perfMap.addFlag(flags)
 	std.complete(cmd, "by", opts.by.of)
-	names := list.Names((&handleSection{}).fields(true))
-	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
-		return opts.list(ctx, std, out, paths)
-	})
+	return opts.newCmd(std, cmd, opts.run)
 }
+
+func (o *handlesOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }
 
 func (o *handlesOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	var model handle.Handles

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gctrail/gctrail/internal/list"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/segment"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -123,8 +122,12 @@ type heapOptions struct{ listing }
 // maxHeapRows bounds the rows of a table, which are held until the trace's end.
 const maxHeapRows = 1 << 16
 
+func newHeapOptions() *heapOptions {
+	return &heapOptions{newListing("heap", append(list.Names(heapFields(false)), "heap"))}
+}
+
 func newHeapCmd(std *stdio) *cobra.Command {
-	opts := heapOptions{newListing()}
+	opts := newHeapOptions()
 	cmd := &cobra.Command{
 		Use:   "heap FILE...",
 		Short: "Show the heap after each collection: generations, free space",
@@ -143,10 +146,10 @@ are known per heap.`,
   gctrail heap --per-heap --format csv app.nettrace`,
 	}
 	cmd.Flags().BoolVar(&opts.perHeap, "per-heap", false, "one row for each heap of a collection")
-	return opts.command(std, cmd, append(list.Names(heapFields(false)), "heap"), func(ctx context.Context, out *output, paths []string) error {
-		return opts.list(ctx, std, out, paths)
-	})
+	return opts.newCmd(std, cmd, opts.run)
 }
+
+func (o *heapOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }
 
 // A heapTable is the rows of one process.
 type heapTable struct {

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gctrail/gctrail/internal/list"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -52,8 +51,12 @@ type joinsOptions struct {
 	tunings bool
 }
 
+func newJoinsOptions() *joinsOptions {
+	return &joinsOptions{listing: newListing("joins", slices.Concat(list.Names(joinFields(true)), list.Names(tuningFields())[2:]))}
+}
+
 func newJoinsCmd(std *stdio) *cobra.Command {
-	opts := joinsOptions{listing: newListing()}
+	opts := newJoinsOptions()
 	cmd := &cobra.Command{
 		Use:   "joins FILE...",
 		Short: "Show how the heaps of server GC wait for each other",
@@ -79,13 +82,14 @@ events come with every profile for GC.`,
   gctrail joins --tunings app.nettrace`,
 	}
 	cmd.Flags().BoolVar(&opts.tunings, "tunings", false, "show how server GC adapts the number of its heaps (DATAS)")
-	names := slices.Concat(list.Names(joinFields(true)), list.Names(tuningFields())[2:])
-	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
-		if opts.tunings {
-			return opts.listTunings(ctx, std, out, paths)
-		}
-		return opts.list(ctx, std, out, paths)
-	})
+	return opts.newCmd(std, cmd, opts.run)
+}
+
+func (o *joinsOptions) run(ctx context.Context, std *stdio) error {
+	if o.tunings {
+		return o.each(ctx, std, o.listTunings)
+	}
+	return o.each(ctx, std, o.list)
 }
 
 // A joinSum sums up the phases of one process's heaps in all collections.

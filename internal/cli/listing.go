@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gctrail/gctrail/internal/list"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
@@ -23,14 +22,15 @@ import (
 // process by process have in common.
 type listing struct {
 	inputFlags
-	files  []string
-	format choice
-	top    int
-	sort   string
-	output string
-	raw    bool
-	table  string     // name of the rows in parquet
-	file   *list.File // in output
+	command  string // without gctrail
+	sortable []string
+	files    []string
+	format   choice
+	top      int
+	sort     string
+	output   string
+	raw      bool
+	file     *list.File // in output
 
 	perHeap bool          // collections carry each heap's part
 	names   *symbol.Table // of the methods in stacks; nil for none
@@ -42,27 +42,18 @@ type listing struct {
 // defaultTop is how many rows a table has.
 const defaultTop = 20
 
-// newListing returns the default options.
-func newListing() listing {
-	return listing{format: choice{list.Table, list.Formats()}, top: -1}
+// newListing returns the default options of a command, whose rows can be sorted by the
+// fields of the given names.
+func newListing(command string, names []string) listing {
+	return listing{command: command, sortable: names, format: choice{list.Table, list.Formats()}, top: -1, output: "-"}
 }
 
-// command adds the flags to a command, which calls one for each trace.
-func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one func(ctx context.Context, out *output, paths []string) error) *cobra.Command {
+// newCmd returns the command, with the flags of all lists.
+func (l *listing) newCmd(std *stdio, cmd *cobra.Command, run func(context.Context, *stdio) error) *cobra.Command {
 	cmd.Args = someFiles
-	l.table = cmd.Name()
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		l.files = args
-		if err := l.check(cmd, args); err != nil {
-			return err
-		}
-		if l.sort != "" && !slices.Contains(names, l.sort) {
-			return &usageError{unknownColumn(l.sort, names), cmd.CommandPath()}
-		}
-		if err := refuseBinary(std, l.format.value, l.output); err != nil {
-			return usagef(cmd, "%v", err)
-		}
-		return l.run(std, func(out *output, paths []string) error { return one(cmd.Context(), out, paths) })
+		return run(cmd.Context(), std)
 	}
 	flags := cmd.Flags()
 	flags.Var(&l.format, "format", listFormats)
@@ -73,7 +64,7 @@ func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one fu
 	flags.BoolVar(&l.raw, "raw", false, rawHelp)
 	l.addFlags(flags)
 	std.complete(cmd, "format", l.format.of)
-	std.complete(cmd, "sort", names)
+	std.complete(cmd, "sort", l.sortable)
 	return cmd
 }
 
@@ -88,13 +79,33 @@ func refuseBinary(std *stdio, format, output string) error {
 	return nil
 }
 
-// run opens the output, and calls one for each trace, or for several that are merged.
-func (l *listing) run(std *stdio, one func(out *output, paths []string) error) error {
+// validate refuses options that cannot be met.
+func (l *listing) validate(std *stdio) error {
+	err := cmp.Or(l.conflict(l.files), refuseBinary(std, l.format.value, l.output))
+	if l.sort != "" && !slices.Contains(l.sortable, l.sort) {
+		err = cmp.Or(err, unknownColumn(l.sort, l.sortable))
+	}
+	return l.usage(err)
+}
+
+// usage returns the *usageError of the command for err, if there is one.
+func (l *listing) usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &usageError{err, "gctrail " + l.command}
+}
+
+// each calls one for each trace, or for several that are merged.
+func (l *listing) each(ctx context.Context, std *stdio, one func(ctx context.Context, std *stdio, out *output, paths []string) error) error {
+	if err := l.validate(std); err != nil {
+		return err
+	}
 	out, err := l.create(std, l.files)
 	if err != nil {
 		return err
 	}
-	return l.end(out, each(l.groups(l.files), func(paths []string) error { return one(out, paths) }))
+	return l.end(out, each(l.groups(l.files), func(paths []string) error { return one(ctx, std, out, paths) }))
 }
 
 // create opens the output of a list.
@@ -103,7 +114,7 @@ func (l *listing) create(std *stdio, inputs []string) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.file = &list.File{Out: out, Format: l.format.value, Name: l.table, Raw: l.raw}
+	l.file = &list.File{Out: out, Format: l.format.value, Name: l.command, Raw: l.raw}
 	return out, nil
 }
 

@@ -3,9 +3,8 @@ package cli
 import (
 	"context"
 
-	"github.com/gctrail/gctrail/internal/list"
-
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"

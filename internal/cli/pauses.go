@@ -3,18 +3,18 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/gctrail/gctrail/internal/list"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
@@ -37,13 +37,19 @@ type pausesOptions struct {
 	minLength selection.Duration
 }
 
-func newPausesCmd(std *stdio) *cobra.Command {
-	opts := pausesOptions{
-		listing:   newListing(),
+func newPausesOptions() *pausesOptions {
+	names := slices.Concat(list.Names(percentileFields), list.Names(windowFields), list.Names(bottleneckFields))
+	slices.Sort(names)
+	return &pausesOptions{
+		listing:   newListing("pauses", slices.Compact(names)),
 		tables:    choices{kind: "TABLE", of: []string{percentileTable, windowTable, bottleneckTable}},
 		below:     90,
 		minLength: selection.Duration(100 * time.Millisecond),
 	}
+}
+
+func newPausesCmd(std *stdio) *cobra.Command {
+	opts := newPausesOptions()
 	cmd := &cobra.Command{
 		Use:   "pauses FILE...",
 		Short: "Show how pauses are distributed: percentiles, worst windows",
@@ -69,18 +75,14 @@ longest come first.`,
 	flags.Var(&opts.below, "below", "the program's share of the time below which an interval is a bottleneck")
 	flags.Var(&opts.minLength, "min-length", "only bottlenecks of at least this length: 1s, or a number of milliseconds")
 	std.complete(cmd, "show", opts.tables.of)
-	names := slices.Concat(list.Names(percentileFields), list.Names(windowFields), list.Names(bottleneckFields))
-	slices.Sort(names)
-	command := opts.command(std, cmd, slices.Compact(names), func(ctx context.Context, out *output, paths []string) error {
-		return opts.list(ctx, std, out, paths)
-	})
-	command.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		if opts.format.value != "table" && len(opts.tables.values) > 1 {
-			return usagef(cmd, "--format %s takes one table: give one name to --show", opts.format.value)
-		}
-		return nil
+	return opts.newCmd(std, cmd, opts.run)
+}
+
+func (o *pausesOptions) run(ctx context.Context, std *stdio) error {
+	if o.format.value != list.Table && len(o.tables.values) > 1 {
+		return o.usage(fmt.Errorf("--format %s takes one table: give one name to --show", o.format.value))
 	}
-	return command
+	return o.each(ctx, std, o.list)
 }
 
 // A percent is a flag that takes a share: 90% or 90.

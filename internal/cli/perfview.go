@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/list"
-
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/perfview"
 	"github.com/gctrail/gctrail/internal/text"
 )

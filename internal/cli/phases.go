@@ -7,13 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/list"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -50,9 +49,19 @@ func phaseFields() []list.Field[background.Collection] {
 		list.Field[row]{Name: "alloc_wait_ms", Type: column.Millis, Value: func(r *row) column.Value { return list.Time(r.Waiting) }})
 }
 
+type phasesOptions struct {
+	listing
+	blocking bool
+}
+
+func newPhasesOptions() *phasesOptions {
+	names := slices.Concat(list.Names(phaseFields()), list.Names(phaseTimeFields()))
+	slices.Sort(names)
+	return &phasesOptions{listing: newListing("phases", slices.Compact(names))}
+}
+
 func newPhasesCmd(std *stdio) *cobra.Command {
-	opts := newListing()
-	blocking := false
+	opts := newPhasesOptions()
 	cmd := &cobra.Command{
 		Use:   "phases FILE...",
 		Short: "Show the phases of background GCs",
@@ -83,15 +92,15 @@ longest on any heap; gcs --per-heap has the times of each heap.`,
   gctrail phases --blocking --sort plan_ms app.nettrace
   gctrail phases --format jsonl app.nettrace | jq 'select(.alloc_waits>0)'`,
 	}
-	cmd.Flags().BoolVar(&blocking, "blocking", false, "show the phases in which threads are suspended, of all GCs")
-	names := slices.Concat(list.Names(phaseFields()), list.Names(phaseTimeFields()))
-	slices.Sort(names)
-	return opts.command(std, cmd, slices.Compact(names), func(ctx context.Context, out *output, paths []string) error {
-		if blocking {
-			return listPhaseTimes(ctx, std, out, &opts, paths)
-		}
-		return listPhases(ctx, std, out, &opts, paths)
-	})
+	cmd.Flags().BoolVar(&opts.blocking, "blocking", false, "show the phases in which threads are suspended, of all GCs")
+	return opts.newCmd(std, cmd, opts.run)
+}
+
+func (o *phasesOptions) run(ctx context.Context, std *stdio) error {
+	if o.blocking {
+		return o.each(ctx, std, o.listPhaseTimes)
+	}
+	return o.each(ctx, std, o.listPhases)
 }
 
 // A phaseSum is the background collections of one process.
@@ -100,7 +109,7 @@ type phaseSum struct {
 	rows []background.Collection
 }
 
-func listPhases(ctx context.Context, std *stdio, out *output, l *listing, paths []string) error {
+func (l *listing) listPhases(ctx context.Context, std *stdio, out *output, paths []string) error {
 	w := newRowWriter(l, std, out, phaseFields())
 	var sums []*phaseSum
 	byPID := map[uint64]*phaseSum{}

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/list"
-
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -127,7 +126,7 @@ func (s *timedSum) sum(t gc.PhaseTime) {
 }
 
 // listPhaseTimes lists how long the phases took in which threads were suspended.
-func listPhaseTimes(ctx context.Context, std *stdio, out *output, l *listing, paths []string) error {
+func (l *listing) listPhaseTimes(ctx context.Context, std *stdio, out *output, paths []string) error {
 	w := newRowWriter(l, std, out, phaseTimeFields())
 	var sums []*timedSum
 	byProcess := map[*gc.Process]*timedSum{}

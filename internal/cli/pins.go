@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gctrail/gctrail/internal/list"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/handle"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -30,8 +29,14 @@ var pinFields = []list.Field[handle.Pin]{
 	{Name: "type", Heading: "type", Left: true, Type: column.Text, Value: func(r *handle.Pin) column.Value { return list.Word(r.Type) }},
 }
 
+type pinsOptions struct{ listing }
+
+func newPinsOptions() *pinsOptions {
+	return &pinsOptions{newListing("pins", list.Names(pinFields))}
+}
+
 func newPinsCmd(std *stdio) *cobra.Command {
-	opts := newListing()
+	opts := newPinsOptions()
 	cmd := &cobra.Command{
 		Use:   "pins FILE...",
 		Short: "List the objects that were pinned during collections, by type",
@@ -50,18 +55,22 @@ The events need keywords gc and gchandle at level 5, as in --profile gc-verbose.
 		Example: `  gctrail pins app.nettrace
   gctrail pins --sort longest_run --top 5 app.nettrace`,
 	}
-	return opts.command(std, cmd, list.Names(pinFields), func(ctx context.Context, out *output, paths []string) error {
-		var model handle.Pins
-		l := modelList[handle.PinTotal, handle.Pin]{
-			wants: model.Wants, feed: model.Feed, rejected: model.Rejected, fields: pinFields,
-			totals: func(*scanned) []handle.PinTotal { return model.Processes() },
-			pid:    func(t handle.PinTotal) uint64 { return t.PID },
-			head:   pinsHead,
-			rows:   func(t handle.PinTotal) []handle.Pin { return model.Rows(t.PID) },
-			none:   lack{what: "pinned object events", recording: report.RecordVerbose},
-		}
-		return l.list(ctx, &opts, std, out, paths)
-	})
+	return opts.newCmd(std, cmd, opts.run)
+}
+
+func (o *pinsOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }
+
+func (o *pinsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
+	var model handle.Pins
+	l := modelList[handle.PinTotal, handle.Pin]{
+		wants: model.Wants, feed: model.Feed, rejected: model.Rejected, fields: pinFields,
+		totals: func(*scanned) []handle.PinTotal { return model.Processes() },
+		pid:    func(t handle.PinTotal) uint64 { return t.PID },
+		head:   pinsHead,
+		rows:   func(t handle.PinTotal) []handle.Pin { return model.Rows(t.PID) },
+		none:   lack{what: "pinned object events", recording: report.RecordVerbose},
+	}
+	return l.list(ctx, &o.listing, std, out, paths)
 }
 
 func pinsHead(p *text.Page, of *gc.Process, t handle.PinTotal) {

@@ -62,7 +62,7 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 				return opts.define(cmd, std)
 			}
 			opts.files = args
-			if err := opts.check(cmd, args); err != nil {
+			if err := asUsage(cmd, opts.conflict(args)); err != nil {
 				return err
 			}
 			if err := opts.chart.check(len(opts.groups(args))); err != nil {

@@ -39,7 +39,7 @@ expression, or the whole match.`,
   gctrail trend --label 'build-(\d+)' --format json nightly/*.nettrace`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkTimes(cmd, &opts.Selection); err != nil {
+			if err := asUsage(cmd, timesConflict(&opts.Selection)); err != nil {
 				return err
 			}
 			opts.traces = args
