@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/export/column"
-	"github.com/gctrail/gctrail/export/internal/millis"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
@@ -66,7 +66,7 @@ func (w *Writer) appendValue(dst []byte, v column.Value) []byte {
 	case column.Bool:
 		return strconv.AppendBool(dst, v.Int != 0)
 	case column.Millis:
-		return millis.Append(dst, time.Duration(v.Int))
+		return figure.AppendMillis(dst, time.Duration(v.Int))
 	case column.Float, column.Percent:
 		return strconv.AppendFloat(dst, v.Float, 'f', -1, 64)
 	default:

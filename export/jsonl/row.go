@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/export/internal/millis"
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
@@ -30,7 +29,7 @@ func appendValue(dst []byte, v figure.Value) []byte {
 	case figure.Bool:
 		return strconv.AppendBool(dst, v.Int != 0)
 	case figure.Millis:
-		return millis.Append(dst, time.Duration(v.Int))
+		return figure.AppendMillis(dst, time.Duration(v.Int))
 	case figure.Float, figure.Percent, figure.Rate:
 		return appendFloat(dst, v.Float)
 	case figure.List:

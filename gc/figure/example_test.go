@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/open"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/secret"
+	"github.com/gctrail/gctrail/internal/guard"
 )
 
 // minToken is the length from which a token is hard to guess, in bytes.
@@ -23,7 +23,7 @@ func (c *Config) token() ([]byte, error) {
 	if c.TokenFile == "" {
 		return nil, nil
 	}
-	token, err := secret.Read(c.TokenFile)
+	token, err := guard.ReadSecret(c.TokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("token file: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/common/expfmt"
 
-	"github.com/gctrail/gctrail/internal/origin"
+	"github.com/gctrail/gctrail/internal/guard"
 )
 
 const (
@@ -44,7 +44,7 @@ func (a *Agent) listen(ctx context.Context) (*server, error) {
 	return &server{
 		listener: l,
 		http: &http.Server{
-			Handler: origin.For(l.Addr()).Wrap(a.handler()), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: answerTimeout,
+			Handler: guard.For(l.Addr()).Wrap(a.handler()), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: answerTimeout,
 			IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeader,
 		},
 	}, nil

@@ -1,5 +1,6 @@
-// Package chart draws the collections of a process as a picture: pauses, the heap by
-// generation, and the allocation rate, along one axis of time.
+// Package chart draws the collections of a process over time: as a picture, with pauses, the
+// heap by generation and the allocation rate, and as text, with the heap and the pauses. A
+// report and top draw the latter with it, so that both show the same.
 package chart
 
 import (

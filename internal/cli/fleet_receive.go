@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/internal/fleet"
-	"github.com/gctrail/gctrail/internal/origin"
-	"github.com/gctrail/gctrail/internal/secret"
+	"github.com/gctrail/gctrail/internal/guard"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -81,14 +80,14 @@ func (o *fleetReceiveOptions) check(cmd *cobra.Command) (string, error) {
 	}
 	token := ""
 	if o.tokenFile != "" {
-		if token, err = secret.Read(o.tokenFile); err != nil {
+		if token, err = guard.ReadSecret(o.tokenFile); err != nil {
 			return "", usagef(cmd, "--token-file: %v", err)
 		}
 		if token == "" {
 			return "", usagef(cmd, "--token-file: %s is empty", o.tokenFile)
 		}
 	}
-	if origin.IsLoopback(o.listen) {
+	if guard.IsLoopback(o.listen) {
 		return token, nil
 	}
 	switch {
@@ -111,7 +110,7 @@ func (o *fleetReceiveOptions) run(ctx context.Context, std *stdio, store fleet.S
 	if err != nil {
 		return err
 	}
-	server.Handler = origin.For(listener.Addr()).Wrap(server.Handler)
+	server.Handler = guard.For(listener.Addr()).Wrap(server.Handler)
 	scheme := "http"
 	if o.certificate != "" {
 		pair, err := tls.LoadX509KeyPair(o.certificate, o.key)

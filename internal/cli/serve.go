@@ -17,8 +17,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/origin"
-	"github.com/gctrail/gctrail/internal/secret"
+	"github.com/gctrail/gctrail/internal/guard"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/internal/web"
 )
@@ -91,7 +90,7 @@ func (o *serveOptions) checkFlags(cmd *cobra.Command) error {
 		return usagef(cmd, "-p and -n cannot be used together: give ids or names")
 	case (o.certificate == "") != (o.key == ""):
 		return usagef(cmd, "--tls-cert and --tls-key need each other")
-	case origin.IsLoopback(o.listen):
+	case guard.IsLoopback(o.listen):
 		return nil
 	case o.tokenFile == "":
 		return usagef(cmd, "--listen %s lets other machines connect: it needs --token-file", o.listen)
@@ -127,7 +126,7 @@ func (o *serveOptions) run(ctx context.Context, std *stdio) error {
 	})
 	url := o.url(l.Addr(), token, len(files))
 	_ = std.err.Line("Serving until Ctrl-C. Whoever has this address can see everything that is shown:")
-	if !origin.IsLoopback(o.listen) {
+	if !guard.IsLoopback(o.listen) {
 		_ = std.err.Line("Other machines can connect%s, see command lines and the names of types and methods, and upload traces.", map[bool]string{true: " without encryption"}[o.certificate == ""])
 	}
 	if _, err := std.out.Write([]byte(url + "\n")); err != nil {
@@ -151,7 +150,7 @@ func (o *serveOptions) token() (string, error) {
 		_, _ = rand.Read(random) // never fails
 		return base64.RawURLEncoding.EncodeToString(random), nil
 	}
-	token, err := secret.Read(o.tokenFile)
+	token, err := guard.ReadSecret(o.tokenFile)
 	if err != nil {
 		return "", &usageError{fmt.Errorf("--token-file: %w", err), "gctrail serve"}
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/outfile"
-	"github.com/gctrail/gctrail/internal/pager"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 )
@@ -32,7 +31,7 @@ type stdio struct {
 	showing *progress     // of the trace being read
 	status  *text.Printer // for progress, which waits for nothing; nil for err
 	talk    *aside        // where err writes
-	pager   *pager.Writer // that is open; nil for none
+	pager   *text.Pager   // that is open; nil for none
 }
 
 func newStdio() *stdio {
@@ -155,8 +154,8 @@ func (std *stdio) paged(out *output) {
 	if out.file != nil || out.paged != nil || !std.outTerm.Is || std.outTerm.Height == 0 || std.noPager {
 		return
 	}
-	out.paged, std.pager = std, &pager.Writer{
-		Out: std.out, Width: std.outTerm.Width, Height: std.outTerm.Height, Command: pager.Chosen(),
+	out.paged, std.pager = std, &text.Pager{
+		Out: std.out, Width: std.outTerm.Width, Height: std.outTerm.Height, Command: text.ChosenPager(),
 		Started: func() {
 			if std.showing != nil {
 				std.showing.stop()

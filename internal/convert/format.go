@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/collapsed"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/firefox"
@@ -14,8 +13,7 @@ import (
 	"github.com/gctrail/gctrail/export/openmetrics"
 	"github.com/gctrail/gctrail/export/parquet"
 	"github.com/gctrail/gctrail/export/perfetto"
-	"github.com/gctrail/gctrail/export/pprof"
-	"github.com/gctrail/gctrail/export/speedscope"
+	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 )
 
@@ -50,24 +48,26 @@ var formats = []Format{
 	},
 	{
 		Name: "firefox", Suffixes: []string{".firefox.json"}, Says: "timeline for profiler.firefox.com",
-		parts: []part{{timed: true, collections: func(w io.Writer, c *Converter) export.Writer { return &profile{firefox.NewWriter(w, c.start()), c} }}},
+		parts: []part{{timed: true, collections: func(w io.Writer, c *Converter) export.Writer {
+			return &firefoxProfile{firefox.NewWriter(w, c.start()), c}
+		}}},
 	},
 	{
 		Name: "pprof", Suffixes: []string{".pb.gz", ".pprof"}, Says: "allocations for go tool pprof", Binary: true,
 		Next: "go tool pprof -top %s",
 		parts: []part{{allocations: func(w io.Writer, c *Converter, a []*export.Allocations) error {
-			return pprof.Write(w, a, c.start(), c.length())
+			return profile.WritePprof(w, a, c.start(), c.length())
 		}}},
 	},
 	{
 		Name: "speedscope", Suffixes: []string{".speedscope.json"}, Says: "allocations for www.speedscope.app",
 		parts: []part{{allocations: func(w io.Writer, c *Converter, a []*export.Allocations) error {
-			return speedscope.Write(w, a, c.name)
+			return profile.WriteSpeedscope(w, a, c.name)
 		}}},
 	},
 	{
 		Name: "collapsed", Suffixes: []string{".collapsed", ".folded"}, Says: "allocation stacks for flamegraph.pl",
-		parts: []part{{allocations: func(w io.Writer, _ *Converter, a []*export.Allocations) error { return collapsed.Write(w, a) }}},
+		parts: []part{{allocations: func(w io.Writer, _ *Converter, a []*export.Allocations) error { return profile.WriteCollapsed(w, a) }}},
 	},
 	{
 		Name: "parquet", Suffixes: []string{".parquet"}, Says: "tables for DuckDB, ClickHouse, pandas", Binary: true,
@@ -200,13 +200,13 @@ func (j *judged) Close() error {
 	return j.Writer.Close()
 }
 
-// A profile has collections, findings and allocations.
-type profile struct {
+// A firefoxProfile has collections, findings and allocations.
+type firefoxProfile struct {
 	*firefox.Writer
 	c *Converter
 }
 
-func (p *profile) Close() error {
+func (p *firefoxProfile) Close() error {
 	for _, r := range p.c.results {
 		p.Findings(r.Summary.Process, r.Findings)
 	}

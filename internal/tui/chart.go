@@ -3,7 +3,7 @@ package tui
 import (
 	"time"
 
-	"github.com/gctrail/gctrail/internal/dotchart"
+	"github.com/gctrail/gctrail/internal/chart"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -14,16 +14,16 @@ const wideChart = 120
 
 // chart draws the heap and, below it, the pauses of the last seconds.
 func (p *painter) chart(process *watch.Process, heapLines, pauseLines int) {
-	width := p.width - dotchart.ScaleWidth
+	width := p.width - chart.ScaleWidth
 	if width < 4 || heapLines+pauseLines < 2 {
 		return
 	}
-	c := dotchart.Chart{Each: time.Second, Columns: 1, Width: width, Right: true, Unicode: p.unicode}
+	c := chart.Chart{Each: time.Second, Columns: 1, Width: width, Right: true, Unicode: p.unicode}
 	if width >= wideChart {
-		c.Columns = dotchart.DotsPerCell
+		c.Columns = chart.DotsPerCell
 	}
-	c.Points = points(process.History, width*dotchart.DotsPerCell/c.Columns)
-	p.section(dotchart.HeapTitle + "; the last " + units.Duration(c.Span()))
+	c.Points = points(process.History, width*chart.DotsPerCell/c.Columns)
+	p.section(chart.HeapTitle + "; the last " + units.Duration(c.Span()))
 	p.chartLines(c.Heap(heapLines), p.styles.heap)
 	p.section(c.PauseTitle())
 	p.chartLines(c.Pauses(pauseLines), p.styles.pause)
@@ -31,11 +31,11 @@ func (p *painter) chart(process *watch.Process, heapLines, pauseLines int) {
 
 // points returns the last seconds of a history. A second without a collection has the heap
 // of an earlier one, so that the line has no gaps.
-func points(history []watch.Second, most int) []dotchart.Point {
-	points := make([]dotchart.Point, len(history))
+func points(history []watch.Second, most int) []chart.Point {
+	points := make([]chart.Point, len(history))
 	for i := range history {
 		s := &history[i]
-		points[i] = dotchart.Point{Before: s.Before, After: s.After, Longest: s.Longest}
+		points[i] = chart.Point{Before: s.Before, After: s.After, Longest: s.Longest}
 		if i > 0 && !s.After.Known() {
 			points[i].After = points[i-1].After
 		}
@@ -43,7 +43,7 @@ func points(history []watch.Second, most int) []dotchart.Point {
 	return points[max(0, len(points)-most):]
 }
 
-func (p *painter) chartLines(lines []dotchart.Line, style style) {
+func (p *painter) chartLines(lines []chart.Line, style style) {
 	for _, l := range lines {
 		p.line(plain(l.Scale), style(l.Picture))
 	}

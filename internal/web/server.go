@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/export"
+	"github.com/gctrail/gctrail/internal/guard"
 	"github.com/gctrail/gctrail/internal/html"
-	"github.com/gctrail/gctrail/internal/origin"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -110,7 +110,7 @@ func (s *Server) handler(addr net.Addr) http.Handler {
 	mux.HandleFunc("GET /process/{id}/live", s.processLive)
 	mux.HandleFunc("GET /process/{id}/quoted", s.processQuoted)
 	mux.HandleFunc("POST /upload", s.upload)
-	return &guard{token: s.opts.Token, own: origin.For(addr), busy: make(chan struct{}, maxRequests), next: mux}
+	return &gate{token: s.opts.Token, own: guard.For(addr), busy: make(chan struct{}, maxRequests), next: mux}
 }
 
 // hear adds the watcher's news.

@@ -1,4 +1,4 @@
-package dotchart_test
+package chart_test
 
 import (
 	"strings"
@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/dotchart"
+	"github.com/gctrail/gctrail/internal/chart"
 )
 
-func drawn(lines []dotchart.Line) string {
+func drawn(lines []chart.Line) string {
 	var b strings.Builder
 	for _, l := range lines {
 		b.WriteString(strings.TrimLeft(l.Scale, " ") + l.Picture + "\n")
@@ -20,22 +20,22 @@ func drawn(lines []dotchart.Line) string {
 // TestChart draws a heap that grows to 8 MB before a GC and shrinks to 4 MB, and
 // keeps its size where no GC ends.
 func TestChart(t *testing.T) {
-	points := []dotchart.Point{
+	points := []chart.Point{
 		{Before: gc.Some[int64](8e6), After: gc.Some[int64](4e6), Longest: 10 * time.Millisecond},
 		{},
 		{After: gc.Some[int64](2e6), Longest: 20 * time.Millisecond},
 	}
 	tests := []struct {
-		chart         dotchart.Chart
+		chart         chart.Chart
 		heap, pauses  string
 		title, length string
 	}{
 		{
-			dotchart.Chart{Points: points, Each: time.Second, Columns: 2, Width: 3, Unicode: true},
+			chart.Chart{Points: points, Each: time.Second, Columns: 2, Width: 3, Unicode: true},
 			"8.00 MB |⠉\n0 |⣿⣿⣤\n", "20.0 ms |  ⣿\n0 |⣿ ⣿\n", "longest pause per second", "3s",
 		},
 		{
-			dotchart.Chart{Points: points, Each: 500 * time.Millisecond, Columns: 1, Width: 3, Right: true},
+			chart.Chart{Points: points, Each: 500 * time.Millisecond, Columns: 1, Width: 3, Right: true},
 			"8.00 MB | .\n0 | :|\n", "20.0 ms |  :\n0 | ::\n", "longest pause per 500 ms", "1.5s",
 		},
 	}
@@ -57,7 +57,7 @@ func TestChart(t *testing.T) {
 
 // TestEmpty checks that a chart without sizes says so, and draws nothing.
 func TestEmpty(t *testing.T) {
-	c := dotchart.Chart{Points: make([]dotchart.Point, 4), Each: time.Second, Columns: 1, Width: 2}
+	c := chart.Chart{Points: make([]chart.Point, 4), Each: time.Second, Columns: 1, Width: 2}
 	if !c.Empty() {
 		t.Error("not empty")
 	}

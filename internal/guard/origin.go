@@ -1,6 +1,4 @@
-// Package origin refuses requests that a page of another site makes a browser send to a
-// server of this machine.
-package origin
+package guard
 
 import (
 	"net"

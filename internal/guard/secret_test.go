@@ -1,4 +1,4 @@
-package secret
+package guard
 
 import (
 	"os"
@@ -19,7 +19,7 @@ func TestRead(t *testing.T) {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Read(path)
+		got, err := ReadSecret(path)
 		switch {
 		case readable || runtime.GOOS == "windows":
 			if got != "0123456789abcdef" || err != nil {
@@ -45,7 +45,7 @@ func TestBehindLink(t *testing.T) {
 	if _, err := os.Stat(link); err != nil {
 		t.Skip("this system makes links that it does not follow: ", err)
 	}
-	if got, err := Read(link); got != "0123456789abcdef" || err != nil {
+	if got, err := ReadSecret(link); got != "0123456789abcdef" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -55,10 +55,10 @@ func TestTooLong(t *testing.T) {
 	if err := os.WriteFile(path, make([]byte, maxSecret+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(path); err == nil {
+	if _, err := ReadSecret(path); err == nil {
 		t.Error("no error")
 	}
-	if _, err := Read(path + "-none"); !os.IsNotExist(err) {
+	if _, err := ReadSecret(path + "-none"); !os.IsNotExist(err) {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,4 @@
-// Package pager shows text that is longer than a screen through the user's
-// pager, as git does.
-package pager
+package text
 
 import (
 	"bytes"
@@ -12,17 +10,15 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
-
-	"github.com/gctrail/gctrail/internal/text"
 )
 
 // fallback is the default pager: less with options to keep colours and to leave the text
 // on the screen.
 const fallback = "less -FRX"
 
-// Chosen returns the command line of the user's pager: $GCTRAIL_PAGER, $PAGER
+// ChosenPager returns the command line of the user's pager: $GCTRAIL_PAGER, $PAGER
 // or less. It is empty if the user wants none.
-func Chosen() string {
+func ChosenPager() string {
 	for _, name := range []string{"GCTRAIL_PAGER", "PAGER"} {
 		if chosen, ok := os.LookupEnv(name); ok {
 			if chosen = strings.TrimSpace(chosen); chosen == "cat" {
@@ -34,9 +30,9 @@ func Chosen() string {
 	return fallback
 }
 
-// A Writer writes text to a terminal. It holds back the first screen, and starts a
+// A Pager writes text to a terminal. It holds back the first screen, and starts a
 // pager when more comes. Without a pager it writes everything to Out.
-type Writer struct {
+type Pager struct {
 	Out           io.Writer // the terminal
 	Width, Height int       // of the terminal in cells; without a height nothing is held
 	Command       string    // the pager's command line; empty for none
@@ -51,7 +47,7 @@ type Writer struct {
 }
 
 // Write writes p. The error wraps syscall.EPIPE if the user ended the pager.
-func (w *Writer) Write(p []byte) (int, error) {
+func (w *Pager) Write(p []byte) (int, error) {
 	if !w.passing {
 		w.held = append(w.held, p...)
 		if w.rows += w.rowsOf(p); w.rows < w.Height {
@@ -67,10 +63,10 @@ func (w *Writer) Write(p []byte) (int, error) {
 }
 
 // Paging reports whether a pager is running.
-func (w *Writer) Paging() bool { return w.pager != nil }
+func (w *Pager) Paging() bool { return w.pager != nil }
 
 // Close shows the text held back, and waits until the user ends the pager.
-func (w *Writer) Close() error {
+func (w *Pager) Close() error {
 	var err error
 	if !w.passing {
 		err = w.release(nil)
@@ -86,11 +82,11 @@ func (w *Writer) Close() error {
 }
 
 // rowsOf returns how many rows p takes on the screen, which breaks long lines.
-func (w *Writer) rowsOf(p []byte) int {
+func (w *Pager) rowsOf(p []byte) int {
 	rows := 0
 	for line := range bytes.Lines(p) {
 		if w.Width > 0 {
-			rows += max(0, text.Width(strings.TrimSuffix(string(line), "\n"))-1) / w.Width
+			rows += max(0, Width(strings.TrimSuffix(string(line), "\n"))-1) / w.Width
 		}
 		if bytes.HasSuffix(line, []byte("\n")) {
 			rows++
@@ -100,7 +96,7 @@ func (w *Writer) rowsOf(p []byte) int {
 }
 
 // release shows the text held back: in the running pager, or on the terminal.
-func (w *Writer) release(pager *exec.Cmd) error {
+func (w *Pager) release(pager *exec.Cmd) error {
 	w.passing, w.pager = true, pager
 	if w.Started != nil {
 		w.Started()
@@ -116,7 +112,7 @@ func (w *Writer) release(pager *exec.Cmd) error {
 }
 
 // start starts the pager; nil if there is none, or it cannot be started.
-func (w *Writer) start() *exec.Cmd {
+func (w *Pager) start() *exec.Cmd {
 	cmd := command(w.Command)
 	if cmd == nil {
 		return nil

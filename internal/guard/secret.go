@@ -1,5 +1,4 @@
-// Package secret reads tokens from files that only their owner can read.
-package secret
+package guard
 
 import (
 	"fmt"
@@ -12,9 +11,9 @@ import (
 // maxSecret bounds a token, in bytes.
 const maxSecret = 4096
 
-// Read returns the text of a file without the white space around it. A file that others
+// ReadSecret returns the text of a file without the white space around it. A file that others
 // than its owner can read or write is an error, because its text is no secret.
-func Read(path string) (string, error) {
+func ReadSecret(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err

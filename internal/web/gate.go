@@ -6,8 +6,8 @@ import (
 	"path"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/guard"
 	"github.com/gctrail/gctrail/internal/html"
-	"github.com/gctrail/gctrail/internal/origin"
 )
 
 // The bounds of a client's requests.
@@ -22,17 +22,17 @@ const (
 	idle        = 60 * time.Second
 )
 
-// A guard answers valid requests, and refuses all others: for another host, because a
+// A gate answers valid requests, and refuses all others: for another host, because a
 // page's name may be made to point here; without the token; from pages of other origins;
 // and too many at once.
-type guard struct {
+type gate struct {
 	token string
-	own   origin.Guard
+	own   guard.Guard
 	busy  chan struct{}
 	next  http.Handler
 }
 
-func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", html.ShellPolicy()+"; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -58,7 +58,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (g *guard) serve(w http.ResponseWriter, r *http.Request) {
+func (g *gate) serve(w http.ResponseWriter, r *http.Request) {
 	select {
 	case g.busy <- struct{}{}:
 		defer func() { <-g.busy }()
@@ -72,7 +72,7 @@ func (g *guard) serve(w http.ResponseWriter, r *http.Request) {
 
 // hasToken compares in constant time, so that the time does not reveal how much of the
 // token is right.
-func (g *guard) hasToken(r *http.Request) bool {
+func (g *gate) hasToken(r *http.Request) bool {
 	given := r.URL.Query()["t"]
 	return len(given) == 1 && subtle.ConstantTimeCompare([]byte(given[0]), []byte(g.token)) == 1
 }

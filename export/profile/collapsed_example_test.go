@@ -1,12 +1,13 @@
-package pprof_test
+package profile_test
 
 import (
 	"bytes"
 	"fmt"
 	"log"
+	"strings"
 
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/pprof"
+	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/open"
@@ -14,8 +15,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// This writes a profile for go tool pprof: gzip, as it expects.
-func ExampleWrite() {
+// This prints the first stack. Frames without a name are ?, or a file and an offset.
+func ExampleWriteCollapsed() {
 	in, err := open.File("../../testdata/net10-wks-stacks.nettrace.gz", open.Options{
 		Stacks: true,
 		Want:   func(d *trace.Descriptor) bool { return gc.Wants(d) || alloc.Wants(d) || symbol.Wants(d) },
@@ -43,10 +44,11 @@ func ExampleWrite() {
 		Stacks:  stacks,
 	}}
 	var out bytes.Buffer
-	if err := pprof.Write(&out, allocations, info.Start, info.Last); err != nil {
+	if err := profile.WriteCollapsed(&out, allocations); err != nil {
 		log.Panic(err)
 	}
-	fmt.Printf("%x\n", out.Bytes()[:2])
+	line, _, _ := strings.Cut(out.String(), "\n")
+	fmt.Println(line[max(0, len(line)-60):])
 	// Output:
-	// 1f8b
+	// isplayClass8_0.<Web>b__0(int32);Type System.String 278493200
 }

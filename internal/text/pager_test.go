@@ -1,4 +1,4 @@
-package pager
+package text
 
 import (
 	"bytes"
@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-func TestChosen(t *testing.T) {
+func TestChosenPager(t *testing.T) {
 	for _, tt := range []struct{ ours, pager, want string }{
 		{"most -s", "more", "most -s"}, {"", "more", ""}, {"cat", "more", ""},
 	} {
 		t.Setenv("GCTRAIL_PAGER", tt.ours)
 		t.Setenv("PAGER", tt.pager)
-		if got := Chosen(); got != tt.want {
+		if got := ChosenPager(); got != tt.want {
 			t.Errorf("GCTRAIL_PAGER=%q PAGER=%q: %q, want %q", tt.ours, tt.pager, got, tt.want)
 		}
 	}
@@ -23,7 +23,7 @@ func TestChosen(t *testing.T) {
 
 // TestRows counts the rows of a screen: long lines take several, escapes none.
 func TestRows(t *testing.T) {
-	w := Writer{Width: 10}
+	w := Pager{Width: 10}
 	for in, want := range map[string]int{
 		"":                               0,
 		"a\nb\n":                         2,
@@ -57,7 +57,7 @@ func TestWriter(t *testing.T) {
 		{"missing", "nosuchpager 'with quotes'", long, long},
 	} {
 		var out bytes.Buffer
-		w := Writer{Out: &out, Width: 80, Height: 5, Command: tt.command}
+		w := Pager{Out: &out, Width: 80, Height: 5, Command: tt.command}
 		for line := range strings.Lines(tt.in) {
 			if _, err := w.Write([]byte(line)); err != nil {
 				t.Errorf("%s: %v", tt.name, err)
@@ -68,7 +68,7 @@ func TestWriter(t *testing.T) {
 		}
 	}
 
-	w := Writer{Out: &bytes.Buffer{}, Height: 5, Command: "true"}
+	w := Pager{Out: &bytes.Buffer{}, Height: 5, Command: "true"}
 	var err error
 	for range 1 << 16 {
 		if _, err = w.Write([]byte(long)); err != nil {

@@ -1,15 +1,15 @@
-package pprof_test
+package profile_test
 
 import (
 	"bytes"
 	"testing"
 	"time"
 
-	"github.com/google/pprof/profile"
+	pprof "github.com/google/pprof/profile"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/pprof"
+	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/internal/eventtest"
@@ -28,10 +28,10 @@ func TestSamples(t *testing.T) {
 	row := alloc.Row{Type: "A", Heap: alloc.Large, Stack: stacks.Intern(ev), Objects: 3, Estimate: alloc.Estimate{Bytes: 100}}
 	var out bytes.Buffer
 	processes := []*export.Allocations{{Process: &gc.Process{PID: 7, Name: "web"}, Rows: []alloc.Row{row}, Stacks: stacks}}
-	if err := pprof.Write(&out, processes, time.Unix(100, 0), time.Minute); err != nil {
+	if err := profile.WritePprof(&out, processes, time.Unix(100, 0), time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	p, err := profile.Parse(&out)
+	p, err := pprof.Parse(&out)
 	if err != nil {
 		t.Fatal(err)
 	}

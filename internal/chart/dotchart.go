@@ -1,6 +1,4 @@
-// Package dotchart draws the heap and the pauses of a program over time as text. A
-// report and top draw their charts with it, so that both show the same.
-package dotchart
+package chart
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package speedscope_test
+package profile_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/speedscope"
+	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 )
@@ -19,7 +19,7 @@ func TestProfile(t *testing.T) {
 		return alloc.Row{Type: typ, Objects: objects, Estimate: alloc.Estimate{Bytes: bytes}}
 	}
 	var out bytes.Buffer
-	err := speedscope.Write(&out, []*export.Allocations{{
+	err := profile.WriteSpeedscope(&out, []*export.Allocations{{
 		Process: &gc.Process{Name: "web"}, Rows: []alloc.Row{row("A", 3, 100), row("B", 4, 50)},
 	}}, "name")
 	if err != nil {

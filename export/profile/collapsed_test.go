@@ -1,11 +1,11 @@
-package collapsed_test
+package profile_test
 
 import (
 	"bytes"
 	"testing"
 
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/collapsed"
+	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 )
@@ -24,7 +24,7 @@ func TestProcesses(t *testing.T) {
 		"web;(no stack);Type A:B (large) 100\napi;(no stack);Type A:B (large) 200\n": {of("web", 100), of("api", 200)},
 	} {
 		var out bytes.Buffer
-		if err := collapsed.Write(&out, processes); err != nil {
+		if err := profile.WriteCollapsed(&out, processes); err != nil {
 			t.Fatal(err)
 		}
 		if out.String() != want {

@@ -1,4 +1,4 @@
-package dotchart
+package chart
 
 import (
 	"math/bits"

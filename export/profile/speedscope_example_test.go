@@ -1,13 +1,13 @@
-package collapsed_test
+package profile_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"log"
-	"strings"
 
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/collapsed"
+	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/open"
@@ -15,8 +15,9 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// This prints the first stack. Frames without a name are ?, or a file and an offset.
-func ExampleWrite() {
+// This writes a profile for www.speedscope.app. Frames without a name are ?, or a file and an
+// offset.
+func ExampleWriteSpeedscope() {
 	in, err := open.File("../../testdata/net10-wks-stacks.nettrace.gz", open.Options{
 		Stacks: true,
 		Want:   func(d *trace.Descriptor) bool { return gc.Wants(d) || alloc.Wants(d) || symbol.Wants(d) },
@@ -44,11 +45,10 @@ func ExampleWrite() {
 		Stacks:  stacks,
 	}}
 	var out bytes.Buffer
-	if err := collapsed.Write(&out, allocations); err != nil {
+	if err := profile.WriteSpeedscope(&out, allocations, "net10-wks-stacks"); err != nil {
 		log.Panic(err)
 	}
-	line, _, _ := strings.Cut(out.String(), "\n")
-	fmt.Println(line[max(0, len(line)-60):])
+	fmt.Println(json.Valid(out.Bytes()))
 	// Output:
-	// isplayClass8_0.<Web>b__0(int32);Type System.String 278493200
+	// true
 }

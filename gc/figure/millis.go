@@ -1,13 +1,12 @@
-// Package millis writes times as decimal milliseconds without rounding.
-package millis
+package figure
 
 import (
 	"strconv"
 	"time"
 )
 
-// Append appends d in milliseconds, exactly and without trailing zeros.
-func Append(dst []byte, d time.Duration) []byte {
+// AppendMillis appends d in milliseconds, exactly and without trailing zeros.
+func AppendMillis(dst []byte, d time.Duration) []byte {
 	ns := uint64(d)
 	if d < 0 {
 		dst, ns = append(dst, '-'), -ns

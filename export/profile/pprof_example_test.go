@@ -1,13 +1,12 @@
-package speedscope_test
+package profile_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"log"
 
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/speedscope"
+	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/open"
@@ -15,9 +14,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// This writes a profile for www.speedscope.app. Frames without a name are ?, or a file and an
-// offset.
-func ExampleWrite() {
+// This writes a profile for go tool pprof: gzip, as it expects.
+func ExampleWritePprof() {
 	in, err := open.File("../../testdata/net10-wks-stacks.nettrace.gz", open.Options{
 		Stacks: true,
 		Want:   func(d *trace.Descriptor) bool { return gc.Wants(d) || alloc.Wants(d) || symbol.Wants(d) },
@@ -45,10 +43,10 @@ func ExampleWrite() {
 		Stacks:  stacks,
 	}}
 	var out bytes.Buffer
-	if err := speedscope.Write(&out, allocations, "net10-wks-stacks"); err != nil {
+	if err := profile.WritePprof(&out, allocations, info.Start, info.Last); err != nil {
 		log.Panic(err)
 	}
-	fmt.Println(json.Valid(out.Bytes()))
+	fmt.Printf("%x\n", out.Bytes()[:2])
 	// Output:
-	// true
+	// 1f8b
 }
