@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/symbol"
 )
 
-// Allocations holds what one process allocated, by type, heap and stack.
+// Allocations holds the allocations of one process by type, heap and stack.
 type Allocations struct {
 	Process *gc.Process
 	Source  alloc.Source

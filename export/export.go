@@ -1,4 +1,4 @@
-// Package export contains what the writers of other tools' formats share. Each
+// Package export contains the common parts of the writers of other tools' formats. Each
 // package below it writes one format.
 package export
 

@@ -19,7 +19,7 @@ func Kind(c *gc.Collection) string {
 	return generation + " " + c.Kind.String()
 }
 
-// figures are what a timeline shows of a collection. Names end in the unit.
+// figures are a timeline's figures of a collection. Names end in the unit.
 var figures = []struct {
 	name, label string
 	value       func(*gc.Collection) gc.Opt[int64]

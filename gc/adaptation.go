@@ -2,9 +2,9 @@ package gc
 
 import "github.com/gctrail/gctrail/clr"
 
-// Adaptation sums what the server GC measured to adapt the number of its heaps
-// to the program (DATAS: dynamic adaptation to application sizes). The zero
-// Adaptation means that the process does not adapt.
+// Adaptation sums up the measurements by which server GC adapts the number of its heaps
+// to the program (DATAS: dynamic adaptation to application sizes). The zero Adaptation
+// means that the process does not adapt.
 type Adaptation struct {
 	Tunings, FullTunings int
 	Cost, FullCost       float64 // sums over the tunings, in percent of the time

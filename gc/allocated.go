@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// A sample is what a heap held at one moment, by generation.
+// A sample is the content of a heap at one moment, by generation.
 type sample struct {
 	at      time.Duration
 	objects [5]int64 // bytes in objects, live or dead
@@ -45,7 +45,7 @@ func (b *building) atEnd() sample {
 // collection, in order of their start.
 type allocations struct {
 	young Opt[sample] // the latest in which gen0 and gen1 count
-	large []sample    // those in which LOH and POH count and that may still be needed
+	large []sample    // samples that count LOH and POH and may still be needed
 	cycle cycle
 
 	// The latest background collection sweeps gen0 and gen1 at sweepFrom, and
@@ -275,7 +275,7 @@ func (a *allocations) sweepBy(b *building) {
 	}
 }
 
-// learn compares what a cycle allocated in gen0 with the ticks and the budget.
+// learn compares the bytes allocated in gen0 in a cycle with the ticks and the budget.
 func (a *allocations) learn(b *building) {
 	now := b.atStart()
 	from, ok := a.cycle.left.Get()
@@ -289,8 +289,8 @@ func (a *allocations) learn(b *building) {
 	}
 }
 
-// measured adds a sample of LOH and POH, and forgets those that no later
-// collection will need.
+// measured adds a sample of LOH and POH, and forgets samples that no later collection
+// will need.
 func (a *allocations) measured(s sample) {
 	latest := a.largeAt(s.at).Or(sample{})
 	a.large = slices.DeleteFunc(a.large, func(o sample) bool { return o.at < latest.at })

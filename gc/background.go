@@ -43,8 +43,8 @@ func (rt *runtime) awaitsSweep(n int) bool {
 	return true
 }
 
-// computeBackground computes what a background collection freed, and what was allocated
-// since the collection before it.
+// computeBackground computes the bytes freed by a background collection, and the bytes
+// allocated since the collection before it.
 func (b *building) computeBackground(inside []*building) {
 	a := &b.rt.allocations
 	b.useInside(inside)
@@ -73,7 +73,7 @@ func (b *building) setAllocated(a amount) {
 	b.Allocated, b.AllocatedQuality, b.AllocatedLow, b.AllocatedHigh = Some(a.bytes), a.is, Some(a.low), a.high
 }
 
-// useInside makes what is lost of the collections inside this one touch it too.
+// useInside makes a loss in the collections inside this one touch it too.
 func (b *building) useInside(inside []*building) {
 	for _, o := range inside {
 		if b.contains(o) {
@@ -82,7 +82,7 @@ func (b *building) useInside(inside []*building) {
 	}
 }
 
-// sweepYoung counts what died in gen0 and gen1 up to the final pause.
+// sweepYoung counts the bytes that died in gen0 and gen1 up to the final pause.
 func (b *building) sweepYoung(inside []*building) {
 	swept, ok := b.swept().Get()
 	if !ok {
@@ -117,8 +117,8 @@ func (b *building) sweepYoung(inside []*building) {
 	b.FreedQuality = max(b.FreedQuality, allocated.is)
 }
 
-// sweepGen2 counts what died in gen2: what was there and what was promoted into
-// it meanwhile, less what is there in the end.
+// sweepGen2 counts the bytes that died in gen2: the bytes at the start and the ones
+// promoted into it meanwhile, less the bytes in the end.
 func (b *building) sweepGen2(inside []*building) {
 	var in int64
 	for _, o := range inside {
@@ -134,9 +134,9 @@ func (b *building) sweepGen2(inside []*building) {
 	b.Generations[gen2].Freed = Some(max(0, saturate.Add(s.objectsBefore(), in)-s.objectsAfter()))
 }
 
-// sweepLarge counts what died in LOH and POH, and returns what was allocated
-// there since the collection before the final pause. From .NET 9 on, the sizes
-// before hold what was allocated while the collection ran.
+// sweepLarge counts the bytes that died in LOH and POH, and returns the bytes allocated
+// there since the collection before the final pause. From .NET 9 on, the sizes before
+// contain the allocations while the collection ran.
 func (b *building) sweepLarge(inside []*building) (allocated Opt[amount]) {
 	end := b.atEnd()
 	last, known := b.largeBeforeSweep(inside).Get()

@@ -93,8 +93,8 @@ func (m *mutator) runtime(major uint16) {
 	m.raise(m.now, 1, clr.RundownProvider, 187, 0, m.clr, uint16(2), [4]uint16{major, 0, 4, 0}, [4]uint16{}, uint32(0), uint8(0), uint16(0), [16]byte{}, uint16(0))
 }
 
-// TestBackgroundConserves: what a background collection frees of the young generations,
-// and of large objects that are allocated while it runs, follows from the collections
+// TestBackgroundConserves: the bytes that a background collection frees of the young
+// generations, and of large objects allocated while it runs, follow from the collections
 // around it, from ticks, or from the budget.
 func TestBackgroundConserves(t *testing.T) {
 	type want struct {
@@ -106,7 +106,7 @@ func TestBackgroundConserves(t *testing.T) {
 		ticks      bool
 		budget     uint64
 		major      uint16
-		sizesCount bool // the size of LOH before counts what was allocated meanwhile
+		sizesCount bool // the size of LOH before includes allocations meanwhile
 		want       want
 	}{
 		"ticks":            {ticks: true, major: 8, want: want{400, 350, gc.Estimate, gc.Estimate, 900}},
@@ -196,9 +196,9 @@ func TestObjectsAtTheEndCountOnce(t *testing.T) {
 	}
 }
 
-// TestSweptCyclesTeachNothing: what died in gen0 between two collections that are
-// not background ones would make allocation ticks seem to grant more than they did,
-// though only the sweep of an earlier background collection came between them.
+// TestSweptCyclesTeachNothing: objects that died in gen0 between two collections that are
+// not background ones would make allocation ticks seem to grant more than they did, even if
+// only the sweep of an earlier background collection came between them.
 func TestSweptCyclesTeachNothing(t *testing.T) {
 	m := &mutator{script: newScript(), ticks: true, old: 5000}
 	m.allocate(900, 0)

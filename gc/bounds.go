@@ -11,9 +11,8 @@ import (
 // MaxProcesses is how many processes a Model distinguishes: see there.
 const MaxProcesses = pass.MaxProcesses
 
-// What a Model remembers is bounded, whatever a trace holds. What there is no
-// room for counts as lost when the trace ends; only a damaged or made-up trace has
-// any.
+// The bounds on a Model's memory, whatever a trace holds. Excess counts as lost when the
+// trace ends; only a damaged or made-up trace has any.
 const (
 	maxOpen         = 4096    // collections that are not finished, of all runtimes
 	maxSuspensions  = 256     // of a runtime, that have not restarted; and as many that are restarting
@@ -35,11 +34,11 @@ const (
 	markWeight  = 16
 )
 
-// batch is how many finished collections are gathered before a Model that is not
-// live looks for those it can emit.
+// batch is how many finished collections are gathered before a Model that is not live
+// looks for ones that it can emit.
 const batch = 64
 
-// room is how much of what all runtimes share is taken.
+// room counts the use of the memory that all runtimes share.
 type room struct {
 	open, suspended, allocWaits, marks, text int
 }
@@ -47,8 +46,8 @@ type room struct {
 // drop notes that information from an event is ignored or forgotten.
 func (m *Model) drop(at time.Duration) { m.dropped.Add(1, at, at) }
 
-// missing notes that events between two times are not in the trace, as those that
-// are tell.
+// missing records that events between two times are not in the trace, according to
+// others.
 func (m *Model) missing(from, to time.Duration) { m.dropped.Add(0, from, to) }
 
 // An expected event is implied by others. It is missing if it is not in the

@@ -16,9 +16,9 @@ type Collection struct {
 	ClrInstance uint16 // identifies a runtime within its process
 	Number      uint32 // as the runtime counts, from 1
 
-	Generation Opt[int]                 // what was collected: 0, 1 or 2
-	Kind       Kind                     // what it was
-	Requested  Kind                     // what GCStart announced
+	Generation Opt[int]                 // the collected generation: 0, 1 or 2
+	Kind       Kind                     // the actual kind
+	Requested  Kind                     // the kind that GCStart announced
 	Reason     Opt[clr.GCReason]        // why it was triggered
 	Condemned  Opt[clr.CondemnReasons1] // why this generation: reasons of all heaps together
 	Joint      Opt[clr.CondemnReasons1] // the part of Condemned that the runtime decided for all heaps together
@@ -66,7 +66,7 @@ type Collection struct {
 	// collection that took a collection's number without collecting.
 	NoGCRegions int
 
-	// FreeList is what became of gen2's free list; known of collections of gen1.
+	// FreeList describes the use of gen2's free list; known for collections of gen1.
 	FreeList Opt[FreeList]
 
 	PinnedObjects            Opt[int64]
@@ -78,8 +78,8 @@ type Collection struct {
 	// Complete reports that the trace has the start, end, statistics and all
 	// pauses.
 	Complete bool
-	// AffectedByLoss reports that events which this collection's figures need may
-	// be among those that were lost.
+	// AffectedByLoss reports that events for this collection's figures may be among the
+	// lost ones.
 	AffectedByLoss bool
 
 	needs   trace.Range // the stretch of time whose events make its figures
@@ -138,7 +138,7 @@ type Pause struct {
 // End returns the time when the pause ends.
 func (p *Pause) End() time.Duration { return p.Start + p.Duration }
 
-// PauseKind is what a pause was for.
+// PauseKind is the purpose of a pause.
 type PauseKind uint8
 
 const (

@@ -52,7 +52,7 @@ func damageFixtures(t *testing.T) map[string][]byte {
 	return fixtures
 }
 
-// A reading is what a damaged trace was read as: its complete collections.
+// A reading holds the complete collections read from a damaged trace.
 type reading map[collectionKey]gc.Collection
 
 type collectionKey struct {
@@ -99,7 +99,7 @@ func (r reading) includes(part reading) error {
 		g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 		for i, field := range reflect.VisibleFields(g.Type()) {
 			if field.Name == "Freed" && want.FreedQuality != gc.Exact || strings.HasPrefix(field.Name, "Allocated") && want.AllocatedQuality != gc.Exact {
-				continue // what follows the collection adds to it
+				continue // later events add to the collection
 			}
 			a, b := known(field, g.Field(i)), known(field, w.Field(i))
 			if a == nil && got.AffectedByLoss { // taken back, for a damaged sequence number looks like a loss

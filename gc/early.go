@@ -15,9 +15,9 @@ type early struct {
 	unclaimed []*suspension // that prepare a collection, while it is unknown
 }
 
-// prepared decides what a suspension is for that prepares a collection while no background
-// collection of the trace runs. If the trace ends before it is decided, the suspension
-// counts nowhere.
+// prepared decides the purpose of a suspension that prepares a collection while no
+// background collection of the trace runs. If the trace ends before it is decided, the
+// suspension counts nowhere.
 func (rt *runtime) prepared(s *suspension) {
 	runs, known := rt.early.runs.Get()
 	switch {

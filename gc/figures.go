@@ -17,14 +17,14 @@ const (
 	poh
 )
 
-// previous is what the figures of a collection need of those before it.
+// previous holds the values of earlier collections that a collection's figures need.
 type previous struct {
 	number uint32
 	known  bool
-	from   time.Duration // what is lost after it touches what looks back to the collection
+	from   time.Duration // later loss touches the collections that refer to this one
 
 	pause Opt[time.Duration] // its PauseStart
-	since time.Duration      // when what it looks back on begins
+	since time.Duration      // the beginning of the time that it refers to
 
 	restarts []time.Duration // RestartEEBegin of the pauses that may still matter
 	left     []Generation    // nil if it is a background collection's
@@ -33,9 +33,9 @@ type previous struct {
 	committed Opt[int64] // as last reported
 }
 
-// release finishes the collections that expect no more events, in order of their
-// start: the figures of a collection depend on earlier ones, and those of a
-// background collection also on those inside it.
+// release finishes the collections that expect no more events, in order of their start,
+// because the figures of a collection depend on earlier ones, and a background
+// collection's also on the ones inside it.
 func (rt *runtime) release() {
 	n := 0
 	for n < len(rt.pending) && rt.pending[n].done() && rt.insideDone(n) && !rt.awaitsSweep(n) {
@@ -66,7 +66,7 @@ func (b *building) contains(o *building) bool {
 		(!b.End.Known() || o.Start.Or(0) <= b.End.Or(0))
 }
 
-// finishAll finishes what is left at the end of the trace.
+// finishAll finishes the remaining collections at the end of the trace.
 func (rt *runtime) finishAll() {
 	for n := range rt.pending {
 		rt.finish(n)
@@ -91,7 +91,7 @@ func (rt *runtime) finish(n int) {
 		b.computeSizes()
 		rt.allocations.begin(b)
 		switch {
-		case b.early: // what it found when it began is unknown
+		case b.early: // its values at its beginning are unknown
 		case b.Kind == Background:
 			b.computeBackground(inside)
 		default:
@@ -137,8 +137,8 @@ func (b *building) misses() bool {
 }
 
 // missesHistories reports whether histories are not in the trace although the session
-// raises them. Those of a server's background collection come after its end, so the
-// trace may end before them if no later collection begins.
+// raises them. A server's background collection has its histories after its end, so that
+// the trace may end before them if no later collection begins.
 func (b *building) missesHistories(later []*building) bool {
 	if !b.Complete || !b.rt.sized || b.histories() {
 		return false
@@ -261,9 +261,8 @@ func (g *generation) survival() Opt[float64] {
 	return Some(100 * float64(min(g.survived, objects)) / float64(objects))
 }
 
-// recordedAfter reports whether the sizes after the collection are those of
-// generation i. CoreCLR up to 3.1 writes only the condemned generations' and
-// the next older one's.
+// recordedAfter reports whether the sizes after the collection describe generation i.
+// CoreCLR up to 3.1 writes only the condemned generations and the next older one.
 func (b *building) recordedAfter(i int) bool {
 	if b.allAfter || b.sums[i].after != 0 {
 		return true
@@ -287,8 +286,8 @@ func (b *building) condemns(i int) bool {
 	}
 }
 
-// computeBlocking computes what a collection that is not a background one freed, and
-// what was allocated since the collection before it.
+// computeBlocking computes the bytes freed by a collection that is not a background one,
+// and the bytes allocated since the collection before it.
 func (b *building) computeBlocking() {
 	var freed int64
 	for i := range b.Generations {
@@ -336,12 +335,12 @@ func (p *previous) follow(b *building) {
 // newest drops the first of more than maxMeasured values.
 func newest[T any](s []T) []T { return slices.Delete(s, 0, max(0, len(s)-maxMeasured)) }
 
-// weight returns how much of what a Model holds back a collection counts for.
+// weight returns the collection's share of the limit on held back ones.
 func (c *Collection) weight() int { return 1 + (len(c.Marks)+len(c.Outside))/markWeight }
 
-// usePromotedByStats is all that is known of runtimes that raise no histories;
-// those that do may promote in POH too, which the statistics leave out. In a
-// background collection's, gen0 and gen1 are left over from an earlier one.
+// usePromotedByStats uses the statistics for runtimes that raise no histories. For others
+// it would be wrong, because these may promote in POH too, which the statistics leave
+// out. After a background collection, gen0 and gen1 are left over from an earlier one.
 func (b *building) usePromotedByStats() {
 	var sum int64
 	for i, n := range b.promoted {
@@ -427,8 +426,8 @@ func (c *Collection) lowerQuality(to Certainty) {
 	}
 }
 
-// forgetYoung takes back what a background collection freed in gen0 and gen1: a
-// collection that was lost may have freed it.
+// forgetYoung clears the bytes freed by a background collection in gen0 and gen1, because
+// a lost collection may have freed them.
 func (c *Collection) forgetYoung() {
 	for i := range c.Generations {
 		if g := &c.Generations[i]; i < gen2 && g.Freed.Known() {

@@ -21,8 +21,8 @@ const gen0Again = 4
 // compactMechanismUsed is set in CompactMechanism if the heap was compacted.
 const compactMechanismUsed = 1 << 31
 
-// privatePerHeapHistory is GCPerHeapHistory of the private provider, from
-// version 2 (.NET Framework 4.5) on: those of 4.0 have no free space.
+// privatePerHeapHistory processes GCPerHeapHistory of the private provider, from version
+// 2 (.NET Framework 4.5) on, because earlier ones have no free space.
 func (m *Model) privatePerHeapHistory(e *event) {
 	v, ok := decode[clr.PrivateGCPerHeapHistory](m, e)
 	if !ok || e.Version < 2 || len(v.GenData) <= gen0Again {

@@ -42,8 +42,8 @@ func (m *Model) heapStats(e *event) {
 	rt.release()
 }
 
-// globalHistory finds the collection that a GCGlobalHeapHistory is of. Those of
-// a server's background collection come after its end, from any thread.
+// globalHistory finds the collection of a GCGlobalHeapHistory. A server's background
+// collection has it after its end, from any thread.
 func (m *Model) globalHistory(e *event) {
 	v, ok := decode[clr.GCGlobalHeapHistory](m, e)
 	if !ok {
@@ -159,8 +159,8 @@ func (rt *runtime) awaitingHistory(concurrent bool, generation uint32) *building
 	return other
 }
 
-// plausible reports whether sizes can be what a damaged payload could not: less
-// than clr.MaxSize, so that sums of them stay below what an int64 holds.
+// plausible reports whether sizes are possible: less than clr.MaxSize, so that sums of
+// them stay within an int64. A damaged payload can have others.
 func plausible(sizes ...uint64) bool {
 	for _, n := range sizes {
 		if n >= clr.MaxSize {
@@ -177,7 +177,7 @@ func (m *Model) perHeapHistory(e *event) {
 		return
 	}
 	if len(v.Values) <= loh {
-		return // damaged: all runtimes write what became of the LOH
+		return // damaged, because all runtimes write the LOH's values
 	}
 	for i := range v.Values {
 		if g := &v.Values[i]; !plausible(g.SizeBefore, g.FreeListBefore, g.FreeObjBefore, g.SizeAfter, g.FreeListAfter,
@@ -302,8 +302,8 @@ func (m *Model) committed(e *event, v *clr.GCDynamicEvent) {
 	}
 	total := Some[int64](clr.MaxSize) // makes all sizes unknown
 	if used.Possible() {
-		// What awaits decommit and the bookkeeping are not part of the runtime's
-		// own TotalCommittedBytes.
+		// The runtime's own TotalCommittedBytes leaves out memory that awaits decommit,
+		// and the bookkeeping.
 		total = Some(int64(used.TotalCommittedInUse + used.TotalCommittedInFree + used.TotalCommittedInGlobalFree))
 	}
 	if b.CommittedBefore.Known() {

@@ -111,11 +111,11 @@ func (b *building) computeMarks() {
 	}
 }
 
-// divideOverflow divides what the marks of one heap count for mark overflow. The runtime
-// raises the event of mark overflow inside the scan of dependent handles, even if that scan
-// only drained the mark queue. The time since the previous event therefore belongs to both,
-// and is divided by the bytes that each marked. See gc.cpp, scan_dependent_handles and
-// process_mark_overflow.
+// divideOverflow divides the figures of one heap's marks for mark overflow. The runtime
+// raises the event of mark overflow inside the scan of dependent handles, even if that
+// scan only drained the mark queue. The time since the previous event therefore belongs
+// to both, and is divided by the bytes that each marked. See gc.cpp,
+// scan_dependent_handles and process_mark_overflow.
 func divideOverflow(marks []Mark) {
 	var overflow, dependent *Mark
 	for i := range marks {
@@ -130,7 +130,7 @@ func divideOverflow(marks []Mark) {
 		return
 	}
 	inside := max(0, overflow.Bytes.Or(0))
-	all := max(inside, dependent.Bytes.Or(0)) // the bytes of the scan contain those of the overflow
+	all := max(inside, dependent.Bytes.Or(0)) // the scan's bytes contain the overflow's
 	both := saturate.Add(overflow.Duration, dependent.Duration)
 	overflow.Duration = 0
 	if all > 0 {

@@ -22,10 +22,10 @@ type Model struct {
 	// name, lost events) that memory would grow with the trace.
 	Ahead func() (trace.Source, error)
 
-	// Live is for a trace that is still being written: a collection is yielded as
-	// soon as it, and those that began before it, are finished, without waiting for
-	// the rest of the trace. Its process may be known only by its PID, and
-	// AffectedByLoss covers only the loss found so far.
+	// Live is for a trace that is still being written: a collection is yielded as soon as
+	// it, and all that began before it, are finished, without waiting for the rest of the
+	// trace. Its process may be known only by its PID, and AffectedByLoss covers only the
+	// loss found so far.
 	Live bool
 
 	// PerHeap makes collections carry each heap's part.
@@ -37,15 +37,15 @@ type Model struct {
 	runtimes  []*runtime // of all processes
 	byRuntime pass.Table[runtime]
 	held      []*Collection // finished, not emitted; in order of start
-	weight    int           // of what is held
+	weight    int           // of the held back collections
 	room      room
-	dropped   trace.Loss // what there was no room for
+	dropped   trace.Loss // data that there was no room for
 	fresh     bool       // a collection was finished since ready was last asked
 	next      int        // with how many held it is asked again
 	loss      *trace.Loss
 	info      *trace.Info
-	surveyed  bool // loss and processes are those of the whole trace
-	ending    bool // the trace ended: what is not in it yet may have come later
+	surveyed  bool // loss and processes cover the whole trace
+	ending    bool // the trace ended: missing events may have come later
 
 	event event
 	now   time.Duration // of the event
@@ -300,8 +300,8 @@ func (m *Model) release() {
 	m.fresh = false
 }
 
-// oldest returns the runtime with the collection that began first of those
-// still being rebuilt, nil if there is none.
+// oldest returns the runtime with the earliest collection that is still being rebuilt,
+// nil if there is none.
 func (m *Model) oldest() *runtime {
 	var first *runtime
 	for _, rt := range m.runtimes {
@@ -326,7 +326,7 @@ func (m *Model) survey() {
 		return
 	}
 	var ahead Model
-	_ = pass.Run(context.Background(), src, &ahead) // what is read before an error counts
+	_ = pass.Run(context.Background(), src, &ahead) // events before an error count
 	m.loss, m.info, m.surveyed = src.Loss(), src.Info(), true
 	for _, p := range ahead.processes {
 		if of := m.pass.Process(p.PID); of != nil {
@@ -351,7 +351,7 @@ func (m *Model) named(p *Process) bool {
 	return p.Name != ""
 }
 
-// end finishes what the trace leaves open.
+// end finishes the open collections and suspensions.
 func (m *Model) end() {
 	m.ending = true
 	for _, p := range m.processes {

@@ -395,7 +395,7 @@ func TestLossInsidePause(t *testing.T) {
 }
 
 // TestManyCollections: a model holds back a bounded number of collections. It completes
-// those that it yields early by reading the trace a second time.
+// the ones that it yields early by reading the trace a second time.
 func TestManyCollections(t *testing.T) {
 	const n = 20_000
 	s := newScript()
@@ -484,8 +484,8 @@ func TestFrameworkMemoryLoad(t *testing.T) {
 	}
 }
 
-// TestStrangeHeap: where a global history was lost, its heaps' histories are not
-// those of the collection before it on the thread.
+// TestStrangeHeap: if a global history was lost, its heaps' histories do not belong to
+// the collection before it on the thread.
 func TestStrangeHeap(t *testing.T) {
 	s := newScript()
 	s.blocking(10, 1, 1)
@@ -496,9 +496,9 @@ func TestStrangeHeap(t *testing.T) {
 	}
 }
 
-// TestLossBeforeBackground: what the collections in a background collection's
-// first pause look back on begins before that one, and what is lost in a
-// collection touches the ticks that the next one counts from its start on.
+// TestLossBeforeBackground: the collections in a background collection's first pause
+// refer to events before it, and a loss in a collection touches the ticks that the next
+// one counts from its start on.
 func TestLossBeforeBackground(t *testing.T) {
 	s := newScript()
 	s.blocking(2, 1, 3)
@@ -539,8 +539,8 @@ func TestLostRestarts(t *testing.T) {
 	}
 }
 
-// TestCoreVersion: .NET Core up to 3.1 reports that it is 4.0.0.0, and tells its
-// version by the folder that it is installed in.
+// TestCoreVersion: .NET Core up to 3.1 reports that it is 4.0.0.0, and its version is
+// only in the path of its folder.
 func TestCoreVersion(t *testing.T) {
 	for path, want := range map[string]string{
 		"/usr/share/dotnet/shared/Microsoft.NETCore.App/3.1.2/libcoreclr.so":                       ".NET Core 3.1.2",

@@ -41,10 +41,10 @@ func (r *regions) abandon(p *Process, d time.Duration) {
 // any reports whether such regions began, or may have begun, since the latest collection.
 func (r *regions) any() bool { return r.abandoned > 0 || r.since > 0 }
 
-// numbered notes that a number is the latest taken. As many of the abandoned suspensions as
-// there are new numbers began a region; the others, such as those of GC.RefreshMemoryLimit,
-// take no number. If there are fewer suspensions than numbers, numbered returns the number of
-// collections whose events were lost.
+// numbered records the latest number. As many of the abandoned suspensions as there are
+// new numbers began a region; the others, such as suspensions by GC.RefreshMemoryLimit,
+// take no number. If there are fewer suspensions than numbers, numbered returns the
+// number of collections whose events were lost.
 func (r *regions) numbered(p *Process, number uint32) (lost int) {
 	latest, known := r.latest.Get()
 	if known && number <= latest {

@@ -61,9 +61,9 @@ func TestNoGCRegions(t *testing.T) {
 }
 
 // TestMissingCollections checks that collections before the first of a trace are missing
-// only if the trace has the start of the runtime, and those before a later one always,
-// unless the trace has no suspensions, which regions without a collection need too. A number
-// that so many collections could not have reached is damaged.
+// only if the trace has the start of the runtime, and collections before a later one
+// always, unless the trace has no suspensions, because regions without a collection need
+// them too. A number that so many collections could not have reached is damaged.
 func TestMissingCollections(t *testing.T) {
 	for _, c := range []struct {
 		started bool

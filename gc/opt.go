@@ -38,8 +38,8 @@ func (o Opt[T]) String() string {
 	return fmt.Sprint(o.v)
 }
 
-// MarshalJSON returns the figure as JSON, or null if unknown. It leaves the escaping of HTML
-// to the encoder that calls it, which may be told not to.
+// MarshalJSON returns the figure as JSON, or null if unknown. It does not
+// escape HTML, because the encoder that calls it does so if configured.
 func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	if !o.known {
 		return []byte("null"), nil

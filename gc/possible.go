@@ -105,7 +105,7 @@ func (c *Collection) fasterThanMemory(n Opt[int64]) bool {
 
 func (c *Collection) forgetTicks() { c.AllocatedTicks = Opt[int64]{} }
 
-// padding is what survivors may be larger than all objects of a small generation.
+// padding bounds how far survivors can exceed the objects of a small generation.
 const padding = 1 << 20
 
 func (b *building) exceedsAddressSpace() bool {
@@ -135,7 +135,7 @@ func (c *Collection) exceedsCommitted() bool {
 	return over(c.HeapBefore, c.CommittedBefore) || over(c.HeapAfter, c.CommittedAfter)
 }
 
-// exceedsHardLimit reports whether the heap, or what is committed for it, is larger than the
+// exceedsHardLimit reports whether the heap, or its committed memory, is larger than the
 // process's settings allow. GC.RefreshMemoryLimit may change the limit in a suspension
 // without a collection.
 func (c *Collection) exceedsHardLimit() bool {
@@ -258,7 +258,7 @@ func (c *Collection) forgetStart() {
 
 func (c *Collection) forgetEnd() {
 	c.End = Opt[time.Duration]{}
-	if c.Kind == Background { // other collections meanwhile show what it swept
+	if c.Kind == Background { // other collections meanwhile show its sweep
 		c.Freed, c.FreedQuality, c.HeapPeak = Opt[int64]{}, Uncertain, Opt[int64]{}
 	}
 	c.forgetAllocated()

@@ -165,8 +165,8 @@ func (s *script) whole(ms float64, number uint32, generations [5]size, committed
 	s.restartEnd(ms+1.2, tid)
 }
 
-// TestImpossibleSizes checks that sizes which the trace itself rules out are unknown, in a
-// collection that is marked, and that those next to it stay known.
+// TestImpossibleSizes checks that sizes contradicted by the trace itself are unknown, in
+// a collection that is marked, and that neighbouring sizes stay known.
 func TestImpossibleSizes(t *testing.T) {
 	const mb = 1 << 20
 	type change struct {

@@ -29,7 +29,7 @@ type Process struct {
 	Started, Stopped time.Duration
 	StartSeen        bool // Started is the start of the runtime
 
-	// Suspensions are those that belong to no collection, by reason and kind.
+	// Suspensions are the suspensions that belong to no collection, by reason and kind.
 	Suspensions []SuspensionTotal
 	// Outside lists, in order, the ones since the last collection began.
 	Outside []Outside
@@ -98,7 +98,7 @@ type SuspensionTotal struct {
 	Max    time.Duration
 }
 
-// learn copies what another reading of the trace found about the process.
+// learn copies the description of the process from another reading of the trace.
 func (p *Process) learn(o *Process) {
 	p.Name, p.CommandLine, p.OS, p.Arch = o.Name, o.CommandLine, o.OS, o.Arch
 	p.Runtime, p.major, p.Settings, p.Concurrent = o.Runtime, o.major, o.Settings, o.Concurrent

@@ -35,8 +35,8 @@ func (s *script) background(ms float64, tid uint64, number uint32, reported ...u
 	s.stats(ms+9.1, tid, 100)
 }
 
-// TestReportedPauses: what the runtime times itself is the length of a pause, measured
-// or not, if all pauses of a collection are reported.
+// TestReportedPauses: the runtime's own time is the length of a pause, measured or not,
+// if all pauses of a collection are reported.
 func TestReportedPauses(t *testing.T) {
 	s := newScript()
 	s.pause(5, 1, 1, 1150, 0, clr.GCPauseKindBlocking) // before its collection starts: it belongs to none

@@ -14,8 +14,8 @@ type runtime struct {
 	model    *Model
 
 	suspensions map[uint64]*suspension // by thread, from SuspendEEBegin to RestartEEEnd
-	windows     []*suspension          // those that have not restarted, in order of their begin
-	restarting  []*suspension          // those that have begun to, in order
+	windows     []*suspension          // not restarted ones, in order of their begin
+	restarting  []*suspension          // restarting ones, in order
 
 	pending        []*building // collections in order of their start, not yet finished
 	blocking       *building   // the one between GCStart and GCEnd that is not a background collection
@@ -66,7 +66,7 @@ type building struct {
 	promoted   [5]int64      // TotalPromotedSizeN of GCHeapStats
 	desired    Opt[int64]    // FinalYoungestDesired of GCGlobalHeapHistory: gen0's budget on each heap
 	allAfter   bool          // they have the sizes after of all generations
-	pinned     bool          // and what survived because it was pinned
+	pinned     bool          // and bytes that survived because they were pinned
 	marks      []rawMark
 	markSource markSource
 	restarts   []time.Duration // RestartEEBegin of its pauses
@@ -175,7 +175,7 @@ func (m *Model) gcStart(e *event) {
 	}
 }
 
-// beganBefore reports whether collection b began before all those that are complete.
+// beganBefore reports whether collection b began before all complete ones.
 func (rt *runtime) beganBefore(b *building) bool { return !rt.completed || b.Number < rt.first }
 
 // contradicted notes that the start, or the end, of collection b while another one

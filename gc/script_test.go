@@ -96,7 +96,7 @@ func (s *script) stats(ms float64, tid uint64, size uint64) {
 	s.raise(ms, tid, clr.RuntimeProvider, 4, 2, [4]uint64{}, size, [5]uint64{}, [3]uint32{}, s.clr, [2]uint64{})
 }
 
-// A size is what a test says of a generation in a history.
+// A size is a test's description of a generation in a history.
 type size struct{ before, freeBefore, after, freeAfter, in, out, budget uint64 }
 
 // history raises the global history, and one history for each heap.

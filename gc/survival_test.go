@@ -2,7 +2,7 @@ package gc
 
 import "testing"
 
-// TestSurvival: what survives is padded, and no more than there was.
+// TestSurvival: survivors are padded, but do not exceed the objects before.
 func TestSurvival(t *testing.T) {
 	for _, c := range []struct {
 		before, free, survived int64

@@ -8,10 +8,10 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A suspension is what happens between a thread's SuspendEEBegin and its
-// RestartEEEnd. Suspensions of different threads can overlap in the events: a
-// thread waits for the current one to end, and raises SuspendEEBegin before
-// it waits (ThreadSuspend::SuspendEE in the runtime's threadsuspend.cpp).
+// A suspension lasts from a thread's SuspendEEBegin to its RestartEEEnd. Suspensions of
+// different threads can overlap in the events, because a thread raises SuspendEEBegin
+// before it waits for the current one to end (ThreadSuspend::SuspendEE in the runtime's
+// threadsuspend.cpp).
 type suspension struct {
 	thread       uint64
 	reason       clr.SuspendReason
@@ -311,8 +311,8 @@ func (rt *runtime) shareWithBackground(s *suspension, bg *building) {
 	bg.addPause(s, Pause{Kind: PauseInitial, Start: s.begin, Duration: rest, Suspend: s.suspending(), Waited: s.waited})
 }
 
-// backgroundWindow decides what a suspension during a background collection was: the
-// final pause, or the heap walk that sessions with survival events cause. The private
+// backgroundWindow decides the purpose of a suspension during a background collection:
+// the final pause, or the heap walk that sessions with survival events cause. The private
 // provider's events decide; without them, the first one is the final pause.
 func (rt *runtime) backgroundWindow(s *suspension, b *building) {
 	switch {

@@ -125,8 +125,8 @@ func TestAllocatedCountsEveryHeap(t *testing.T) {
 	}
 }
 
-// TestTailWithoutGC checks that ticks count what a process without collections allocates,
-// and that nothing bounds it while the number of heaps is unknown.
+// TestTailWithoutGC checks that ticks count the allocations of a process without
+// collections, and that these are unbounded while the number of heaps is unknown.
 func TestTailWithoutGC(t *testing.T) {
 	m := &mutator{script: newScript(), ticks: true}
 	m.allocate(8_000_000, 0)

@@ -47,8 +47,8 @@ func (f Frame) String() string {
 	}
 }
 
-// Resolve returns what is known of an address in a process at a time. Call it
-// after all events have been fed.
+// Resolve returns the frame of an address in a process at a time. Call it after all
+// events have been fed.
 func (t *Table) Resolve(pid, address uint64, at time.Duration) Frame {
 	f := Frame{Address: address, Why: Unlisted}
 	p := t.byPID[pid]

@@ -43,8 +43,8 @@ func varints(name string, numbers ...uint64) []byte {
 	return append(b, name...)
 }
 
-// A file's mapping names what belongs to no method, at its time, and reports whether
-// a name could be expected.
+// TestImages: a file's mapping names addresses that belong to no method, at its time, and
+// reports whether a name could be expected.
 func TestImages(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var table Table

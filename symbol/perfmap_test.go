@@ -12,7 +12,8 @@ import (
 	"github.com/gctrail/gctrail/internal/eventtest"
 )
 
-// Perf maps name what the trace does not, of the processes that have stacks.
+// TestReadPerfMaps: perf maps name code that the trace does not, of the processes that
+// have stacks.
 func TestReadPerfMaps(t *testing.T) {
 	maps := fstest.MapFS{
 		"7": {Data: []byte("1000 100 void [app] N.T::fromMap()[QuickJitted]\n2000 10 stub\n")},

@@ -13,7 +13,7 @@ type span struct {
 	from, to   time.Duration // loaded, unloaded; bounds of time where unknown
 }
 
-// The times of what was loaded before the trace, and of what never was unloaded.
+// The times of code loaded before the trace, and of code that was never unloaded.
 const (
 	always time.Duration = -1 << 63
 	never  time.Duration = 1<<63 - 1
@@ -27,7 +27,7 @@ type spans[T any, P interface {
 	where() *span
 }] struct {
 	all    []T
-	latest map[uint64]int32 // what was last added at a start
+	latest map[uint64]int32 // the latest one at a start
 	reach  []uint64         // the highest end of all[:i+1]
 }
 
@@ -40,7 +40,7 @@ func (s *spans[T, P]) add(v T) {
 	s.all = append(s.all, v)
 }
 
-// last returns what was last added at a start, if it was not unloaded; else nil.
+// last returns the latest span at a start, if it was not unloaded; otherwise nil.
 func (s *spans[T, P]) last(start uint64) P {
 	i, ok := s.latest[start]
 	if !ok || P(&s.all[i]).where().to != never {
@@ -49,7 +49,7 @@ func (s *spans[T, P]) last(start uint64) P {
 	return &s.all[i]
 }
 
-// sort orders by address. What starts at the same one keeps its order.
+// sort orders by address. It is stable, so that the order at the same address is kept.
 func (s *spans[T, P]) sort() {
 	slices.SortStableFunc(s.all, func(a, b T) int { return cmp.Compare(P(&a).where().start, P(&b).where().start) })
 	for i := range s.all {
@@ -57,7 +57,7 @@ func (s *spans[T, P]) sort() {
 	}
 }
 
-// measure computes how far what starts before an address reaches.
+// measure computes how far the spans before an address reach.
 func (s *spans[T, P]) measure() {
 	s.reach = slices.Grow(s.reach[:0], len(s.all))
 	var far uint64
@@ -70,7 +70,7 @@ func (s *spans[T, P]) measure() {
 // maxOverlap is how many spans are compared for one address.
 const maxOverlap = 4096
 
-// find returns what was at an address at a time; nil for none.
+// find returns the span at an address at a time; nil for none.
 func (s *spans[T, P]) find(address uint64, at time.Duration) P {
 	if i := s.index(address, at); i >= 0 {
 		return &s.all[i]

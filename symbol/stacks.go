@@ -62,7 +62,7 @@ type cached struct {
 	stack   StackID
 }
 
-// addresses are those of one process that were seen in stacks.
+// An addresses holds the addresses of one process in stacks.
 type addresses struct {
 	stacks *Stacks
 	ids    map[uint64]uint32

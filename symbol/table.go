@@ -30,7 +30,7 @@ type Table struct {
 
 	takes   map[*trace.Descriptor]take
 	desc    *trace.Descriptor // of the last event
-	take    take              // what takes it in
+	take    take              // its handler
 	byPID   map[uint64]*process
 	last    *process
 	methods int
@@ -72,7 +72,7 @@ type method struct {
 // A take processes the events of one kind.
 type take func(*Table, *trace.Event)
 
-// takes has those of the runtime's events.
+// takes has the handlers of the runtime's events.
 var takes = map[clr.Kind]take{
 	clr.KindMethodLoadVerbose:    func(t *Table, ev *trace.Event) { t.method(ev, ev.Time(), never) },
 	clr.KindMethodUnloadVerbose:  func(t *Table, ev *trace.Event) { t.method(ev, always, ev.Time()) },
@@ -119,7 +119,7 @@ func (t *Table) Feed(ev *trace.Event) {
 	}
 }
 
-// lacksRoom reports whether the table has room for no process but those that it holds.
+// lacksRoom reports whether the table has no room for another process.
 func (t *Table) lacksRoom(pid uint64) bool {
 	return len(t.byPID) >= maxProcesses && t.byPID[pid] == nil
 }
@@ -144,8 +144,8 @@ func (t *Table) Methods() int { return t.methods }
 // for.
 func (t *Table) Dropped() int { return t.dropped }
 
-// process returns the process with a PID. The stacks of those that there is no room for
-// are those of an unknown process.
+// process returns the process with a PID. If there is no room, it returns the unknown
+// process, which gets the stacks of all others.
 func (t *Table) process(pid uint64) *process {
 	if t.last != nil && t.last.pid == pid {
 		return t.last
@@ -203,7 +203,7 @@ func (t *Table) entryPoint(ev *trace.Event) {
 	t.add(p, &p.methods, method{span: span{v.EntryPoint, v.EntryPoint + maxPrecompiled, always, never}, id: v.MethodID, open: true}, t.name)
 }
 
-// add adds a method to those of a process, if there is room.
+// add adds a method to a process, if there is room.
 func (t *Table) add(p *process, methods *spans[method, *method], m method, name []byte) {
 	if t.methods >= maxMethods || t.bytes+len(name) > maxNameBytes {
 		t.dropped++
@@ -228,7 +228,7 @@ func (t *Table) sort(p *process) {
 	p.images.sort()
 	p.images.measure()
 	p.methods.sort()
-	next := ^uint64(0) // the start of the method after those that start where i does
+	next := ^uint64(0) // the start of the next method that starts elsewhere
 	for i := len(p.methods.all) - 1; i >= 0; i-- {
 		m := &p.methods.all[i]
 		if m.open {

@@ -10,8 +10,8 @@ import (
 // for use.
 type Tally struct {
 	Samples int64
-	// NoStack counts samples without a stack, Other those whose stack had no
-	// room in Stacks.
+	// NoStack counts samples without a stack, Other samples whose stack had no room in
+	// Stacks.
 	NoStack, Other int64
 	// Frames counts the frames of all other samples, by Reason.
 	Frames [NumReasons]int64

@@ -41,7 +41,7 @@ func (t *Types) Feed(ev *trace.Event) {
 	if !WantsTypes(ev.Desc) {
 		return
 	}
-	_ = t.decoded.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) // what is there counts
+	_ = t.decoded.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) // a part counts
 	for i := range t.decoded.Values {
 		t.add(ev.PID, &t.decoded.Values[i])
 	}

@@ -74,7 +74,7 @@ func (w *Writer) appendValue(dst []byte, v column.Value) []byte {
 	}
 }
 
-// appendText quotes s where it holds what would end the field.
+// appendText quotes s if it would otherwise end the field.
 func appendText(dst []byte, s string) []byte {
 	if !strings.ContainsAny(s, "\",\r\n") {
 		return append(dst, s...)

@@ -118,7 +118,7 @@ func (t *tables) frame(f frame, category int) int {
 	return i
 }
 
-// otherHost is the ResourceType of what is neither a file with symbols nor a URL.
+// otherHost is the ResourceType of a host that is neither a file with symbols nor a URL.
 const otherHost = 4
 
 // resource returns the index of a module, -1 for none.

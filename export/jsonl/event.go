@@ -19,7 +19,7 @@ type Events struct {
 	decoder clr.Decoder
 	heads   map[*trace.Descriptor][]byte
 	desc    *trace.Descriptor // of the last event
-	head    []byte            // what its kind has before the pid
+	head    []byte            // the members of its kind before the pid
 	second  int64             // of the last event, in Unix time
 	date    []byte            // that second up to its point
 	stack   []uint64
@@ -109,7 +109,7 @@ func (e *Events) headOf(d *trace.Descriptor) []byte {
 	return head
 }
 
-// newHead returns what the events of one kind have from the end of the time to
+// newHead returns the common members of events of one kind, from the end of the time to
 // the pid.
 func (e *Events) newHead(d *trace.Descriptor) []byte {
 	w := writer{[]byte(`",`)}

@@ -25,7 +25,7 @@ type EventWriter struct {
 
 	w       io.Writer
 	filling *batch
-	queue   []*batch // in the order of the events, those that encoders have
+	queue   []*batch // in the order of the events, the ones that encoders have
 	free    []*batch
 	encode  chan *batch
 	err     error // of w
@@ -92,7 +92,7 @@ func (e *EventWriter) take() *batch {
 	return b
 }
 
-// send passes the batch on that is being filled, and writes those that are ready.
+// send passes on the batch being filled, and writes the ones that are ready.
 func (e *EventWriter) send() {
 	if e.filling != nil {
 		e.queue = append(e.queue, e.filling)

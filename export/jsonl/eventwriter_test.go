@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The lines are those of Events, in the order of the events, although the source uses its
-// event again.
+// TestEventWriter compares the lines with Events', in the order of the events, although
+// the source reuses its event.
 func TestEventWriter(t *testing.T) {
 	const rounds = 5000
 	var got, want bytes.Buffer

@@ -19,13 +19,14 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options select what is written. The zero Options select everything.
+// Options select the contents of the new trace. The zero Options select everything.
 type Options struct {
 	// From and To limit the time. The new trace begins and ends there. Events
 	// outside that name processes, settings, types and methods are also
 	// written, at the nearest time inside.
 	From, To gc.Opt[time.Duration]
-	// Redact, if not nil, removes what identifies the program. See its Learn method.
+	// Redact, if not nil, removes everything that identifies the program. See its Learn
+	// method.
 	Redact *redact.Redactor
 	// Lost is the source's Loss from an earlier reading, nil if it was not read
 	// before. The new trace reports the same losses.
@@ -272,7 +273,7 @@ func (w *Writer) Close() error {
 	switch {
 	case !w.src.Loss().Truncated:
 		return w.w.Close()
-	case w.o.Lost == nil: // what was yet to come is not recorded as lost: it stays in doubt
+	case w.o.Lost == nil: // later losses are not recorded as such: they stay in doubt
 		return w.w.Flush()
 	default:
 		return w.w.SequencePoint(int64(w.last - w.from))

@@ -104,7 +104,7 @@ func PauseBounds() []float64 { return slices.Clone(bounds[:]) }
 type id struct {
 	family int
 	suffix string // "_total", "_bucket", …
-	labels string // without those of the process
+	labels string // without the process's
 }
 
 // A series has the values at the process's points. A gauge that is not known from
@@ -254,8 +254,8 @@ func (p *process) write(out *bufio.Writer, f *family, start time.Time) {
 	}
 }
 
-// ordered returns the series by family; those of a histogram stay together by
-// their labels.
+// ordered returns the series by family; the series of a histogram stay together by their
+// labels.
 func (p *process) ordered() []id {
 	order := slices.Clone(p.order)
 	slices.SortStableFunc(order, func(a, b id) int { return a.family - b.family })

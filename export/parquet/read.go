@@ -15,7 +15,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Bounds on what a file may ask for.
+// Bounds on a file's claims.
 const (
 	maxFooter  = 16 << 20
 	maxPage    = 64 << 20 // unpacked
@@ -25,7 +25,7 @@ const (
 	maxPacked = 1 << 10
 )
 
-// errSum reports bytes that are not those that were written.
+// errSum reports bytes that differ from the written ones.
 var errSum = fmt.Errorf("%w: another checksum", trace.ErrMalformed)
 
 // A Reader reads tables as this package writes them: optional columns, plainly

@@ -72,7 +72,7 @@ type buffer struct {
 	bits   int // of values, if they are booleans
 }
 
-// A group is what the footer says of a row group.
+// A group is a row group as the footer describes it.
 type group struct {
 	rows   int
 	chunks []chunk

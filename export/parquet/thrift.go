@@ -46,7 +46,7 @@ func (t *thrift) element(s string) {
 	t.dst = append(t.dst, s...)
 }
 
-// list begins a list. Elements of a number are varints, those of a structure lie
+// list begins a list. Elements of a number are varints, elements of a structure lie
 // between open and end.
 func (t *thrift) list(number int16, typ byte, n int) {
 	t.field(number, thriftList)

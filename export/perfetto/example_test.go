@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// This writes a timeline for ui.perfetto.dev. What is unknown of a collection is left out.
+// This writes a timeline for ui.perfetto.dev. It leaves out unknown figures.
 func ExampleWriter() {
 	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: gc.Wants})
 	if err != nil {

@@ -82,7 +82,7 @@ func (m *message) message(field protowire.Number, sub message) {
 	*m = protowire.AppendBytes(protowire.AppendTag(*m, field, protowire.BytesType), sub)
 }
 
-// appendHead appends what stands before a packet of n bytes.
+// appendHead appends the tag and the length of a packet of n bytes.
 func appendHead(b []byte, n int) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, tracePacket, protowire.BytesType), uint64(n))
 }

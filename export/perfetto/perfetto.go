@@ -110,7 +110,7 @@ func (w *Writer) Phases(of *gc.Process, b *background.Collection) error {
 	return w.err
 }
 
-// Close writes what is buffered. It does not close the underlying writer.
+// Close writes the buffered packets. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	if w.err != nil {
 		return w.err
@@ -118,9 +118,9 @@ func (w *Writer) Close() error {
 	return w.out.Flush()
 }
 
-// pauses writes each pause, and how much of it was suspension. Those of background
-// collections have a track of their own: an ephemeral GC may run inside the first of
-// them, and takes its part of the window's length from the middle.
+// pauses writes each pause, and its part of suspension. Pauses of background collections
+// have a track of their own, because an ephemeral GC may run inside the first of them,
+// and takes its part of the window's length from the middle.
 func (w *Writer) pauses(p *process, c *gc.Collection) {
 	for i := range c.Pauses {
 		pause := &c.Pauses[i]
@@ -153,8 +153,8 @@ func (w *Writer) collection(p *process, c *gc.Collection) {
 	w.slice(p, track, fmt.Sprintf("GC %d, %s", c.Number, export.Kind(c)), start, length, func() { w.describe(c) })
 }
 
-// marks writes how long each heap marked from each kind of root. The events tell
-// lengths and order only: marks are laid end to end from the end of the suspension.
+// marks writes how long each heap marked from each kind of root. It lays the marks end to
+// end from the end of the suspension, because the events have lengths and order only.
 func (w *Writer) marks(p *process, c *gc.Collection) {
 	if len(c.Marks) == 0 || len(c.Pauses) == 0 {
 		return

@@ -61,8 +61,8 @@ func (m fields) text(number protowire.Number) string {
 	return string(m[number][0].([]byte))
 }
 
-// lines returns what a trace shows, a line for each packet: the fields' numbers are those
-// of Perfetto's protos, written out.
+// lines returns the content of a trace, a line for each packet, with the field numbers of
+// Perfetto's protos written out.
 func lines(t *testing.T, trace []byte) (list []string) {
 	t.Helper()
 	names := make(map[uint64]string)
@@ -97,7 +97,7 @@ func lines(t *testing.T, trace []byte) (list []string) {
 	return list
 }
 
-// TestPackets decodes what is written of two collections.
+// TestPackets decodes the packets of two collections.
 func TestPackets(t *testing.T) {
 	const ms = time.Millisecond
 	process := &gc.Process{PID: 0x12345, Name: "web"}

@@ -24,7 +24,7 @@ const (
 	counterRate           = "Allocation rate"
 )
 
-// order is the order of tracks from the top; those that are not in it follow.
+// order is the order of tracks from the top; other tracks follow.
 var order = func() []string {
 	names := []string{
 		trackPauses, trackBackgroundPauses, trackFindings, trackQuoted, trackSuspension, trackCollections, trackBackground, trackPhases,
@@ -68,9 +68,9 @@ type lane struct {
 
 type span struct{ from, to time.Duration }
 
-// maxBusy bounds the slices of a lane that later ones are compared with. Collections
-// come in the order of their starts; only background GCs have pauses later than those
-// of GCs that follow.
+// maxBusy bounds the slices of a lane that later ones are compared with. It can be small,
+// because collections come in the order of their starts, and only background GCs have
+// pauses later than the GCs that follow.
 const maxBusy = 64
 
 // laneSeparator lies between the name of a track and the number of a further lane.

@@ -16,7 +16,7 @@ import (
 	"github.com/gctrail/gctrail/symbol"
 )
 
-// TestSamples checks what a sample says: objects, bytes, its labels, and the address and
+// TestSamples checks the contents of a sample: objects, bytes, its labels, and the address and
 // name of its only frame.
 func TestSamples(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}

@@ -55,7 +55,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// A tick of .NET Framework 4.0 tells no type.
+// A tick of .NET Framework 4.0 has no type.
 func TestTickWithoutType(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
 	ev := maker.At(0, tick("A", clr.AllocationKindSmall, 102_500, 24))
@@ -244,7 +244,7 @@ func FuzzFeed(f *testing.F) {
 	})
 }
 
-// A Model allocates nothing for what it has seen before.
+// TestFeedAllocates: a Model allocates nothing for known types and stacks.
 func TestFeedAllocates(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
 	var table symbol.Table
@@ -280,7 +280,7 @@ func TestLargeBelow(t *testing.T) {
 	}
 }
 
-// What was allocated before each collection is retained until it is asked for.
+// TestTakeBefore: the sums before each collection are retained until they are taken.
 func TestTakeBefore(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	model := Model{KeepStarts: true}

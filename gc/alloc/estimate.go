@@ -8,7 +8,7 @@ type sum struct {
 	bytes   float64
 	certain float64 // of bytes, not subject to sampling
 	squares float64 // the sum of the variances of the rest, each sample on its own
-	objects float64 // estimated number of objects; zero if events tell no sizes
+	objects float64 // estimated number of objects; zero if events have no sizes
 }
 
 func (s *sum) add(t *sum) {

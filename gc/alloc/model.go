@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The bounds of a Model. What exceeds them is summed up without its stack, its type or
-// its process.
+// The bounds of a Model. Samples beyond them are summed up without their stack, their
+// type or their process.
 const (
 	maxRows      = 1 << 18
 	maxTypes     = 1 << 16
@@ -135,12 +135,12 @@ type typeName struct {
 
 // The first types of a process.
 const (
-	otherTypes  = iota // those that there was no room for
+	otherTypes  = iota // the ones that there was no room for
 	unknownType        // of events without one
 	firstType
 )
 
-// A key is what a sum is of.
+// A key identifies a sum.
 type key struct {
 	process, typ uint32
 	stack        symbol.StackID
@@ -284,8 +284,8 @@ func (m *Model) add(ev *trace.Event, source Source, heap Heap, name clr.UTF16, i
 	}
 }
 
-// addLarge counts what a sample stands for if its object is in the LOH and its
-// size is known. Ticks have it from .NET 5 on.
+// addLarge adds a sample's bytes if its object is in the LOH and its size is known. Ticks
+// have it from .NET 5 on.
 func (m *Model) addLarge(pid uint64, source Source, heap Heap, size uint64, bytes float64) {
 	if heap != Large || size == 0 {
 		return
@@ -366,7 +366,7 @@ func intern[K comparable](m *Model, p *process, of map[K]uint32, k K, t typeName
 // impossible.
 func (m *Model) Rejected() int { return m.rejected }
 
-// A Total is what one process allocated according to one source.
+// A Total is the allocation of one process according to one source.
 type Total struct {
 	PID     uint64 // trace.UnknownID if unknown
 	Source  Source

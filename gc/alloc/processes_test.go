@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestManyProcesses: what more processes allocate than a Model distinguishes is summed
-// up as that of an unknown one.
+// TestManyProcesses: allocations of more processes than a Model distinguishes are summed
+// up as an unknown process's.
 func TestManyProcesses(t *testing.T) {
 	const more, amount = 500, 1 << 20
 	var m Model

@@ -72,7 +72,7 @@ func TestTicksAgreeWithTheRuntime(t *testing.T) {
 	}
 }
 
-// readTruth returns what a program counted itself, zero if unknown.
+// readTruth returns the program's own count, zero if unknown.
 func readTruth(t *testing.T, path string) int64 {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/symbol"
 )
 
-// By selects what a Row distinguishes.
+// By selects the properties that a Row distinguishes.
 type By uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	ByHeap
 )
 
-// A Row is a part of what a process allocated.
+// A Row is a part of the allocation of a process.
 type Row struct {
 	PID     uint64 // trace.UnknownID if unknown
 	Source  Source
@@ -35,7 +35,7 @@ type Row struct {
 // OtherTypes is the Type of allocations whose types a Model had no room for.
 const OtherTypes = "(other types)"
 
-// A group is what a row is of.
+// A group identifies a row.
 type group struct {
 	process uint32
 	typ     string
@@ -44,8 +44,8 @@ type group struct {
 	method  string
 }
 
-// Rows returns what process pid allocated according to source, those with the
-// most bytes first. Names are right once all events were fed.
+// Rows returns the allocations of process pid according to source, in descending order of
+// bytes. Names are right once all events were fed.
 func (m *Model) Rows(pid uint64, source Source, by By) []Row {
 	p := m.byPID[pid]
 	if p == nil {
@@ -124,7 +124,7 @@ func (m *Model) typeName(p *process, i uint32) string {
 	return t.name
 }
 
-// methodSums adds up what each method allocates with those that it calls.
+// methodSums adds up the allocations of each method including its callees.
 type methodSums struct {
 	inclusive map[string]float64
 	seen      map[string]bool

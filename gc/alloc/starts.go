@@ -17,7 +17,7 @@ type start struct {
 // maxStarts bounds the collections whose start is retained: more than are held back.
 const maxStarts = 1 << 15
 
-// started retains what the process has allocated when a collection begins.
+// started retains the sums of a process when a collection begins.
 func (m *Model) started(ev *trace.Event) {
 	v := &m.decoded.start
 	version := clr.VersionOf(m.kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
@@ -37,8 +37,8 @@ func (m *Model) started(ev *trace.Event) {
 	m.starts[start{ev.PID, v.Count}] = sums
 }
 
-// TakeBefore returns what a process had allocated in the trace when a collection began,
-// and forgets it; false if that is not known.
+// TakeBefore returns the sums of a process in the trace when a collection began, and
+// forgets them; false if they are unknown.
 func (m *Model) TakeBefore(pid uint64, number uint32) (BySource, bool) {
 	k := start{pid, number}
 	sums, known := m.starts[k]

@@ -22,8 +22,8 @@ type Timed struct {
 	Bytes   int64
 }
 
-// A timeline holds what was allocated with its time. Where there is too much of it,
-// what lies within a slot of time is added up for each key, and slots get longer.
+// A timeline holds allocations with their times. If there are too many, allocations
+// within a slot of time are added up for each key, and slots get longer.
 type timeline struct {
 	entries []entry
 	slot    time.Duration
@@ -52,8 +52,8 @@ func (t *timeline) add(at time.Duration, k key, s *sum) {
 	t.limit = max(maxTimed, 2*len(t.entries))
 }
 
-// merge adds up what lies within a slot of time for each key, at the time of its first
-// entry. The entries of a slot follow one another.
+// merge adds up the allocations within a slot of time for each key, at the time of the
+// first one. It needs one pass, because the entries of a slot follow one another.
 func (t *timeline) merge() {
 	const few = 256 // keys of which a map is worth clearing
 	first := make(map[key]int)
@@ -79,10 +79,9 @@ func (t *timeline) merge() {
 	t.entries = kept
 }
 
-// Timeline yields what process pid allocated according to source, in the order
-// of the events. It yields nothing unless KeepTimes was set. Except for
-// rounding, the bytes add up to those of Rows. Names are final once all events
-// have been fed.
+// Timeline yields the allocations of process pid according to source, in the order of the
+// events. It yields nothing unless KeepTimes was set. Except for rounding, the bytes add
+// up to the ones of Rows. Names are final once all events have been fed.
 func (m *Model) Timeline(pid uint64, source Source) iter.Seq[Timed] {
 	return func(yield func(Timed) bool) {
 		p := m.byPID[pid]

@@ -26,7 +26,7 @@ const (
 	InitialMark    Phase = iota // roots; the program's threads are suspended
 	ConcurrentMark              // objects reachable from them, while the program runs
 	FinalWait                   // until the threads are suspended again
-	FinalMark                   // what has changed since; the threads are suspended
+	FinalMark                   // the changes since; the threads are suspended
 	SweepWait                   // until the program runs again
 	Sweep                       // while the program runs
 	NumPhases
@@ -110,7 +110,7 @@ type runtime struct {
 	begin time.Duration            // of its initial mark
 	last  [NumPhases]time.Duration // when a thread last ended the phase
 	seen  [NumPhases]bool
-	// By thread: when waits began, and what was looked at again last.
+	// By thread: the beginning of a wait, and the latest revisit.
 	waits    map[uint64]time.Duration
 	revisits map[uint64]revisit
 }
@@ -239,7 +239,8 @@ func (m *Model) started(ev *trace.Event, v *clr.GCStart) {
 	}
 }
 
-// A revisit is what one thread looked at again, generation by generation.
+// A revisit counts the pages and objects that one thread visited again, generation by
+// generation.
 type revisit struct{ pages, objects int64 }
 
 // revisited takes in one generation's part. The numbers add up from the youngest

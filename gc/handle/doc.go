@@ -1,9 +1,8 @@
-// Package handle tracks what keeps objects in place, or alive: GC handles, the
-// objects that are pinned during collections, and finalization.
+// Package handle tracks the reasons for objects to stay in place, or alive: GC handles,
+// pins during collections, and finalization.
 //
-// Handles, Pins and Finalizers each take a trace's events. Events of handles
-// need the keyword GCHandle; those of pins and finalized objects need the
-// keyword GC at level 5.
+// Handles, Pins and Finalizers each take a trace's events. Events of handles need the
+// keyword GCHandle; events of pins and finalized objects need the keyword GC at level 5.
 package handle
 
 import (
@@ -11,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// maxProcesses bounds the processes that each model distinguishes, as gc does. Those
-// beyond it are summed up as an unknown process.
+// maxProcesses bounds the processes that each model distinguishes, as gc does. Further
+// ones are summed up as an unknown process.
 const maxProcesses = 1024
 
 // kinds remembers the kinds of the events of a trace.

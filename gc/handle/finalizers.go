@@ -26,7 +26,7 @@ type Finalizers struct {
 	stats     clr.GCHeapStats
 }
 
-// finalizers are those of one process.
+// A finalizers holds the state of one process.
 type finalizers struct {
 	pid     uint64
 	types   map[uint64]int64
@@ -50,7 +50,7 @@ type Finalization struct {
 	Running   time.Duration
 	Longest   time.Duration
 	Finalized int64
-	// PromotedObjects and PromotedBytes are what collections kept alive for
+	// PromotedObjects and PromotedBytes count the objects that collections kept alive for
 	// finalizers.
 	PromotedObjects, PromotedBytes int64
 	// Queued is how long the thread took to begin after the end of a collection
@@ -160,8 +160,8 @@ func (p *finalizers) ended(at time.Duration, n int64) {
 	p.total.Longest = max(p.total.Longest, at-p.began)
 }
 
-// promoted notes what a collection kept alive. While the thread runs, it goes
-// on with what is new.
+// promoted records objects that a collection kept alive. While the thread runs, it
+// continues with the new ones.
 func (p *finalizers) promoted(at time.Duration, objects, bytes int64) {
 	p.found += objects
 	p.total.PromotedObjects += objects
@@ -186,7 +186,7 @@ func (f *Finalizers) Processes() []Finalization {
 	return all
 }
 
-// Rows returns what a process finalized by type, the most objects first.
+// Rows returns the finalized objects of a process by type, in descending order.
 func (f *Finalizers) Rows(pid uint64) []Finalized {
 	p := f.byPID[pid]
 	if p == nil {

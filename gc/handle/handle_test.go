@@ -63,7 +63,7 @@ func TestHandlesByStack(t *testing.T) {
 	}
 }
 
-// Handles that only ever grow are found; those that come and go are not.
+// TestGrowth: handles that only ever grow are found; handles that come and go are not.
 func TestGrowth(t *testing.T) {
 	var up, wave series
 	for i := range 600 {

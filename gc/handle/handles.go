@@ -36,7 +36,7 @@ type Handles struct {
 	stats     clr.GCHeapStats
 }
 
-// handles are those of one process.
+// A handles holds the state of one process.
 type handles struct {
 	pid    uint64
 	open   table[openHandle]
@@ -44,7 +44,7 @@ type handles struct {
 	list   []*siteSum   // of sites
 	last   [16]*siteSum // by kind, the site of the last one that was created
 	counts Counts
-	net    int64 // created less destroyed, also those from before the trace
+	net    int64 // created less destroyed, including handles from before the trace
 }
 
 // An openHandle was created in the trace and not destroyed.
@@ -246,8 +246,8 @@ func (h *Handles) Processes() []Counts {
 	return all
 }
 
-// Rows returns a process's handles by kind, those with the most open first; by
-// kind and stack if stacks is set.
+// Rows returns a process's handles by kind, in descending order of open ones; by kind and
+// stack if stacks is set.
 func (h *Handles) Rows(pid uint64, stacks bool) []Row {
 	p := h.byPID[pid]
 	if p == nil {

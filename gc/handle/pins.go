@@ -33,14 +33,14 @@ type Pins struct {
 	rejected  int
 }
 
-// pins are those of one process.
+// A pins holds the state of one process.
 type pins struct {
 	pid         uint64
 	collections int64             // begun
 	objects     map[uint64]pinned // by address
-	before      map[uint64]pinned // those of the collection before
+	before      map[uint64]pinned // of the collection before
 	largest     int64             // the largest size of objects
-	sorted      []uint64          // the addresses of objects; short of those that came since
+	sorted      []uint64          // the addresses of objects, except for new ones
 	handles     table[pinNumber]  // open ones that pin
 	types       map[string]*pinSum
 	list        []*pinSum // of types
@@ -87,7 +87,7 @@ type pinNumber uint32
 // unseen is that of a handle whose object no collection has found yet.
 const unseen pinNumber = 1
 
-// A PinTotal sums up what one process pinned.
+// A PinTotal sums up the pins of one process.
 type PinTotal struct {
 	PID         uint64 // trace.UnknownID if unknown
 	Collections int64  // in which something was pinned
@@ -95,9 +95,9 @@ type PinTotal struct {
 	// Plugs counts the pinned plugs that the private provider reports, and Gap
 	// the free bytes before them; both are unknown without its events.
 	Plugs, Gap gc.Opt[int64]
-	// Created are the GC handles of the kinds Pinned and AsyncPinned that the trace
-	// has the creation of, Open those that were not destroyed, and Unseen those that
-	// were destroyed before a collection found their object.
+	// Created counts the GC handles of the kinds Pinned and AsyncPinned whose creation is
+	// in the trace, Open the ones that were not destroyed, and Unseen the ones that were
+	// destroyed before a collection found their object.
 	Created, Open, Unseen int64
 }
 
@@ -331,7 +331,7 @@ func (p *Pins) Processes() []PinTotal {
 	return all
 }
 
-// Rows returns a process's pins by type, those with the most bytes first.
+// Rows returns a process's pins by type, in descending order of bytes.
 func (p *Pins) Rows(pid uint64) []Pin {
 	of := p.byPID[pid]
 	if of == nil {

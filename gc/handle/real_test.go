@@ -61,8 +61,9 @@ func TestPinsOfEachCollection(t *testing.T) {
 	}
 }
 
-// After each collection, as many handles are open as the runtime counts, except for those
-// from before the trace: their number follows from the first collection.
+// TestOpenHandlesAtEachCollection: after each collection, as many handles are open as the
+// runtime counts, except for the ones from before the trace, whose number follows from
+// the first collection.
 func TestOpenHandlesAtEachCollection(t *testing.T) {
 	var handles handle.Handles
 	collections := 0

@@ -20,7 +20,7 @@ type table[V comparable] struct {
 
 // A slot is of a page, free if there is none.
 type slot[V comparable] struct {
-	key  uint64 // what all ids of the page have in common
+	key  uint64 // the common bits of all ids of the page
 	page *page[V]
 }
 
@@ -136,7 +136,7 @@ func (t *table[V]) removePage(key uint64) {
 		t.spare = append(t.spare, t.slots[i].page)
 	}
 	t.pages--
-	// What follows moves up, unless it would come before its home.
+	// Move up the next entries, except for ones that would come before their home.
 	mask := len(t.slots) - 1
 	for next := (i + 1) & mask; t.slots[next].page != nil; next = (next + 1) & mask {
 		if home := t.home(t.slots[next].key); (next-home)&mask >= (next-i)&mask {

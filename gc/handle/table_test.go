@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A table does what a map does.
+// TestTable compares a table with a map.
 func TestTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var got table[int]
@@ -15,7 +15,7 @@ func TestTable(t *testing.T) {
 	for i := range 200_000 {
 		id := r.Uint64N(4096) * 8
 		if i%1000 == 0 {
-			id = ^uint64(0) - id%2*^uint64(0) // the ends of what ids can be
+			id = ^uint64(0) - id%2*^uint64(0) // both ends of the range of ids
 		}
 		switch r.IntN(5) {
 		case 0, 1:

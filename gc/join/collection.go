@@ -15,7 +15,7 @@ const (
 	PhaseRestart = "restart" // after the last join
 )
 
-// A Collection describes what the heaps' threads did in a collection's pauses.
+// A Collection describes the activities of the heaps' threads in a collection's pauses.
 type Collection struct {
 	PID      uint64 // trace.UnknownID if unknown
 	Instance uint16
@@ -97,7 +97,7 @@ func (c *Collection) sort() {
 	slices.SortStableFunc(c.Rows, func(a, b Row) int { return cmp.Compare(a.Heap, b.Heap) })
 }
 
-// A state is what a thread does. Of several threads of a heap, the highest
+// A state is the activity of a thread. If a heap has several threads, the highest state
 // counts.
 type state uint8
 
@@ -131,7 +131,7 @@ type thread struct {
 type arrival struct {
 	at    time.Duration
 	phase string
-	held  time.Duration // of those that waited
+	held  time.Duration // of the waiting threads
 }
 
 // to ends the thread's current state.
@@ -334,8 +334,8 @@ func (t *thread) step(e *event) {
 	}
 }
 
-// wake ends the waiting of those that wait in the join that t came last to. What
-// t did alone until then belongs to that join's phase.
+// wake ends the waiting of the threads in the join that t came last to. The work of t
+// alone until then belongs to that join's phase.
 func wake(threads []*thread, t *thread, now time.Duration) {
 	t.to(now, working)
 	t.name(t.stage.String())
@@ -354,7 +354,7 @@ func wake(threads []*thread, t *thread, now time.Duration) {
 	}
 }
 
-// addHeap adds up what the threads of a heap did in a part of the window.
+// addHeap adds up the activities of a heap's threads in a part of the window.
 func (r *replay) addHeap(c *Collection, threads []*thread, part span) {
 	heap, cuts := threads[0].heap, r.cuts[:0]
 	for _, t := range threads {

@@ -12,8 +12,8 @@ import (
 
 const ms = time.Millisecond
 
-// A script feeds a model with what two threads of heaps do: thread 10 is heap
-// 0's, and 11 heap 1's.
+// A script feeds a model with the actions of two threads of heaps: thread 10 is heap 0's,
+// and 11 heap 1's.
 type script struct {
 	makers map[uint64]*eventtest.Maker
 	model  Model

@@ -9,11 +9,11 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The bounds of one pause. What exceeds them is left out, and the pause with it.
+// The bounds of one pause. A pause that exceeds them is left out.
 const (
 	maxHeaps  = 1024
 	maxEvents = 1 << 16
-	// maxThreads bounds the threads whose last event is known, and those that are kept for
+	// maxThreads bounds the threads whose last event is known, and the ones retained for
 	// their memory.
 	maxThreads = 4 * maxHeaps
 )
@@ -55,9 +55,9 @@ type runtime struct {
 	instance   uint16
 	background optNumber     // the background collection under way
 	final      bool          // its final pause has begun
-	held       *Collection   // what is known of it
+	held       *Collection   // the known part of it
 	windows    []*window     // suspensions that have not restarted, in order of their begin
-	threads    map[uint64]at // what each thread of a heap last did
+	threads    map[uint64]at // the latest action of each thread of a heap
 }
 
 // An optNumber is the number of a collection, if there is one.
@@ -74,7 +74,7 @@ type at struct {
 	join clr.JoinStage
 }
 
-// A window is a suspension: what happened in it.
+// A window is a suspension with its events.
 type window struct {
 	tid     uint64 // of the thread that suspends
 	from    time.Duration

@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/internal/enum"
 )
 
-// A Sum adds up what the heaps of one process did in its collections. The zero
-// Sum is ready for use.
+// A Sum adds up the activities of one process's heaps in its collections. The zero Sum is
+// ready for use.
 type Sum struct {
 	Collections int
 
@@ -73,16 +73,16 @@ func (s *Sum) Mark(heap uint32, root clr.RootType, bytes int64) {
 // Pause returns the length of all pauses.
 func (s *Sum) Pause() time.Duration { return s.total.Pause }
 
-// Rows returns the phases of the heaps, beginning with those that other heaps
-// waited for longest.
+// Rows returns the phases of the heaps, in descending order of the time that other heaps
+// waited for them.
 func (s *Sum) Rows() []Row {
 	rows := slices.Clone(s.total.Rows)
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.WaitedFor, a.WaitedFor) })
 	return rows
 }
 
-// Heaps returns what each heap's thread did in all phases together, beginning with the
-// heap that others waited for longest.
+// Heaps returns the activities of each heap's thread in all phases together, in
+// descending order of the time that others waited for it.
 func (s *Sum) Heaps() []Row {
 	byHeap := make(map[uint32]*Row)
 	for i := range s.total.Rows {
@@ -117,10 +117,9 @@ const (
 	// SlowWork means that its thread works longer without marking more: it is
 	// preempted, or its memory is slower.
 	SlowWork
-	// AllSlowWake means that the threads of all heaps take long to run after a
-	// restart: the processors are busy with other threads, or the process is not
-	// allowed to use them (a CPU limit). Whether they idle meanwhile, only events of
-	// the processors tell.
+	// AllSlowWake means that the threads of all heaps take long to run after a restart:
+	// the processors are busy with other threads, or the process is not allowed to use
+	// them (a CPU limit). Only events of the processors show whether they idle meanwhile.
 	AllSlowWake
 )
 

@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/clr"
 )
 
-// The causes for which others wait for heap 1 are told apart by what it marks,
-// how long it takes to wake up, and how long it works.
+// TestStraggler distinguishes the causes for which others wait for heap 1 by its marks,
+// by the time that it takes to wake up, and by its work.
 func TestStraggler(t *testing.T) {
 	type marks map[clr.RootType][2]int64 // bytes of heaps 0 and 1
 	for _, c := range []struct {

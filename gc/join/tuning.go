@@ -44,7 +44,7 @@ type Tuning struct {
 	Adjusted  clr.HeapCountAdjustment
 }
 
-// TuningKind is what a Tuning measures.
+// TuningKind is the measurement of a Tuning.
 type TuningKind uint8
 
 const (
@@ -82,8 +82,9 @@ var conditions = map[clr.HeapCountDecision]string{
 	clr.HeapCountDecisionTemporary:           "the cost changed too suddenly to last",
 }
 
-// Decision returns what was decided, and why. Events from before .NET 9, and those of
-// full collections, do not give the reason: it is derived from their figures.
+// Decision returns the decision of a Tuning, and the reason. Events from before .NET 9,
+// and events of full collections, do not contain the reason: it is derived from their
+// figures.
 func (t *Tuning) Decision() (what, why string) {
 	switch {
 	case t.Before != 0 && t.Heaps > t.Before:
@@ -114,8 +115,8 @@ func (t *Tuning) Decision() (what, why string) {
 	}
 }
 
-// sizeReason returns why a TuningSize decided what it did. See should_change_hc in the
-// runtime's gcpriv.h.
+// sizeReason returns the reason for the decision of a TuningSize. See should_change_hc in
+// the runtime's gcpriv.h.
 func (t *Tuning) sizeReason(what string) string {
 	if why := conditions[t.Condition]; why != "" {
 		if what != "keep" {

@@ -16,12 +16,12 @@ type Event struct {
 	Version uint32 // of the payload; known once it is decoded
 
 	pass    *Pass
-	decoded clr.Kind // what the payload is decoded into; KindUnknown for nothing
+	decoded clr.Kind // struct for the payload; KindUnknown for none
 	whole   bool     // it has all fields of its version
 }
 
-// Decoded returns the payload, decoded into the struct of the event's kind, and whether it
-// has all fields of its version; else the struct has those that the payload has.
+// Decoded returns the payload, decoded into the struct of the event's kind, and whether
+// it has all fields of its version; otherwise only the payload's fields are set.
 func (e *Event) Decoded() (clr.Event, bool) { return e.into(e.Kind) }
 
 // Decode returns the payload decoded into a T, and whether it has all fields of its version.
@@ -52,8 +52,8 @@ func (e *Event) into(k clr.Kind) (clr.Event, bool) {
 
 // The bounds of a Pass.
 const (
-	// MaxProcesses is how many processes a Pass distinguishes, of those with events that a
-	// model reads. Events of others are left out: see trace.Loss.
+	// MaxProcesses bounds the processes with events for a model that a Pass
+	// distinguishes. Events of further ones are left out: see trace.Loss.
 	MaxProcesses = 1024
 
 	maxInstances = 16   // runtimes of a process
@@ -72,7 +72,7 @@ type Process struct {
 type Runtime struct {
 	Process  *Process
 	Instance uint16 // the ClrInstanceID of its events
-	Index    int    // among those of all processes, for a Table
+	Index    int    // among all processes, for a Table
 }
 
 // Process returns the process with a PID, and nil if there is no room for one more.

@@ -28,10 +28,10 @@ type (
 	header interface{ Head(clr.Kind) int }
 )
 
-// Raw returns a model of the events that wants reports, of whatever provider, just as they
-// are in the trace: late ones, and those of more processes than a Pass distinguishes, are
-// among them. It is for what does not depend on their order, such as the names of methods,
-// and for events that are to be copied.
+// Raw returns a model of the events that wants reports, of any provider, exactly as they
+// are in the trace. They include late events, and events of more processes than a Pass
+// distinguishes. It is for models that do not depend on their order, such as the names of
+// methods, and for events to be copied.
 func Raw(wants func(*trace.Descriptor) bool, feed func(*trace.Event)) Model {
 	return &raw{wants, feed}
 }
@@ -85,7 +85,7 @@ type Pass struct {
 	routes map[*trace.Descriptor]*route
 	recent [2]*route // of the last events, the latest first
 	event  Event
-	bufs   [clr.NumKinds]clr.Event // by the kind of what is decoded into
+	bufs   [clr.NumKinds]clr.Event // by the kind that they hold
 
 	processes []*Process
 	byPID     map[uint64]*Process
@@ -104,8 +104,8 @@ type route struct {
 	models []Model
 }
 
-// New returns a Pass for models. They are given each event in the order of the arguments,
-// but those of Raw before all others.
+// New returns a Pass for models. It passes each event to them in the order of the
+// arguments, and to Raw models before all others.
 func New(models ...Model) *Pass {
 	p := &Pass{models: models, routes: make(map[*trace.Descriptor]*route), byPID: make(map[uint64]*Process)}
 	p.event.pass = p

@@ -40,7 +40,7 @@ func (m *made) Events() iter.Seq2[*trace.Event, error] {
 	}
 }
 
-// A recorder notes what it is given.
+// A recorder records its events.
 type recorder struct {
 	kinds []clr.Kind
 	event func(*pass.Event)
@@ -188,7 +188,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestFilter: Wants and Head cover what each of the models reads.
+// TestFilter: Wants and Head cover the needs of all models.
 func TestFilter(t *testing.T) {
 	kindOf := func(k clr.Kind) *trace.Descriptor { return &trace.Descriptor{Provider: k.Provider(), ID: k.ID()} }
 	a := &recorder{kinds: []clr.Kind{clr.KindGCStart}}
@@ -323,7 +323,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// BenchmarkFeed measures what the dispatch of one event to two models costs.
+// BenchmarkFeed measures the dispatch of one event to two models.
 func BenchmarkFeed(b *testing.B) {
 	maker := eventtest.Maker{PID: 7}
 	events := []*trace.Event{maker.At(0, &clr.SetGCHandle{}), maker.At(1, &clr.DestroyGCHandle{})}

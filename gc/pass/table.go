@@ -2,7 +2,7 @@ package pass
 
 import "iter"
 
-// A Table holds what a model knows of each process, or of each runtime, by its Index. The zero
+// A Table holds a model's state for each process, or each runtime, by its Index. The zero
 // Table is empty.
 type Table[S any] struct {
 	at    []*S

@@ -18,15 +18,14 @@ const (
 	maxSnapshots = 1 << 15
 )
 
-// A Snapshot counts what was created and freed between the ends of two
-// collections.
+// A Snapshot counts the segments created and freed between the ends of two collections.
 type Snapshot struct {
 	Created, Freed           int64
 	CreatedBytes, FreedBytes int64
-	// Live counts the segments that were created in the trace and not freed;
-	// those created before the trace are unknown.
+	// Live counts the segments that were created in the trace and not freed; segments
+	// created before the trace are unknown.
 	Live, LiveBytes int64
-	// Committed is what the runtime last reported as committed, from .NET 8 on.
+	// Committed is the runtime's latest report on committed memory, from .NET 8 on.
 	Committed gc.Opt[Committed]
 }
 
@@ -40,7 +39,7 @@ type Committed struct {
 	Decommit, Bookkeeping int64
 }
 
-// Total returns what the runtime counts as committed (TotalCommittedBytes of
+// Total returns the memory that the runtime counts as committed (TotalCommittedBytes of
 // GC.GetGCMemoryInfo), 0 if unknown.
 func (c *Committed) Total() int64 { return c.InUse + c.Free + c.GlobalFree }
 
@@ -163,8 +162,8 @@ func (m *Model) takes(possible bool) bool {
 // impossible.
 func (m *Model) Rejected() int { return m.rejected }
 
-// commits records what is committed: the runtime reports it at the start of
-// every collection, and again at the end of a blocking one.
+// commits records the committed memory, which the runtime reports at the start of every
+// collection, and again at the end of a blocking one.
 func (m *Model) commits(s *segments, data []byte) {
 	v := &m.committed
 	if v.Decode(data) != nil {

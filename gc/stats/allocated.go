@@ -33,8 +33,9 @@ func (p *Summary) Allocated() Bytes {
 	return sum
 }
 
-// AllocatedWithoutGC returns what a process without collections allocated while it was
-// watched. Nothing but allocation ticks counts it: without them it is unknown.
+// AllocatedWithoutGC returns the bytes allocated by a process without collections while
+// it was watched. They are unknown without allocation ticks, because nothing else counts
+// them.
 func AllocatedWithoutGC(p *gc.Process) Bytes {
 	var sum Bytes
 	if t := p.Tail(); t.Quality == gc.Exact || t.Quality == gc.Estimate {

@@ -56,7 +56,7 @@ const (
 	defaultBelow     = 90
 	defaultMinLength = 100 * time.Millisecond
 
-	// maxBottlenecks bounds the intervals that are kept: those with most pause.
+	// maxBottlenecks bounds the retained intervals to the ones with most pause.
 	maxBottlenecks = 1000
 	// maxCandidates bounds the intervals that may still be extended. Beyond it the
 	// oldest is taken to be whole.
@@ -139,7 +139,7 @@ func (m *maximal) add(s span) {
 			i--
 		}
 		if i < 0 {
-			// Whatever follows, none of those before it can be extended.
+			// None of the earlier ones can be extended, whatever follows.
 			m.flush(len(m.candidates))
 			break
 		}
@@ -176,7 +176,7 @@ func (m *maximal) flush(n int) {
 	m.candidates = slices.Delete(m.candidates, 0, n)
 }
 
-// trim keeps the intervals with most pause, those first.
+// trim keeps the intervals with most pause, and sorts them in descending order.
 func (m *maximal) trim() {
 	slices.SortFunc(m.done, func(a, b Bottleneck) int {
 		return cmp.Or(cmp.Compare(b.Pause+b.Other, a.Pause+a.Other), cmp.Compare(a.From, b.From))

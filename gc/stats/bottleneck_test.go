@@ -29,9 +29,9 @@ func paused(t *rapid.T) []*gc.Collection {
 	return list
 }
 
-// TestBottlenecks compares the intervals with those found by trying every pair of
-// pauses: an interval that scores more than each part of it that lacks one of its
-// ends, and lies in no longer one of that sort. Asking early changes no later answer.
+// TestBottlenecks compares the intervals with a search over every pair of pauses: an
+// interval that scores more than each part of it that lacks one of its ends, and lies in
+// no longer one of that sort. Asking early changes no later answer.
 func TestBottlenecks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := paused(t)

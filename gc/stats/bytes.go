@@ -72,7 +72,7 @@ func (b *Bytes) Max() gc.Opt[int64] {
 	return gc.Some(saturate.Add(b.Sum, saturate.Add(b.above, b.spread())))
 }
 
-// AllocatedBefore returns what was allocated between the previous collection and c.
+// AllocatedBefore returns the bytes allocated between the previous collection and c.
 func AllocatedBefore(c *gc.Collection) Bytes {
 	var b Bytes
 	b.addAllocated(c)

@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/gc/stats"
 )
 
-// TestConserves sums up collections of which some do not tell what was allocated: it is
-// no less than what was freed beyond the heap at the start.
+// TestConserves sums up collections of which some lack the allocated bytes: the sum is at
+// least the bytes freed beyond the heap at the start.
 func TestConserves(t *testing.T) {
 	collection := func(before, freed int64, allocated gc.Opt[int64], is gc.Certainty) *gc.Collection {
 		return &gc.Collection{

@@ -22,7 +22,7 @@ const (
 	MarkFinalizers      // objects that wait for their finalizers, or are found dead with one
 	MarkOther           // the rest of marking
 	ScanWeak            // clears weak handles
-	Planning            // finds what survives, and where it goes
+	Planning            // finds survivors and their new places
 	Relocating          // updates references to objects that move
 	Compacting          // moves them
 	Sweeping            // builds lists of free space instead

@@ -40,7 +40,7 @@ func TestDivide(t *testing.T) {
 		stats.MarkFinalizers: 4 * ms, stats.Planning: 20 * ms, stats.Relocating: 15 * ms, stats.Compacting: 8 * ms, stats.Outside: 10 * ms,
 	}
 
-	torn := hundredMillis() // .NET 8 writes what cannot be
+	torn := hundredMillis() // .NET 8 writes impossible values
 	torn.PhaseTimes = []gc.PhaseTime{phase("MarkRoots", 30*ms), {Phase: "Compact"}}
 	wholeTorn := stats.Division{stats.Suspending: 10 * ms, stats.MarkOther: 30 * ms, stats.Untimed: 60 * ms}
 

@@ -50,8 +50,8 @@ type stalls struct {
 // maxSpans bounds the spans that are kept; beyond it, neighbours are joined.
 const maxSpans = 8192
 
-// maxWaiting bounds the spans that wait. Those beyond it are taken to be
-// preceded by none.
+// maxWaiting bounds the waiting spans. Spans beyond it are assumed to be preceded by
+// none.
 const maxWaiting = 1024
 
 // A span is a pause, or several that were joined.
@@ -123,8 +123,8 @@ func (s *stalls) bound() {
 	}
 }
 
-// wait adds a span to those that wait, as one with those that it meets: pauses
-// that share a suspension lie in it one after the other, in whatever order.
+// wait adds a span to the waiting ones, merged with the ones that it meets: pauses that
+// share a suspension lie in it one after the other, in any order.
 func (s *stalls) wait(p span) {
 	passed := len(s.spans) - s.waiting
 	if passed > 0 {
@@ -230,7 +230,7 @@ type scope struct{ From, To gc.Opt[time.Duration] }
 // waits returns the spans that wait, in order.
 func (s *stalls) waits() []span { return s.spans[len(s.spans)-s.waiting:] }
 
-// worst returns the worst stretches of those windows that fit into the time watched.
+// worst returns the worst stretches of the windows that fit into the time watched.
 // outside are the suspensions since the last collection began.
 func (s *stalls) worst(watched time.Duration, outside []gc.Outside) []Stall {
 	s = s.with(outside)

@@ -159,8 +159,8 @@ func checkTimeline(t *rapid.T, p *stats.Summary, list []*gc.Collection) {
 	}
 }
 
-// TestStalls compares the worst windows with those found by trying each that
-// begins or ends with a pause.
+// TestStalls compares the worst windows with a search over each window that begins or
+// ends with a pause.
 func TestStalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p stats.Summary
@@ -215,8 +215,8 @@ func TestLongestAreTheLongest(t *testing.T) {
 	})
 }
 
-// TestUnknownFigures checks that what is unknown is said to be missing from a
-// sum, and adds nothing to it.
+// TestUnknownFigures checks that an unknown figure counts as missing from a sum, and adds
+// nothing to it.
 func TestUnknownFigures(t *testing.T) {
 	process := &gc.Process{Stopped: time.Second}
 	var p stats.Summary
@@ -237,9 +237,9 @@ func TestUnknownFigures(t *testing.T) {
 	}
 }
 
-// TestAllocationRateOfFirstCollection checks that a rate counts what the first
-// collection found only where all of it was allocated in the trace, and ends with the
-// latest collection if what follows is unknown.
+// TestAllocationRateOfFirstCollection checks that a rate counts the first collection's
+// bytes only if all of them were allocated in the trace, and ends with the latest
+// collection if later allocations are unknown.
 func TestAllocationRateOfFirstCollection(t *testing.T) {
 	for _, test := range []struct {
 		first     uint32
@@ -268,7 +268,7 @@ func TestAllocationRateOfFirstCollection(t *testing.T) {
 func TestLowerBoundLeavesOutFiller(t *testing.T) {
 	const young, large = 1000 * 8192, 50_000_000
 	p := stats.Summary{SumsOnly: true}
-	process := &gc.Process{Stopped: time.Second} // what follows its last collection is unknown
+	process := &gc.Process{Stopped: time.Second} // allocations after its last collection are unknown
 	for n := range uint32(2) {
 		p.Add(&gc.Collection{
 			Process: process, Number: n + 1, Allocated: gc.Some[int64](young + large), AllocatedQuality: gc.Exact,

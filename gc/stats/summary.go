@@ -67,8 +67,8 @@ type Heap struct {
 	heaps int
 }
 
-// Survival sums up what became of the objects of one generation in all its
-// collections except background collections.
+// Survival sums up the survivors of one generation in all its collections except
+// background collections.
 type Survival struct {
 	Collections int
 	Survived    int64
@@ -164,8 +164,8 @@ func (p *Summary) AddOutside(all []gc.Outside) {
 	}
 }
 
-// conserve raises a lower bound of what was allocated to what was freed beyond what
-// was there before.
+// conserve raises a lower bound of the allocated bytes to the bytes freed beyond the
+// initial heap.
 func (p *Summary) conserve(c *gc.Collection) {
 	if !p.there.Known() {
 		p.there = c.HeapBefore
@@ -323,7 +323,7 @@ func (p *Summary) Reasons() []Reason {
 	return reasons
 }
 
-// Survival returns what became of the objects of the ith of gc.GenerationNames.
+// Survival returns the survival of the ith of gc.GenerationNames.
 func (p *Summary) Survival(i int) *Survival {
 	if i < 0 || i >= len(p.survival) {
 		return new(Survival)

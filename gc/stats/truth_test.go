@@ -15,8 +15,8 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// TestAllocatedAgainstTheRuntime compares what processes are said to have allocated with
-// what GC.GetTotalAllocatedBytes returned at their end: exact within 0.5 %, an estimate
+// TestAllocatedAgainstTheRuntime compares the allocated bytes of processes with the
+// result of GC.GetTotalAllocatedBytes at their end: exact within 0.5 %, an estimate
 // within 5 %, and otherwise between the bounds.
 func TestAllocatedAgainstTheRuntime(t *testing.T) {
 	root := filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../../shared"), "traces")

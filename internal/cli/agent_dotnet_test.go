@@ -18,9 +18,9 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-// TestAgentTotals compares the agent's counters with those of .NET itself:
-// GC.CollectionCount and GC.GetTotalPauseDuration of a program that starts while
-// the agent runs. GCTRAIL_AGENT_SECONDS is for how long it runs.
+// TestAgentTotals compares the agent's counters with .NET's own: GC.CollectionCount and
+// GC.GetTotalPauseDuration of a program that starts while the agent runs, for
+// GCTRAIL_AGENT_SECONDS.
 func TestAgentTotals(t *testing.T) {
 	seconds, _ := strconv.Atoi(cmp.Or(os.Getenv("GCTRAIL_AGENT_SECONDS"), "3"))
 	for _, version := range dotnettest.Versions {
@@ -101,7 +101,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// samplesUntil asks the agent until what it serves is as wanted, and returns it.
+// samplesUntil scrapes the agent until the samples are as wanted, and returns them.
 func samplesUntil(t *testing.T, address, path string, wanted func(map[string]float64) bool) map[string]float64 {
 	t.Helper()
 	for deadline := time.Now().Add(dotnettest.Patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {

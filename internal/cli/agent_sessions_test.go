@@ -100,8 +100,8 @@ func sessionsUntil(t *testing.T, pid int, when string, wanted func(n int) bool) 
 	}
 }
 
-// noneAtFirst waits until a program's server runs, before which its threads cannot be
-// told from those of sessions.
+// noneAtFirst waits until a program's server runs, because its threads cannot be
+// distinguished from sessions' before.
 func noneAtFirst(t *testing.T, pid int) {
 	t.Helper()
 	waitForSocket(t, pid)
@@ -169,7 +169,7 @@ func TestAgentWithStoppedProgram(t *testing.T) {
 		return collections(s, stopped.Name) > 10 && collections(s, going.Name) > 10
 	})
 	stopped.Stop()
-	// What it had written is read when more of the other one has been read, twice.
+	// Its data up to here are read when more of the other one has been read, twice.
 	before := samplesUntil(t, a.address, "/metrics", func(map[string]float64) bool { return true })
 	for range 2 {
 		before = samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {

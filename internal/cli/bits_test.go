@@ -135,7 +135,7 @@ func figures(t *testing.T, out string) (largest map[string]float64, negative []s
 	return largest, negative
 }
 
-// marks are what output has if damage was noticed.
+// damageMarks are the signs in output that damage was noticed.
 var damageMarks = []string{`"affected_by_loss":true`, `"at":[{`, "events is missing", "impossible sizes", "left out"}
 
 // identities are keys of numbers that measure nothing.
@@ -144,7 +144,7 @@ var identities = []string{"pid", "number", "clr_instance", "reason_code", "heap"
 // counts are keys of numbers that nothing else in a trace bounds.
 var counts = []string{"pinned_objects", "sync_blocks", "gc_handles", "finalization_promoted_count"}
 
-// beyond returns the figures that are far larger than those of the undamaged trace.
+// beyond returns the figures that are far larger than in the undamaged trace.
 func beyond(whole, got map[string]float64) (list []string) {
 	const mb = 1 << 20
 	for key, n := range got {
@@ -167,8 +167,8 @@ func beyond(whole, got map[string]float64) (list []string) {
 	return list
 }
 
-// TestPayloadBits flips single bits in payloads: what a command then prints is as possible as
-// before, or marked. GCTRAIL_SEED chooses which.
+// TestPayloadBits flips single bits in payloads: a command's output is still possible, or
+// marked. GCTRAIL_SEED chooses the bits.
 func TestPayloadBits(t *testing.T) {
 	tries := extent.Pick(12, 60, 6000)
 	path := filepath.Join(t.TempDir(), "bit.nettrace")
@@ -223,8 +223,8 @@ func TestPayloadBits(t *testing.T) {
 	t.Logf("%d bits, %d lead to figures that cannot be", tries, bad)
 }
 
-// TestShiftedStart moves all events of a trace by as much as a damaged reading of the clock
-// does: the share of pauses stays, and the report tells that the trace begins with nothing.
+// TestShiftedStart moves all events of a trace like a damaged reading of the clock: the
+// share of pauses stays, and the report states that the trace begins with nothing.
 func TestShiftedStart(t *testing.T) {
 	b := readBitTrace(t, "net30-win-x64-survival")
 	path := filepath.Join(t.TempDir(), "shifted.nettrace")

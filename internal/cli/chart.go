@@ -36,14 +36,14 @@ func (d *drawing) check(traces int) error {
 	return nil
 }
 
-// A charted reading keeps what the picture needs of its collections.
+// A charted reading retains the picture's data of its collections.
 type charted struct {
 	*reading
 	*drawing
 	has func(*gc.Collection) bool
 }
 
-// Collections yields those of the reading.
+// Collections yields the collections of the reading.
 func (r charted) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 	return func(yield func(*gc.Collection, error) bool) {
 		for c, err := range r.reading.Collections(m) {

@@ -18,7 +18,8 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// checkFlags select what to compare runs with, and where the results go.
+// checkFlags select the baseline and the budget of a check, and the destinations of the
+// results.
 type checkFlags struct {
 	budget   string
 	baseline []string
@@ -195,7 +196,7 @@ func (c *checkFlags) readBudget(command string) (*budget.Budget, error) {
 	return b, nil
 }
 
-// A budgetError describes what is wrong with a budget file.
+// A budgetError describes a fault of a budget file.
 type budgetError struct {
 	name string
 	err  error

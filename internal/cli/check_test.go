@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
-// TestLargestHeap compares what the commands say of the largest heap of a run whose heap
+// TestLargestHeap compares the commands' figures on the largest heap of a run whose heap
 // was much larger before its collections than after them.
 func TestLargestHeap(t *testing.T) {
 	const trace = "../../testdata/net10-srv-web-2.nettrace.gz"

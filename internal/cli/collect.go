@@ -332,8 +332,8 @@ func (o *collectOptions) request() *provider.Request {
 	}
 }
 
-// warnOfCost warns what the requested profiles are likely to cost, if that is
-// much, and what would cost less.
+// warnOfCost warns of the likely cost of the requested profiles, if that is high, and
+// names a cheaper way.
 func warnOfCost(std *stdio, asked *provider.Request) {
 	for _, p := range asked.Costly() {
 		std.warn("gctrail", fmt.Sprintf("%s can slow the process down by %s; at lower cost, %s", p.Name, p.Cost, p.Cheaper))

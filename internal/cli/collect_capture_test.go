@@ -101,7 +101,7 @@ func TestCaptureLeadsOn(t *testing.T) {
 	}
 }
 
-// TestTarget: what a trace is of is spelt as it was given.
+// TestTarget: the target of a trace is spelt as it was given.
 func TestTarget(t *testing.T) {
 	for _, c := range []struct {
 		options collectOptions
@@ -165,7 +165,8 @@ func toPipe(t *testing.T, std *stdio, f *diagtest.Runtime) error {
 	return o.gather(context.Background(), std, listen(t, f))
 }
 
-// TestCapturePipe: what cannot be overwritten has its end mark at the end only.
+// TestCapturePipe: a destination that cannot be overwritten has its end mark at the end
+// only.
 func TestCapturePipe(t *testing.T) {
 	trace := webBytes(t)
 	var data, talk bytes.Buffer
@@ -223,8 +224,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCollectSaysWhatReportSays: what collect prints of a trace at its end, the report of
-// the file begins with.
+// TestCollectSaysWhatReportSays: the report of the file begins with the text that collect
+// prints at the end.
 func TestCollectSaysWhatReportSays(t *testing.T) {
 	traces, err := filepath.Glob("../../testdata/net*.nettrace.gz")
 	if err != nil || len(traces) == 0 {

@@ -134,8 +134,7 @@ func readRows(ctx context.Context, path string) (all []gcsRow, err error) {
 	return all, nil
 }
 
-// TestCollectTruth: the collections in the file are those that the program saw,
-// with its own figures.
+// TestCollectTruth: the collections in the file equal the program's own records.
 func TestCollectTruth(t *testing.T) {
 	for _, version := range dotnettest.Versions {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {

@@ -68,7 +68,7 @@ func tooManyForETW(found []*diag.Process) error {
 	return fmt.Errorf("%d processes match, but an ETW session can select %d: record all with gctrail collect --etw, without -p and -n", len(found), etwsession.MaxPIDs)
 }
 
-// etwErrorText returns what failed, and what to do.
+// etwErrorText returns an error with its remedy.
 func etwErrorText(e *etwsession.Error) string {
 	const group = `"Performance Log Users"`
 	switch {

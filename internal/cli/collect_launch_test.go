@@ -47,8 +47,8 @@ func TestLaunchPlain(t *testing.T) {
 	}
 }
 
-// TestLaunchOutput: what the command writes is shown unless it is to be hidden, and
-// it reads what gctrail is given.
+// TestLaunchOutput: the command's output is shown unless it is to be hidden, and the
+// command reads gctrail's input.
 func TestLaunchOutput(t *testing.T) {
 	for _, tt := range []struct {
 		flag, out, talk string
@@ -165,8 +165,8 @@ func alive(pid string) bool {
 	return err == nil && !strings.Contains(string(b), ") Z ")
 }
 
-// TestPort: of the programs that dial a port, those that are asked for are
-// traced, and as many as there is room for; the others continue.
+// TestPort: requested programs that dial a port are traced, as many as there is room for;
+// the others continue.
 func TestPort(t *testing.T) {
 	ctx := patient(t)
 	port := portFor(t)

@@ -75,7 +75,7 @@ func (o *collectOptions) checkLTTng(cmd *cobra.Command) error {
 	return nil
 }
 
-// lttngErrorText returns what failed, and what to do.
+// lttngErrorText returns an error with its remedy.
 func lttngErrorText(err error) string {
 	switch {
 	case errors.Is(err, lttngsession.ErrNotInstalled):

@@ -11,7 +11,8 @@ import (
 	"github.com/gctrail/gctrail/internal/lttngsession"
 )
 
-// TestLTTngErrors: what keeps an LTTng session from recording comes with what to do.
+// TestLTTngErrors: an error that keeps an LTTng session from recording comes with its
+// remedy.
 func TestLTTngErrors(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	const want = "gctrail: LTTng is not installed: install lttng-tools, or record without it: gctrail collect -p PID\n"

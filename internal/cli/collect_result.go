@@ -15,9 +15,8 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// tellResult prints what was collected, what it lacks, and what to do with it. Target
-// are the flags with which collect traces the same program again, empty if there are
-// none.
+// tellResult prints a summary of the trace, its gaps, and the next commands. target are
+// the flags with which collect traces the same program again, empty if there are none.
 func (std *stdio) tellResult(r *collect.Result, target string) {
 	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", r.Path, units.Bytes(r.Size), units.Duration(r.Trace.Info().Last)))
 	std.tellStop(r)
@@ -30,7 +29,7 @@ func (std *stdio) tellResult(r *collect.Result, target string) {
 		p.Command("  ", "gctrail "+text.Quoted(r.Path))
 		writeCulprit(p, r, rep, again(r, target))
 	}
-	_ = std.err.Page(p) // there is nobody else to tell
+	_ = std.err.Page(p) // there is no other output
 }
 
 // reportOf returns the report of the file that was written, the same as gctrail report. The
@@ -61,7 +60,7 @@ func (std *stdio) tellStop(r *collect.Result) {
 	}
 }
 
-// tellMissing prints what the trace does not contain.
+// tellMissing prints the gaps of the trace.
 func (std *stdio) tellMissing(r *collect.Result) {
 	loss := r.Trace.Loss()
 	switch {
@@ -100,7 +99,7 @@ func (std *stdio) tellMissing(r *collect.Result) {
 	}
 }
 
-// tellETWLoss prints what an ETW session has lost.
+// tellETWLoss prints the loss of an ETW session.
 func (std *stdio) tellETWLoss(l *etwsession.Loss) {
 	if l.Events > 0 {
 		std.warn("gctrail", text.Plural(int64(l.Events), "event was", "events were")+
@@ -112,7 +111,7 @@ func (std *stdio) tellETWLoss(l *etwsession.Loss) {
 	}
 }
 
-// tellKernelLoss prints what the session with the names of processes has lost.
+// tellKernelLoss prints the loss of the session with the names of processes.
 func (std *stdio) tellKernelLoss(l etwsession.Loss) {
 	const result = ": some processes, or modules of native frames, may have no names"
 	if l.Events > 0 {
@@ -149,7 +148,7 @@ func writeCulprit(p *text.Page, r *collect.Result, rep *report.Report, target st
 	}
 }
 
-// writeVerdict writes what the report of the file begins with.
+// writeVerdict writes the beginning of the file's report.
 func writeVerdict(p *text.Page, r *collect.Result, rep *report.Report) {
 	switch kept := units.Duration(r.Trace.Info().Last); {
 	case r.Collections == 0 && r.Joined && r.Followed > 0:

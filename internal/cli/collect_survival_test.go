@@ -92,8 +92,7 @@ func (c *collecting) ends(code int, says ...string) {
 	}
 }
 
-// whole checks that the file is a whole trace, whose collections are those that the
-// program saw.
+// whole checks that the file is a whole trace, with the collections that the program saw.
 func (c *collecting) whole(ctx context.Context, program *dotnettest.Program) {
 	c.t.Helper()
 	diagtest.MustEndFile(c.t, c.path)
@@ -282,7 +281,7 @@ func shared(t *testing.T) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	path := filepath.Join(dir, "gctrail")
-	// What is open for writing cannot be run, nor while a child has it open too.
+	// A file that is open for writing cannot be run, nor while a child has it open too.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)

@@ -10,15 +10,14 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 )
 
-// A collectTalk prints what happens while traces are collected, besides the progress
-// line.
+// A collectTalk prints notices while traces are collected, besides the progress line.
 type collectTalk struct {
 	std    *stdio
 	line   *progress
 	target string // for the next trace of the same program
 
 	mu   sync.Mutex
-	errs []error // told
+	errs []error // printed ones
 }
 
 // show starts to show the progress of collecting: at first, what it waits for.
@@ -26,7 +25,6 @@ func (t *collectTalk) show(s interface{ Status() collect.Status }, waiting strin
 	t.line = t.std.show(func(time.Duration) string { return statusText(s.Status(), waiting) })
 }
 
-// tell prints a notice at once.
 func (t *collectTalk) tell(n collect.Notice) {
 	switch n := n.(type) {
 	case collect.Failed:
@@ -43,8 +41,7 @@ func (t *collectTalk) tell(n collect.Notice) {
 	}
 }
 
-// end joins err and the errors that were printed, those with the highest exit code
-// first.
+// end joins err and the printed errors, in descending order of exit code.
 func (t *collectTalk) end(err error) error {
 	t.line.stop()
 	slices.SortStableFunc(t.errs, func(a, b error) int { return cmp.Compare(exitCodeOf(b), exitCodeOf(a)) })

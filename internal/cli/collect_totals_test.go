@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/internal/extent"
 )
 
-// Modes of gcload, and those that count collections without events:
+// Modes of gcload, and the modes that count collections without events:
 // TryStartNoGCRegion takes a number.
 var (
 	modes = []string{
@@ -57,10 +57,9 @@ func collectTotals(t *testing.T, version int, mode, setting string) {
 	})
 }
 
-// compareWithTruth compares the collections with what the program recorded from
-// GC.GetGCMemoryInfo. Where collections follow each other closely, a background
-// collection cannot be compared: the runtime reports it with the number of one that has
-// begun since.
+// compareWithTruth compares the collections with the program's records from
+// GC.GetGCMemoryInfo. It leaves out a background collection that is closely followed by
+// another, because the runtime reports it with the number of the later one.
 func compareWithTruth(t *testing.T, rows []gcsRow, truth []dotnettest.Truth) {
 	t.Helper()
 	seen := make(map[uint32]*gcsRow)

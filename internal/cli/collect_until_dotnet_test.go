@@ -54,9 +54,10 @@ func TestUntilTruth(t *testing.T) {
 	}
 }
 
-// compareTruth compares collections with those that the program saw, but for the
-// first and the last few, and background ones, whose kind is unknown without their
-// start: these may have begun before the trace or end after it. It returns how many.
+// compareTruth compares collections with the ones that the program saw, and returns their
+// number. It leaves out the first and the last few, which may have begun before the trace
+// or end after it, and background ones, because their kind is unknown without their
+// start.
 func compareTruth(t *testing.T, rows []gcsRow, program *dotnettest.Program, version int) (compared int) {
 	t.Helper()
 	for _, truth := range program.Truth() {
@@ -73,7 +74,7 @@ func compareTruth(t *testing.T, rows []gcsRow, program *dotnettest.Program, vers
 	return compared
 }
 
-// mustBeAlone checks that there are no files but those named.
+// mustBeAlone checks that there are no files besides the named ones.
 func mustBeAlone(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -89,7 +90,7 @@ func mustBeAlone(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// TestKeepKilled: a process that dies leaves what it did last.
+// TestKeepKilled: a process that dies leaves its latest events.
 func TestKeepKilled(t *testing.T) {
 	ctx := patient(t)
 	program := dotnettest.Start(t, 10, "web", 600, dotnettest.Often)

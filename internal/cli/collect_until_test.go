@@ -19,7 +19,7 @@ import (
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
-// asked returns what collect does when it is called with these arguments.
+// asked returns the options, plan and config of collect with these arguments.
 func asked(t *testing.T, args ...string) (*collectOptions, *collect.Plan, diag.Config) {
 	t.Helper()
 	o := newCollectOptions()
@@ -51,7 +51,7 @@ func watching(ctx context.Context, t *testing.T, f *diagtest.Runtime, args ...st
 	return diagtest.MustEndFile(t, path), talk.String()
 }
 
-// numbers returns those of the first and the last collection that is complete.
+// numbers returns the numbers of the first and the last complete collection.
 func numbers(all []*gc.Collection) (first, last uint32) {
 	for _, c := range all {
 		if c.Complete {
@@ -88,7 +88,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestUntilNot: what does not come leaves what was last.
+// TestUntilNot: if the condition is never met, the file has the most recent events.
 func TestUntilNot(t *testing.T) {
 	web := webBytes(t)
 	f := diagtest.New(web, nil)
@@ -150,7 +150,7 @@ func TestStoppingEvent(t *testing.T) {
 	}
 }
 
-// TestPlan: what the flags mean.
+// TestPlan checks the meaning of the flags.
 func TestPlan(t *testing.T) {
 	const event = "--stopping-event-provider-name=Microsoft-Windows-DotNETRuntime"
 	type limits = tracefile.Limits

@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// waitsFor returns what ends the trace, empty if nothing does.
+// waitsFor returns the end condition of the trace, empty if there is none.
 func waitsFor(p *collect.Plan) string {
 	switch {
 	case p.Until != nil && p.Event != nil:
@@ -96,7 +96,7 @@ func triggerText(t *collect.Trigger) string {
 
 const noDotnet = "it is not a .NET 5 or later program, or DOTNET_EnableDiagnostics=0 is set"
 
-// noticeText returns what happens while traces are collected.
+// noticeText returns a notice in words.
 func noticeText(n collect.Notice) string {
 	switch n := n.(type) {
 	case collect.Started:
@@ -143,7 +143,7 @@ func noticeText(n collect.Notice) string {
 	return ""
 }
 
-// recordingText returns what a session of the system's tracer records.
+// recordingText describes the recording of a session of the system's tracer.
 func recordingText(n *collect.Recording) string {
 	of := "all processes"
 	switch {

@@ -46,8 +46,8 @@ func TestHeadingsAreExplained(t *testing.T) {
 	}
 }
 
-// TestFirstCommand checks what a report proposes first: where lost events leave no
-// verdict, another recording; and that its gcs commands select one process.
+// TestFirstCommand checks a report's first proposal: another recording if lost events
+// leave no verdict; and that its gcs commands select one process.
 func TestFirstCommand(t *testing.T) {
 	out, _, _ := on(t, 0, "report", "../../testdata/net10-lossy-handles.nettrace.gz")
 	if _, next, _ := strings.Cut(out, "\nNext\n"); !strings.HasPrefix(next, "  $ gctrail collect -p PID --profile gc-collect --buffersize 1024\n") {

@@ -8,7 +8,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 )
 
-// TestCompletions asks what the scripts of all shells ask: gctrail __complete.
+// TestCompletions runs the query of all shells' scripts: gctrail __complete.
 func TestCompletions(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if out, _, code := on(t, 0, "completion", shell); code != exitDone || !strings.Contains(out, "__complete") {

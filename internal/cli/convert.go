@@ -341,7 +341,7 @@ func baseName(path string) string {
 	}
 }
 
-// held returns what a file holds, in words.
+// held returns a summary of a file, in words.
 func held(c *convert.Converter) string {
 	var words []string
 	if c.Collections > 0 && !c.OnlyAllocations() {
@@ -357,7 +357,7 @@ func held(c *convert.Converter) string {
 	return said
 }
 
-// tell prints what was written, and how to open it.
+// It prints a summary of the written file, and how to open it.
 func (o *convertOptions) tell(std *stdio, outs []*output, said string) {
 	if o.format.Next != "" {
 		said += "; next: " + fmt.Sprintf(o.format.Next, text.Quoted(outs[0].name))

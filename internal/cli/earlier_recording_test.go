@@ -74,7 +74,7 @@ func earlierRecording(t *testing.T, args []string, kills int) {
 		t.Errorf("the next recording: exit code %d: %s", code, said)
 	}
 	for _, e := range mustRead(t, filepath.Dir(r.path)) {
-		// Segments are what is left of recordings that were killed.
+		// Segments remain of recordings that were killed.
 		if e.Name() != filepath.Base(r.path) && !strings.Contains(e.Name(), ".ring-") {
 			t.Errorf("%s is left", e.Name())
 		}
@@ -112,7 +112,7 @@ func (r *recorder) record(serve func(uint16, net.Conn), running func(c *collecti
 	if running != nil {
 		running(c)
 	}
-	_ = c.Wait() // its code is what counts
+	_ = c.Wait() // only its code counts
 	return c.ProcessState.ExitCode(), time.Since(began), c.talk.String()
 }
 

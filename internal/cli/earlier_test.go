@@ -230,8 +230,7 @@ func (s *saver) surviveFull(t *testing.T, earlier map[string]string, whole whole
 	}
 }
 
-// A meanwhile is what is done to a process before it starts, and while it runs; nil for
-// nothing.
+// A meanwhile acts on a process before it starts, and while it runs; nil for nothing.
 type meanwhile struct{ starting, running func(c *exec.Cmd) }
 
 // run runs the command line with its output in a folder.
@@ -265,7 +264,7 @@ func (s *saver) run(t *testing.T, dir string, replace map[string]string, do mean
 	if do.running != nil {
 		do.running(c)
 	}
-	_ = c.Wait() // its code is what counts
+	_ = c.Wait() // only its code counts
 	return c.ProcessState.ExitCode(), out.String()
 }
 
@@ -317,7 +316,7 @@ func (w wholes) with(files map[string]string) wholes {
 	return w
 }
 
-// maxEnd bounds what is compared of the ends of contents: that of a page, or of a trace.
+// maxEnd bounds the compared ends of contents: a page's, or a trace's.
 const maxEnd = 8
 
 // has reports whether a file is whole. Where runs differ, as by random keys, that is so

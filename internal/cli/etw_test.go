@@ -47,8 +47,8 @@ func twoCollections() *etltest.File {
 	return f
 }
 
-// kernelPart returns what the kernel's session of the same recording tells:
-// that process 5 is shop.exe.
+// kernelPart returns the kernel's session of the same recording, which names process 5
+// shop.exe.
 func kernelPart() []byte {
 	f := etltest.New()
 	f.Header.Time++
@@ -86,7 +86,7 @@ func TestETWNames(t *testing.T) {
 		{[]string{"x.etl"}, "shop", "x.etl: read together with " + filepath.Join(dir, "x.kernel.etl")},
 		{[]string{"--merge", "y.etl", "other.etl"}, "shop", ""},
 		{[]string{"y.etl"}, "", ""},
-		{[]string{"--process", "shop", "z.etl"}, "shop", ""}, // which the end tells
+		{[]string{"--process", "shop", "z.etl"}, "shop", ""}, // known at the end
 	} {
 		args := []string{"gcs", "--format", "csv", "--columns", "number,process"}
 		for _, f := range c.files {

@@ -37,7 +37,7 @@ const (
 // A usageError reports an invalid command line.
 type usageError struct {
 	err     error
-	command string // whose help tells more; empty if the error says what to run
+	command string // whose help has more; empty if the error names the command to run
 }
 
 func (e *usageError) Error() string {
@@ -62,7 +62,7 @@ func asUsage(cmd *cobra.Command, err error) error {
 	return &usageError{err, cmd.CommandPath()}
 }
 
-// An inputError describes what is wrong with a file that was to be read.
+// An inputError describes a fault of an input file.
 type inputError struct {
 	name string
 	err  error
@@ -156,7 +156,7 @@ func reason(err error) string {
 	return strings.TrimSuffix(err.Error(), ".") // as sentences of Windows end
 }
 
-// hint returns what to do about a file that cannot be read.
+// hint returns the remedy for a file that cannot be read.
 func hint(err error) string {
 	path, _ := errors.AsType[*fs.PathError](err)
 	_, refused := errors.AsType[syscall.Errno](err) // by the system
@@ -182,7 +182,7 @@ func (std *stdio) complain(err error) int {
 		words := strings.ReplaceAll(sentence(e), "\n", " ")
 		_, said := errors.AsType[*saidError](e)
 		if c != exitDone && c != exitOverBudget && c != exitInterrupted && words != last && !said {
-			_ = std.err.Line("gctrail: %s", words) // there is nobody else to tell
+			_ = std.err.Line("gctrail: %s", words) // there is no other output
 			std.listTraces(e)
 		}
 		last = words
@@ -210,7 +210,7 @@ func (std *stdio) listTraces(err error) {
 	if more := len(unknown.Traces) - most; more > 0 {
 		p.Line("and %d more", more)
 	}
-	_ = std.err.Page(p) // there is nobody else to tell
+	_ = std.err.Page(p) // there is no other output
 }
 
 // flatten lists the errors that errors.Join joined.

@@ -49,7 +49,7 @@ func (c *choices) Set(s string) error {
 	return nil
 }
 
-// allows reports whether a word is among those asked for.
+// allows reports whether a word is among the requested ones.
 func (c *choices) allows(word string) bool {
 	return len(c.values) == 0 || slices.Contains(c.values, word)
 }

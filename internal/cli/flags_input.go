@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/internal/selection"
 )
 
-// inputFlags select what to read of a command's files, and how.
+// inputFlags select the part of a command's files to read, and how.
 type inputFlags struct {
 	selection.Selection
 	merge bool
@@ -21,7 +21,7 @@ func (s *inputFlags) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.merge, "merge", false, "merge several files into one timeline, by wall-clock time")
 }
 
-// addSelection adds the flags that narrow what is read of a trace.
+// addSelection adds the flags that narrow the reading of a trace.
 func addSelection(flags *pflag.FlagSet, s *selection.Selection) {
 	flags.Var(&s.PIDs, "pid", "only the processes with these ids")
 	flags.Var(&s.Process, "process", "only processes with matching names, as in 'web*'; not for standard input")

@@ -98,7 +98,7 @@ func (f *storeFlag) ask(cmd *cobra.Command) (fleet.Store, error) {
 	return store, err
 }
 
-// storeError adds what to do to a store's error.
+// storeError adds the remedy to a store's error.
 func storeError(err error) error {
 	if fleet.NoSchema(err) {
 		return fmt.Errorf("%w; create the tables with: gctrail fleet schema --apply", err)
@@ -106,7 +106,7 @@ func storeError(err error) error {
 	return err
 }
 
-// A question holds what all commands that ask a store for rows have in common.
+// A question holds the common flags of all commands that query a store for rows.
 type question struct {
 	listing
 	storeFlag
@@ -168,7 +168,7 @@ func (q *question) filter(cmd *cobra.Command, t *fleet.Table) (*fleet.Filter, er
 type ago struct {
 	given bool
 	after time.Duration // ago
-	at    time.Time     // zero if after tells
+	at    time.Time     // zero if after has it
 }
 
 func (a *ago) Type() string { return "TIME" }

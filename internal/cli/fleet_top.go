@@ -63,8 +63,7 @@ cover, from the end of the GC before the first one.`,
 	return cmd
 }
 
-// unknownFleetColumn reports a column that a table does not have, with those that may
-// have been meant.
+// unknownFleetColumn reports a column that a table does not have, with similar ones.
 func unknownFleetColumn(flag, name string, t *fleet.Table) error {
 	var names []string
 	for _, c := range t.Columns {

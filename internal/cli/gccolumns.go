@@ -13,8 +13,8 @@ import (
 	"github.com/gctrail/gctrail/internal/report"
 )
 
-// defaultColumns are those of gcs --format table, with how soon they are left
-// out where the terminal is narrow.
+// defaultColumns are the columns of gcs --format table, with the order in which they are
+// left out if the terminal is narrow.
 var defaultColumns = []struct {
 	name   string
 	rank   int
@@ -80,7 +80,7 @@ func columnField(c column.Column) list.Field[gc.Collection] {
 	return f
 }
 
-// fields returns those of a row for each collection.
+// fields returns the fields of a row for each collection.
 func (o *gcsOptions) fields(start func() time.Time) []list.Field[gc.Collection] {
 	var fields []list.Field[gc.Collection]
 	if o.chosen == nil && o.format.value == list.Table {

@@ -109,7 +109,7 @@ and process, are not PerfView's, which writes a file for each process.`,
 // rawHelp describes the flag --raw.
 const rawHelp = "in csv, do not escape text that a spreadsheet would take for a formula"
 
-// columnHelp lists the names of the columns, those of generations once.
+// columnHelp lists the names of the columns, but names of generations only once.
 func columnHelp() string {
 	var b, line strings.Builder
 	for _, c := range column.All() {

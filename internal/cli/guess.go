@@ -30,7 +30,7 @@ func implied(root *cobra.Command, args []string) []string {
 		return append([]string{"report", "-"}, args...)
 	case len(args) == 0:
 		return args
-	case len(args) > 1 && (args[0] == "-h" || args[0] == "--help"): // of what follows
+	case len(args) > 1 && (args[0] == "-h" || args[0] == "--help"): // of the rest
 		return implied(root, append(slices.Clone(args[1:]), args[0]))
 	case !slices.ContainsFunc(args, func(arg string) bool { return !isProcessID(arg) || exists(arg) }):
 		return []string{"top", "-p", strings.Join(args, ",")}
@@ -114,8 +114,7 @@ func commandLine(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// meantFlags are flags of other tools, and of other commands, with those that do
-// the same where a command has them.
+// meantFlags maps flags of other tools, and of other commands, to the equivalent ones.
 var meantFlags = map[string][]string{
 	"json": {"--format json", "--format jsonl"}, "jsonl": {"--format jsonl", "--format json"}, "ndjson": {"--format jsonl"},
 	"html": {"--format html -o report.html"}, "csv": {"--format csv"}, "table": {"--format table"}, "text": {"--format text"}, "md": {"--format markdown"}, "markdown": {"--format markdown"},
@@ -159,7 +158,7 @@ func owner(root *cobra.Command, flag string) *cobra.Command {
 	return only
 }
 
-// flagsOf returns the flags of a command, for gctrail itself those of report.
+// flagsOf returns the flags of a command, for gctrail itself report's.
 func flagsOf(cmd *cobra.Command) *pflag.FlagSet {
 	if cmd.HasParent() {
 		return cmd.Flags()
@@ -259,8 +258,8 @@ func dashed(flag string) string {
 // maxColumns is how many columns an error names.
 const maxColumns = 20
 
-// unknownColumn reports a column that does not exist, with those that may have been
-// meant, or else all where they are few: help has the others.
+// unknownColumn reports a column that does not exist, with similar ones, or else with all
+// if they are few. Otherwise help has them.
 func unknownColumn(name string, valid []string) error {
 	var like []string
 	for edits := 0; edits <= 2 && len(like) == 0; edits++ {

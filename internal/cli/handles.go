@@ -116,8 +116,8 @@ func (s *handleSection) fields(stacks bool) []list.Field[handle.Row] {
 	return fields
 }
 
-// handlesHead tells how many handles there were, and whether the trace and the
-// runtime agree on it.
+// handlesHead writes the number of handles, and whether the trace and the runtime agree
+// on it.
 func handlesHead(p *text.Page, of *gc.Process, c *handle.Counts) {
 	p.Heading("%s: %s created, %s destroyed", called(of), text.Plural(c.Created, "handle", "handles"), units.Count(c.Destroyed))
 	if runtime, known := c.Runtime.Get(); known {

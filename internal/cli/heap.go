@@ -27,8 +27,7 @@ type heapRow struct {
 	segments    gc.Opt[segment.Snapshot]
 }
 
-// heapFields returns those of a row; each heap has its own where perHeap is
-// set.
+// heapFields returns the fields of a row; each heap has its own if perHeap is set.
 func heapFields(perHeap bool) []list.Field[heapRow] {
 	fields := []list.Field[heapRow]{
 		{Name: "pid", Type: column.Int, Value: func(r *heapRow) column.Value { return list.PID(r.Process.PID) }},
@@ -213,7 +212,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 	}, func(t *heapTable) []heapRow { return t.rows }, lack{what: "collections", recording: report.RecordCollections})
 }
 
-// rows returns those of one collection.
+// rows returns the rows of one collection.
 func (o *heapOptions) rows(c *gc.Collection, snapshot segment.Snapshot, known bool) []heapRow {
 	if !o.perHeap {
 		row := heapRow{Collection: c, generations: c.Generations}

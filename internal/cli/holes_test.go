@@ -196,13 +196,13 @@ func fixtures(t *testing.T, patterns ...string) (paths []string) {
 	return paths
 }
 
-// whole are what commands must not say of a trace of which a part is gone.
+// whole are phrases that commands must not print about a truncated trace.
 var whole = []string{
 	"innocent", "no events lost", "nothing was lost", "nothing is lost", "are complete", `"within_budget"`, `"within"`, `"no_collections"`,
 	"within the budget", "not slow the program",
 }
 
-// missing are what each command says of such a trace.
+// missing are the phrases about such a trace, of which each command must print one.
 var missing = []string{"truncated", "missing", "lost", "damaged", "could not be read", "processors", "unknown number of events"}
 
 // TestHoledTraces checks that no command takes a trace for whole of which a part is gone: a

@@ -53,8 +53,8 @@ func mustShow(t *testing.T, what, output string) {
 	}
 }
 
-// TestHostileNamesInTraces: what a trace holds reaches a terminal as printable
-// text, whatever the command and the form.
+// TestHostileNamesInTraces: texts from a trace reach a terminal as printable text,
+// whatever the command and the form.
 func TestHostileNamesInTraces(t *testing.T) {
 	for _, name := range hostile {
 		path := filepath.Join(t.TempDir(), "hostile.etl")
@@ -162,8 +162,8 @@ func TestHostileCommandLine(t *testing.T) {
 	}
 }
 
-// TestHostileRuns: names of runs, which are those of files, forge nothing where runs are
-// compared and checked, neither lines nor cells, elements and commands.
+// TestHostileRuns: names of runs, which are names of files, forge nothing in comparisons
+// and checks, neither lines nor cells, elements and commands.
 func TestHostileRuns(t *testing.T) {
 	const budgetText = "version: 1\nlimits:\n  pause_max_ms: 0.001\n  collections: 1\n  committed_peak_bytes: 1\n"
 	write := func(t *testing.T, dir, name string) {

@@ -26,8 +26,8 @@ type joinRow struct {
 	join.Row
 }
 
-// joinFields returns those of a row; number is among them where each collection
-// has rows of its own.
+// joinFields returns the fields of a row; number is among them if each collection has
+// rows of its own.
 func joinFields(number bool) []list.Field[joinRow] {
 	fields := []list.Field[joinRow]{
 		{Name: "pid", Type: column.Int, Value: func(r *joinRow) column.Value { return list.PID(r.pid) }},

@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A lack is what a command shows and a trace may not have.
+// A lack is data that a command shows and a trace may not have.
 type lack struct {
 	what      string // "allocation events"
 	recording report.Recording
@@ -18,8 +18,8 @@ type lack struct {
 	partial   bool // sessions record such events also without it
 }
 
-// lacks warns that a trace has nothing of what a command shows, and how to record it
-// where another trace would have it. Processes are those that the command found.
+// lacks warns that a trace has no data for a command, and how to record it if another
+// trace would have it. processes are the ones that the command found.
 func (std *stdio) lacks(r *reading, o *selection.Selection, processes []*gc.Process, l lack) {
 	std.warn(r.in.Name, l.of(r, o, processes))
 }
@@ -71,8 +71,8 @@ func onlyProcess(r *reading, processes []*gc.Process) *gc.Process {
 	return nil
 }
 
-// processesOf returns the processes that a command found in a trace, or else those that
-// the trace names.
+// processesOf returns the processes that a command found in a trace, or else the ones
+// that the trace names.
 func processesOf(r *reading, found []*gc.Process) []*gc.Process {
 	if len(found) > 0 {
 		return found

@@ -50,7 +50,7 @@ func TestNothingSelected(t *testing.T) {
 	}
 }
 
-// TestReportNothingSelected: what a report on nothing suggests shows something.
+// TestReportNothingSelected: the commands that an empty report suggests show something.
 func TestReportNothingSelected(t *testing.T) {
 	for _, tt := range []struct {
 		path string

@@ -62,7 +62,7 @@ Exit codes: 0 success, 2 invalid usage, 3 a file cannot be read, 4 no such proce
 // folderOf returns the folder of --ledger, or the agent's.
 func (o *ledgerOptions) folderOf() string { return cmp.Or(o.folder, agent.DefaultLedgers(os.Getenv)) }
 
-// all returns the ledgers in the folder, and warns of those that cannot be read.
+// all returns the ledgers in the folder, and warns of unreadable ones.
 func (o *ledgerOptions) all(std *stdio) ([]*ledger.Ledger, error) {
 	all, err := ledger.List(o.folderOf())
 	if err != nil && len(all) == 0 {

@@ -73,7 +73,7 @@ func TestLedgerOfKilled(t *testing.T) {
 				t.Fatalf("%d ledgers, %v", len(all), err)
 			}
 			v := all[0].Judge()
-			// What of the heap grew in the last moments may be too much to tell.
+			// The growth of the heap in the last moments may be too large for a decision.
 			if v.Cause != ledger.Killed || v.Memory != tt.memory && v.Memory != ledger.Neither {
 				t.Errorf("%q, %q: %s", v.Cause, v.Memory, v.Sentence)
 			}

@@ -18,8 +18,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A listing holds what allocs, pins, handles and the other commands that list a trace
-// process by process have in common.
+// A listing holds the common flags of allocs, pins, handles and the other commands that
+// list a trace process by process.
 type listing struct {
 	inputFlags
 	command  string // without gctrail
@@ -173,7 +173,7 @@ type scanned struct {
 	model gc.Model
 }
 
-// process returns what is known of a process.
+// process returns the description of a process.
 func (s *scanned) process(pid uint64) *gc.Process {
 	for _, p := range s.model.Processes() {
 		if p.PID == pid {

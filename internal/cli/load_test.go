@@ -25,11 +25,11 @@ type load struct {
 	seconds         int // that the starts are spread over
 }
 
-// TestLoad measures what watching many programs takes, and prints it: the share of
-// a processor, the most memory, and how many of the programs that run for one second
-// are attached to; collect only takes those that run when it starts. GCTRAIL_LOAD says
-// how many run, how many start, and in how many seconds: 60,200,60. GCTRAIL_BINARY
-// measures another build of gctrail.
+// TestLoad measures the cost of watching many programs, and prints it: the share of a
+// processor, the most memory, and how many of the programs that run for one second are
+// attached to; collect only takes programs that run when it starts. GCTRAIL_LOAD sets how
+// many run, how many start, and in how many seconds: 60,200,60. GCTRAIL_BINARY measures
+// another build of gctrail.
 func TestLoad(t *testing.T) {
 	l := askedLoad(t)
 	file := dotnettest.Install(t, 10)
@@ -38,7 +38,7 @@ func TestLoad(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		args []string
-		// attached reports whether what was said, or written, is of a process.
+		// attached reports whether output is about a process.
 		attached func(said string, pid int) bool
 	}{
 		{"top", []string{"top", "--plain", "-n", name}, func(said string, pid int) bool {
@@ -73,7 +73,7 @@ func TestLoad(t *testing.T) {
 			if err := ours.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}
-			// A program that has just ended when it is asked is told as one that is not there.
+			// A program that has just ended is reported as missing.
 			if err := ours.Wait(); err != nil && ours.ProcessState.ExitCode() != exitNoProcess {
 				t.Fatalf("%v: %s", err, said.String())
 			}

@@ -28,7 +28,7 @@ func newManCmd() *cobra.Command {
 	}
 }
 
-// writeManPages writes the page of a command, and those of its commands.
+// writeManPages writes the pages of a command and of its subcommands.
 func writeManPages(cmd *cobra.Command, folder string) error {
 	path := filepath.Join(folder, manName(cmd)+".1")
 	errs := []error{outputFailed(path, outfile.WriteFile(path, manPage(cmd), 0o666))}

@@ -63,7 +63,7 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// TestMCPNext calls what triages of real traces suggest.
+// TestMCPNext calls the tools that triages of real traces suggest.
 func TestMCPNext(t *testing.T) {
 	client := mcpClient(t, "../../testdata")
 	called := 0

@@ -167,8 +167,8 @@ type accounts struct {
 	processes []*gc.Process
 	rows      map[*gc.Process][]perfviewRow
 	own       gc.Model
-	all, kept int // collections, and those that keeps accepted
-	left      int // of those, the ones that there was no room for
+	all, kept int // collections, and the ones that keeps accepted
+	left      int // of these, the ones that there was no room for
 }
 
 // accounts reads a trace to its end, and accounts for the collections that the
@@ -242,7 +242,7 @@ func (a *accounts) complete() {
 	a.processes = slices.DeleteFunc(a.processes, func(p *gc.Process) bool { return len(a.rows[p]) == 0 })
 }
 
-// warnAccounts prints what is missing.
+// warnAccounts prints the gaps of the trace.
 func (o *gcsOptions) warnAccounts(std *stdio, a *accounts) {
 	name := a.r.in.Name
 	std.warn(name, report.Missing(a.r.in, nil))

@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A modelList lists what a model finds in the events of a trace: for each process a
-// total of type T and rows of type R.
+// A modelList lists a model's results on the events of a trace: for each process a total
+// of type T and rows of type R.
 type modelList[T, R any] struct {
 	naming     naming
 	wants      func(*trace.Descriptor) bool
@@ -29,7 +29,7 @@ type modelList[T, R any] struct {
 	rejected func() int // see listing; nil if the model rejects nothing
 }
 
-// list reads a trace and writes what l finds.
+// list reads a trace and writes l's results.
 func (l *modelList[T, R]) list(ctx context.Context, o *listing, std *stdio, out *output, paths []string) error {
 	want := func(d *trace.Descriptor) bool { return l.wants(d) || l.naming.wants(d) }
 	o.names = &l.naming.table

@@ -6,8 +6,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A naming names what the events of a trace refer to by number. The zero naming
-// names nothing.
+// A naming names types and code that events refer to by number. The zero naming names
+// nothing.
 type naming struct {
 	table  symbol.Table
 	stacks *symbol.Stacks // nil unless they are wanted

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestOutputIsNoInput: -o does not replace what is read, whatever part it is.
+// TestOutputIsNoInput: -o never replaces an input, whatever part it is.
 func TestOutputIsNoInput(t *testing.T) {
 	dir := t.TempDir()
 	for name, data := range map[string][]byte{"x.etl": userPart(), "x.kernel.etl": kernelPart(), "other.txt": []byte("old")} {

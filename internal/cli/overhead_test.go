@@ -23,8 +23,8 @@ import (
 // overheadSeconds is how long each program runs.
 const overheadSeconds = 2
 
-// overheadPlans are what is measured: in each round every mode runs alone and with
-// each profile.
+// overheadPlans are the measurements: in each round every mode runs alone and with each
+// profile.
 var overheadPlans = []struct {
 	version         int
 	modes, profiles string
@@ -39,7 +39,7 @@ var overheadPlans = []struct {
 	{8, "web leak pin finalizers", "gc-ticks"},
 }
 
-// A run is what a program did in its time, and what collecting from it took.
+// A run holds the work of a program in its time, and the cost of collecting from it.
 type run struct {
 	allocated int64         // bytes
 	cpu       time.Duration // of the program
@@ -48,9 +48,9 @@ type run struct {
 	resident  int64         // bytes, at most, of gctrail
 }
 
-// TestOverhead measures what collecting costs the programs that are collected
-// from, and prints the tables of docs/overhead.md, which has the command. What else
-// the machine does meets all of a round, whose order changes.
+// TestOverhead measures the cost of collecting for the programs, and prints the tables of
+// docs/overhead.md, which has the command. Other load on the machine affects all modes
+// alike, because their order changes each round.
 func TestOverhead(t *testing.T) {
 	rounds, _ := strconv.Atoi(os.Getenv("GCTRAIL_OVERHEAD"))
 	if rounds == 0 {
@@ -101,10 +101,10 @@ func TestOverhead(t *testing.T) {
 // alone stands for no profile.
 const alone = "alone"
 
-// rate returns what a program allocated, in MB a second.
+// rate returns a program's allocation in MB a second.
 func (r *run) rate() float64 { return float64(r.allocated) / 1e6 / overheadSeconds }
 
-// price returns what a program took to allocate a MB, in CPU seconds.
+// price returns a program's CPU seconds per allocated MB.
 func (r *run) price() float64 { return r.cpu.Seconds() / (float64(r.allocated) / 1e6) }
 
 func (r *run) traceRate() float64 { return float64(r.trace) / 1e6 / overheadSeconds }

@@ -31,7 +31,7 @@ func onTerminal(t *testing.T, args ...string) (string, int) {
 
 const pagedTrace = "../../testdata/net10-wks-web-collect.nettrace.gz"
 
-// TestPager checks what goes through the pager, and what does not.
+// TestPager checks which output goes through the pager.
 func TestPager(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs sed")
@@ -111,7 +111,7 @@ func TestPagerFails(t *testing.T) {
 	}
 }
 
-// TestMessagesWaitForPager: what is said of a trace comes when the pager has ended.
+// TestMessagesWaitForPager: messages about a trace come when the pager has ended.
 func TestMessagesWaitForPager(t *testing.T) {
 	if _, err := exec.LookPath("sed"); err != nil {
 		t.Skip(err)

@@ -299,7 +299,7 @@ func shownIf[R any](fields []list.Field[R], name string, shown bool) []list.Fiel
 	return fields
 }
 
-// writeTable writes one table, with what head writes above it and foot below.
+// writeTable writes one table, with head's text above it and foot's below.
 func writeTable[R any](w *pauseTables, whole bool, fields []list.Field[R], rows []R, head, foot func(*text.Page)) error {
 	writer := newRowWriter(&w.listing, w.std, w.out, fields)
 	writer.begun, writer.whole = w.begun, whole

@@ -138,8 +138,8 @@ func writeRollup(page *text.Page, rows []perfviewRow) {
 	page.Table(columns, cells)
 }
 
-// write writes a table, and below it the figures of gctrail that differ. Those that
-// do in every row are named only there.
+// write writes a table, and below it the figures of gctrail that differ. Figures that
+// differ in every row are named only there.
 func (t *perfviewTable) write(page *text.Page, rows []perfviewRow) {
 	rows = t.of(rows)
 	page.Section("%s", t.title)
@@ -220,9 +220,9 @@ func (t *perfviewTable) differences(r *perfviewRow) []string {
 	return names
 }
 
-// csvFields returns the fields of a table in csv. PerfView writes a file for each process,
-// which has no column for it. Ours follow those of PerfView, so that its columns are where
-// its readers look for them.
+// csvFields returns the fields of a table in csv. It has a column for the process,
+// because PerfView writes a file for each process. Our own columns follow PerfView's, so
+// that PerfView's are where its readers look for them.
 func (t *perfviewTable) csvFields() []list.Field[perfviewRow] {
 	var fields []list.Field[perfviewRow]
 	add := func(name string, typ column.Type, value func(*perfviewRow) column.Value) {

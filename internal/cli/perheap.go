@@ -95,8 +95,8 @@ func (r *gcHeapRow) markedFrom(root clr.RootType) (took gc.Opt[time.Duration], m
 	return took, marked
 }
 
-// gcHeapFields returns those of a row; what each generation has is left out of
-// tables.
+// gcHeapFields returns the fields of a row; tables leave out the figures of each
+// generation.
 func gcHeapFields() []list.Field[gcHeapRow] {
 	sizes := []struct {
 		name, heading string

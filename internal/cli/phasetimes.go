@@ -60,8 +60,7 @@ func phaseTimeFields() []list.Field[gc.Collection] {
 		list.Field[row]{Name: "longest_root", Heading: "longest from", Left: true, Rank: 3, Type: column.Text, Value: func(r *row) column.Value { return list.Word(longestRoot(r)) }})
 }
 
-// restOf returns what is left of a pause without its suspension and the phases that
-// the runtime times.
+// restOf returns a pause without its suspension and the phases that the runtime times.
 func restOf(c *gc.Collection) gc.Opt[time.Duration] {
 	pause, known := c.Pause().Get()
 	if !known || len(c.PhaseTimes) == 0 {

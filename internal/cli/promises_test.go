@@ -25,8 +25,8 @@ import (
 // A promise is a command that a report prints, with what it is for.
 type promise struct{ purpose, command string }
 
-// TestSuggestedCommands runs every command of gctrail that the report of a trace prints:
-// those that read the trace show what they are for, and the others are accepted.
+// TestSuggestedCommands runs every command of gctrail in the report of a trace: commands
+// that read the trace show the promised data, and the others are accepted.
 func TestSuggestedCommands(t *testing.T) {
 	tried := make(map[string]int)
 	for _, path := range tracesToTry(t) {
@@ -135,7 +135,7 @@ func suggestions(t *testing.T, path string, flags ...string) []promise {
 }
 
 // accepted returns the arguments of a command that gctrail accepts: it parses the flags,
-// and checks those that collect takes for the system's tracer.
+// and checks the ones that collect takes for the system's tracer.
 func accepted(t *testing.T, command string) []string {
 	t.Helper()
 	args := shellWords(command)[1:]
@@ -166,7 +166,7 @@ func accepted(t *testing.T, command string) []string {
 	return args
 }
 
-// TestSelectionIsKept: what a report on a part of a trace prints is about that part.
+// TestSelectionIsKept: a report on a part of a trace suggests commands about that part.
 func TestSelectionIsKept(t *testing.T) {
 	const (
 		one  = "../../testdata/net10-srv-web-2.nettrace.gz"
@@ -207,8 +207,8 @@ func TestSelectionIsKept(t *testing.T) {
 	}
 }
 
-// TestRecordingsRaiseEvents: what advice has recorded raises the events that the advice
-// is about.
+// TestRecordingsRaiseEvents: the recordings in advice raise the events that the advice is
+// about.
 func TestRecordingsRaiseEvents(t *testing.T) {
 	kinds := make(map[string]clr.Kind)
 	for k := range clr.Kind(clr.NumKinds) {
@@ -242,7 +242,7 @@ func TestRecordingsRaiseEvents(t *testing.T) {
 	}
 }
 
-// TestRecord: each runtime is recorded by what can record it, or not at all.
+// TestRecord: each runtime is recorded with a suitable tracer, or not at all.
 func TestRecord(t *testing.T) {
 	for _, tt := range []struct {
 		name, runtime, format string
@@ -273,8 +273,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestRecordStarts: what records a program again starts it, if the trace includes its
-// start and its command line, and the system's tracer is not needed.
+// TestRecordStarts: a command that records a program again starts it, if the trace
+// includes its start and its command line, and the system's tracer is not needed.
 func TestRecordStarts(t *testing.T) {
 	for _, tt := range []struct {
 		line, runtime, format string
@@ -301,8 +301,8 @@ func TestRecordStarts(t *testing.T) {
 	}
 }
 
-// TestHints: where a trace lacks what a command lists, the command that records it is
-// accepted, and so is each that a listing prints.
+// TestHints: if a trace lacks the data of a command, the suggested recording command is
+// accepted, and so is each command that a listing prints.
 func TestHints(t *testing.T) {
 	paths, _ := filepath.Glob("../../testdata/*.nettrace.gz")
 	zips, _ := filepath.Glob("../../testdata/*.zip")
@@ -434,7 +434,7 @@ func promised(purpose string, args []string) []string {
 	return columns
 }
 
-// selects checks that rows of collections are those that the flags select.
+// selects checks that the flags select the rows of collections.
 func selects(rows [][]string, args []string) error {
 	value := func(row []string, column string) string {
 		if i := slices.Index(rows[0], column); i >= 0 {

@@ -99,8 +99,8 @@ func (o *psOptions) run(ctx context.Context, std *stdio) error {
 	return nil
 }
 
-// pick returns the requested processes. The error names those that
-// are not there or cannot be reached.
+// pick returns the requested processes. The error names processes that are missing or
+// cannot be reached.
 func (o *psOptions) pick(all []*diag.Process) ([]*diag.Process, error) {
 	if len(o.wanted) == 0 {
 		return all, nil

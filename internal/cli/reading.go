@@ -34,7 +34,7 @@ type reading struct {
 	warn     func(string)
 }
 
-// read opens the trace at a path, or those at several paths as one.
+// read opens the trace at a path, or the traces at several paths as one.
 func (std *stdio) read(ctx context.Context, paths []string, opts open.Options) (*reading, error) {
 	if slices.Contains(paths, "-") {
 		if term.IsTerminal(int(os.Stdin.Fd())) {

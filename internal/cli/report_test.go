@@ -369,8 +369,8 @@ func TestEveryFigureIsDefined(t *testing.T) {
 	}
 }
 
-// figureKeys adds the keys that end in a unit. A finding's evidence is told by
-// what it says.
+// figureKeys adds the keys that end in a unit. It skips a finding's evidence, because its
+// description has the figures.
 func figureKeys(v any, names map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:

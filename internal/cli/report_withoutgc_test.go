@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReportWithoutGC checks what a report says of the bytes that a process without GCs
-// allocated: what allocation ticks count, and otherwise that they are unknown, never 0.
+// TestReportWithoutGC checks a report on the bytes that a process without GCs allocated:
+// as counted by allocation ticks, and otherwise unknown, never 0.
 func TestReportWithoutGC(t *testing.T) {
 	const (
 		header = `trace

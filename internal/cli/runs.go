@@ -177,8 +177,8 @@ func (r *runRecorder) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] 
 // traceSuffixes are the suffixes of traces in a folder of traces.
 var traceSuffixes = []string{".nettrace", ".netperf", ".etl", ".zip", ".gz", ".zst", ".xz", ".tar"}
 
-// tracesIn lists the traces in a folder, or those that a pattern matches; a file,
-// and the folder of an LTTng trace, is itself one.
+// tracesIn lists the traces in a folder, or the ones that a pattern matches; a file, and
+// the folder of an LTTng trace, is itself one.
 func tracesIn(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

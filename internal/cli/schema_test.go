@@ -59,7 +59,7 @@ var published = map[string][][]string{
 	"pauses-bottlenecks": {{"pauses", "--show", "bottlenecks", "--format", "jsonl"}},
 }
 
-// TestSchemas: what commands write about real traces agrees with the schemas.
+// TestSchemas: the commands' output on real traces agrees with the schemas.
 func TestSchemas(t *testing.T) {
 	all := resolved(t)
 	paths := []string{
@@ -169,7 +169,7 @@ func TestSchemasOfFleet(t *testing.T) {
 	}
 }
 
-// A schema refuses what is not in it.
+// TestSchemaRefuses: a schema refuses unknown members.
 func TestSchemaRefuses(t *testing.T) {
 	s := resolved(t)["finalizers"]
 	for text, ok := range map[string]bool{

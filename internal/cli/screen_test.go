@@ -15,9 +15,8 @@ import (
 // screen.
 var partOfReport = regexp.MustCompile(`(?m)^(Trace|[0-9,]+ processes with GCs, by total pause)$`)
 
-// TestFirstScreen checks that what a report begins with fits a terminal of 80
-// columns and 24 lines: the verdict, figures, evidence, findings and what to run
-// next.
+// TestFirstScreen checks that the beginning of a report fits a terminal of 80 columns and
+// 24 lines: the verdict, figures, evidence, findings and the next commands.
 func TestFirstScreen(t *testing.T) {
 	var paths []string
 	for _, pattern := range []string{"../../testdata/*.gz", "../../testdata/*.zip", "../../../shared/traces/*/*.nettrace.gz", "../../../shared/traces/*/*.zip", "../../../shared/traces/*/*.tar.xz"} {

@@ -59,7 +59,7 @@ func (a *aside) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// endPaging shows what is held back for the pager, and waits until it has ended.
+// endPaging shows the text held back for the pager, and waits until it has ended.
 func (std *stdio) endPaging() error {
 	if std.pager == nil {
 		return nil
@@ -67,7 +67,7 @@ func (std *stdio) endPaging() error {
 	err := std.pager.Close()
 	std.pager = nil
 	if std.talk != nil {
-		_, _ = std.talk.Write(nil) // there is nobody else to tell
+		_, _ = std.talk.Write(nil) // there is no other output
 	}
 	return err
 }
@@ -98,8 +98,8 @@ func (c colour) Set(s string) error {
 	return nil
 }
 
-// terminalOf looks at what f is, and at the environment: COLUMNS, LINES, NO_COLOR,
-// CLICOLOR_FORCE and TERM=dumb.
+// terminalOf examines f and the environment: COLUMNS, LINES, NO_COLOR, CLICOLOR_FORCE and
+// TERM=dumb.
 func terminalOf(f *os.File) text.Terminal {
 	var t text.Terminal
 	dumb := os.Getenv("TERM") == "dumb"
@@ -189,7 +189,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, outputFailed(o.name, err)
 }
 
-// Flush writes what is still buffered; the error names the output.
+// Flush writes the buffered output; the error names the output.
 func (o *output) Flush() error { return outputFailed(o.name, o.Writer.Flush()) }
 
 // end ends the output of work that may have failed, with err. A file that was there
@@ -231,6 +231,6 @@ func newPage(std *stdio, out *output) *text.Page {
 // warn writes a line that is not a failure.
 func (std *stdio) warn(name, words string) {
 	if words != "" {
-		_ = std.err.Line("%s: %s", name, words) // there is nobody else to tell
+		_ = std.err.Line("%s: %s", name, words) // there is no other output
 	}
 }

@@ -7,5 +7,5 @@ import "os"
 // obeysEscapes reports whether a terminal obeys escape sequences.
 func obeysEscapes(*os.File) bool { return true }
 
-// windowSize is nil: terminals tell every change of their size.
+// windowSize is nil, because terminals report every change of their size.
 var windowSize func() (width, height int)

@@ -20,8 +20,8 @@ func obeysEscapes(f *os.File) bool {
 }
 
 // windowSize returns the size of the window of the console that standard output is, 0 if
-// unknown. A console tells that the window was resized by an event that has the size of
-// its buffer, which can be larger, or not at all.
+// unknown. It is needed because a console reports a resized window by an event with the
+// size of its buffer, which can be larger, or not at all.
 func windowSize() (width, height int) {
 	width, height, _ = term.GetSize(int(os.Stdout.Fd()))
 	return width, height

@@ -142,8 +142,8 @@ func (o *topOptions) wants(p *diag.Process) bool {
 	return o.names.match(p) && (len(o.pids) == 0 || slices.Contains(o.pids, p.PID))
 }
 
-// watchSource is where processes and collections come from: this machine, with those
-// of .NET Framework where there is ETW.
+// watchSource finds processes and collections: of this machine, including .NET
+// Framework's if there is ETW.
 func watchSource(etw etwsession.System) watch.Source {
 	if etw == nil {
 		return watch.Source{}
@@ -195,7 +195,7 @@ func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 	} else {
 		writeNext(p, nextOf(w.Snapshot()))
 	}
-	_, _ = std.out.Write(p.Bytes()) // there is nobody else to tell
+	_, _ = std.out.Write(p.Bytes()) // there is no other output
 	return err
 }
 
@@ -208,7 +208,7 @@ func writeVerdicts(p *text.Page, s *watch.Snapshot) {
 	}
 }
 
-// nextOf returns what to run after watching: a trace of the process that paused
+// nextOf returns the command to run after watching: a trace of the process that paused
 // for the largest part of its time; empty if none was watched.
 func nextOf(s *watch.Snapshot) string {
 	var worst *watch.Process
@@ -230,7 +230,8 @@ func writeNext(p *text.Page, command string) {
 	}
 }
 
-// saveTrace writes what was seen of a process to a file in the working folder.
+// saveTrace writes the received part of a process's trace to a file in the working
+// folder.
 func saveTrace(w *watch.Watcher, p *watch.Process, paths *collect.Paths) (path string, size int, err error) {
 	if etwlive.Of(p.Process) {
 		return "", 0, errors.New("events of .NET Framework processes are not kept; record them with: gctrail collect -n " + text.Quoted(p.Name))
@@ -248,7 +249,7 @@ func saveTrace(w *watch.Watcher, p *watch.Process, paths *collect.Paths) (path s
 	return path, out.n, f.Commit()
 }
 
-// writeSaved writes what was seen of a process as a trace that has ended.
+// writeSaved writes the received part of a process's trace as a complete one.
 func writeSaved(w *watch.Watcher, p *watch.Process, out io.Writer) error {
 	var received bytes.Buffer
 	if _, err := w.Save(p.ID, &received); err != nil {

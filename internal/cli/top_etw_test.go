@@ -44,8 +44,8 @@ func TestTopETW(t *testing.T) {
 	}
 }
 
-// TestETWErrors: what keeps an ETW session from recording comes with what to do, and an
-// exit code.
+// TestETWErrors: an error that keeps an ETW session from recording comes with its remedy,
+// and an exit code.
 func TestETWErrors(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -66,8 +66,8 @@ func TestETWErrors(t *testing.T) {
 	}
 }
 
-// TestETWMissing checks what is said of a session that has lost events, or ended by
-// itself, and of the exit code.
+// TestETWMissing checks the messages about a session that has lost events, or ended by
+// itself, and the exit code.
 func TestETWMissing(t *testing.T) {
 	full := &collect.OutputError{Name: "x.etl", Err: etwsession.ErrDiskFull}
 	if said := sentence(full); said != "x.etl: the disk is full; choose another file with -o" || exitCodeOf(full) != exitUnreadable {

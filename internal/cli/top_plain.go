@@ -70,11 +70,11 @@ func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 	p := text.PageOn(std.errTerm)
 	writeVerdicts(p, w.Snapshot())
 	writeNext(p, nextOf(w.Snapshot()))
-	_ = std.err.Page(p) // there is nobody else to tell
+	_ = std.err.Page(p) // there is no other output
 	return log.err
 }
 
-// A collectionLog writes what happens, a line each, at once.
+// A collectionLog writes collections and news at once, a line each.
 type collectionLog struct {
 	std     *stdio
 	cancel  func()
@@ -114,7 +114,7 @@ func (l *collectionLog) failed(err error) {
 	}
 }
 
-// tell writes a collection to standard output, and other news to standard error. It skips
+// It writes a collection to standard output, and other news to standard error. It skips
 // processes that end because watching ends.
 func (l *collectionLog) tell(n *watch.News, watching bool) {
 	if n.Collection != nil {
@@ -126,8 +126,7 @@ func (l *collectionLog) tell(n *watch.News, watching bool) {
 	}
 }
 
-// newsOf describes what has happened to a process. Slow is why collections were
-// dropped.
+// newsOf describes news of a process. slow is the reason why collections were dropped.
 func newsOf(n *watch.News, slow string) string {
 	switch {
 	case n.Attached:
@@ -159,7 +158,7 @@ func logMillis(d time.Duration) string {
 
 func logMegabytes(n int64) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 2, 64) }
 
-// oneWord returns a name without what would break a column.
+// oneWord returns a name without characters that would break a column.
 func oneWord(name string) string {
 	return cmp.Or(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || !unicode.IsPrint(r) {

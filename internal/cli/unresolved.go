@@ -19,7 +19,7 @@ func writeUnresolved(p *text.Page, tally *symbol.Tally, things string, dropped i
 		n = tally.Frames[why]
 		return n, n > 0 && n*1000 >= all
 	}
-	again := false // another trace has what is missing
+	again := false // another trace has the missing names
 	switch {
 	case tally.NoStack == tally.Samples:
 		p.Prose("Stacks: ", "this trace has none.")

@@ -59,7 +59,7 @@ func commit() string {
 	return revision
 }
 
-// version returns what gctrail --version prints.
+// version returns the output of gctrail --version.
 func version() string {
 	return fmt.Sprintf(`gctrail %s
 commit  %s

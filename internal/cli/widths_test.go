@@ -21,7 +21,7 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// widths are those of narrow, usual and wide terminals.
+// widths are the widths of narrow, usual and wide terminals.
 var widths = []int{60, 80, 120}
 
 // wideNames are parts of the names in traces, and names of the same length in UTF-16
@@ -43,8 +43,8 @@ func inUTF16(s string) []byte {
 	return b
 }
 
-// widened writes a trace with wide names in place of those that it has, and reports
-// whether there are any.
+// widened writes a trace with wide names in place of its own, and reports whether there
+// are any.
 func widened(t *testing.T, path string) (string, bool) {
 	t.Helper()
 	trace := nettracetest.Gunzip(t, path)

@@ -11,8 +11,8 @@ package condition
 
 import "github.com/gctrail/gctrail/gc"
 
-// A Condition is what a finished collection meets, or does not. It is not
-// changed by use, and may be used by several goroutines.
+// A Condition is a test that a finished collection passes or fails. It is not changed by
+// use, and may be used by several goroutines.
 type Condition struct {
 	text string
 	root node
@@ -100,7 +100,7 @@ const (
 	unequal
 )
 
-// operators are longer ones before those they begin with.
+// operators has longer ones before their prefixes.
 var operators = [...]struct {
 	text string
 	is   operator

@@ -162,8 +162,8 @@ func ExampleParse() {
 	// pause is a time, as in 200ms or 1.5s, and not "200", at character 7
 }
 
-// FuzzParse: what is taken is taken again in parentheses and says the same; a
-// mistake is where there is text.
+// FuzzParse: an accepted condition is accepted again in parentheses and gives the same; a
+// mistake is at a place with text.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"gen=2 and (pause>200ms or suspend>50ms)", "reason != Induced", "rate >= 5 MB/s or load<9 %", "((", "heap>1µs"} {
 		f.Add(text)

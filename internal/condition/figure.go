@@ -8,14 +8,14 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// A Figure is what a condition can ask of a collection.
+// A Figure is a figure of a collection that conditions can test.
 type Figure struct {
 	Name    string
 	Meaning string
 	Values  string // how its values are written
 }
 
-// Figures yields what conditions can ask, in the order of a help text.
+// Figures yields the figures of conditions, in the order of a help text.
 func Figures() iter.Seq[Figure] {
 	return func(yield func(Figure) bool) {
 		for i := range figures {
@@ -54,13 +54,13 @@ var figures = [...]figure{
 	{Figure: Figure{"pinned", "pinned objects found", "1000"}, in: &counts, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.PinnedObjects })},
 }
 
-// A dimension is what the values of a figure are written in.
+// A dimension is the notation of a figure's values.
 type dimension struct {
 	is      string // as in "a time"
 	example string
 	units   []unit
 	bare    bool    // the unit may be left out
-	below   float64 // what values are below; 0 for no limit
+	below   float64 // upper limit of values; 0 for none
 }
 
 type unit struct {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// An Error describes what is wrong with the text of a condition, and where.
+// An Error describes a mistake in the text of a condition, and its place.
 type Error struct {
 	Text string
 	Off  int // bytes of Text before the mistake

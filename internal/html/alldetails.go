@@ -11,7 +11,7 @@ type allDetails struct {
 	gaveUp bool   // no page has room for all
 }
 
-// processDetails are those of all collections of a process.
+// processDetails are the details of all collections of a process.
 type processDetails struct {
 	open   *chunk
 	rows   int // in the open chunk

@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/symbol"
 )
 
-// The bounds of what a page holds of the allocations of a process.
+// The bounds of a page's allocations of a process.
 const (
 	maxTypes   = 2_000
 	maxSamples = 20_000
@@ -21,14 +21,13 @@ const (
 	maxParts = 60_000
 )
 
-// Allocations are those of one process: what was allocated, of what types, from
-// which stacks.
+// Allocations are the allocations of one process by type and stack.
 type Allocations struct {
 	pid  uint64 // trace.UnknownID if unknown
 	page allocations
 }
 
-// allocations are what the page reads of a process's allocations.
+// allocations is the page's data about a process's allocations.
 type allocations struct {
 	Source  string       `json:"source"`
 	Event   string       `json:"event"`
@@ -114,7 +113,8 @@ func NewAllocations(a *export.Allocations, total alloc.Total, types []alloc.Row,
 	return of
 }
 
-// What is allocated: objects of a type on a heap, and from where.
+// The subjects of allocations: objects of a type on a heap, and the place of the
+// allocation.
 type (
 	on struct {
 		typ  string
@@ -167,8 +167,8 @@ func (page *allocations) divide(timeline iter.Seq[alloc.Timed], places map[from]
 	}
 }
 
-// group returns the group of what was allocated before one of a number of
-// collections; what comes after the last is one more.
+// group returns the group of allocations before one of a number of collections;
+// allocations after the last are one more.
 func (page *allocations) group(before, collections int) int {
 	if before == collections {
 		return (collections + page.Group - 1) / page.Group

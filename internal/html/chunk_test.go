@@ -158,8 +158,8 @@ func detailsOf(t *testing.T, page string, h *header, p []*process) map[[2]int]de
 	return all
 }
 
-// TestDetailsOfMany: of many collections a page has the details of those with the
-// longest pauses, as many as fit in its size.
+// TestDetailsOfMany: if there are many collections, a page has the details of the ones
+// with the longest pauses, as many as fit in its size.
 func TestDetailsOfMany(t *testing.T) {
 	extent.Long(t, "packs 100,000 collections")
 	for _, fixture := range []string{"net10-wks-web-collect", "net9-srv-datas-web-collect", "net8-srv-background"} {
@@ -253,8 +253,8 @@ func TestTimeNames(t *testing.T) {
 	}
 }
 
-// TestAllDetails: the details that are packed while collections are added are those that are
-// packed at the end.
+// TestAllDetails: packing details while collections are added gives the same as packing
+// them at the end.
 func TestAllDetails(t *testing.T) {
 	of := collections(t, "../../testdata/net9-srv-datas-web-collect.nettrace.gz")
 	trace := repeated(of, 2*chunkSize+1)

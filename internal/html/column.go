@@ -12,9 +12,8 @@ import (
 type column struct {
 	name  string
 	value func(*gc.Collection) gc.Opt[int64]
-	// from is what the figure is likely to be: a sum of figures of this collection,
-	// in columns further up, and of the one before it. What is stored is the
-	// difference.
+	// from predicts the figure: a sum of figures of this collection, in columns further
+	// up, and of the one before it. Only the difference is stored.
 	from []term
 }
 
@@ -25,7 +24,7 @@ type term struct {
 	sign int64
 }
 
-// columns are those of every process, in the order in which they are stored.
+// columns are the columns of every process, in the order of storage.
 var columns = append([]column{
 	{"number", func(c *gc.Collection) gc.Opt[int64] { return gc.Some(int64(c.Number)) }, before("number")},
 	{"instance", func(c *gc.Collection) gc.Opt[int64] { return gc.Some(int64(c.ClrInstance)) }, before("instance")},

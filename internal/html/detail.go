@@ -9,9 +9,9 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A detail is what a page shows of a collection beside its columns: whole numbers,
-// first those of scalars, then for each of lists how many items it has, and the
-// fields of each item. Times are in microseconds, sizes in bytes.
+// A detail holds the figures of a collection that have no column, as whole numbers: first
+// the scalars, then for each of lists the number of items, and the fields of each item.
+// Times are in microseconds, sizes in bytes.
 type detail []int64
 
 // A scalar is one figure of a detail. It is likely to be what it was in the detail
@@ -41,7 +41,7 @@ type list struct {
 type field struct {
 	name  string
 	guess guess
-	// columns are those that the guess is made of: of the first item, of the second.
+	// columns are the terms of the guess: for the first item, for the second.
 	columns [][]term
 }
 
@@ -52,8 +52,8 @@ const (
 	zero     guess = iota
 	previous       // as in the item at this place in the detail before
 	above          // as the field before, in the item before
-	rest           // what a column leaves of the items before
-	last           // of the last item what a column leaves; of others as previous
+	rest           // a column's rest after the items before
+	last           // for the last item a column's rest; for others as previous
 	exact          // a sum of columns, for each item another
 )
 
@@ -201,7 +201,7 @@ func appendFigure(dst []byte, v int64) []byte {
 	return binary.AppendUvarint(dst, uint64(v<<1^v>>63)+1)
 }
 
-// readFigure reads what appendFigure appended.
+// readFigure is the inverse of appendFigure.
 func readFigure(src []byte) (v int64, rest []byte) {
 	code, n := binary.Uvarint(src)
 	if code == 0 {
@@ -211,7 +211,7 @@ func readFigure(src []byte) (v int64, rest []byte) {
 	return int64(code>>1) ^ -int64(code&1), src[n:]
 }
 
-// readDetail reads what appendBytes appended.
+// readDetail is the inverse of appendBytes.
 func (d detail) readBytes(src []byte) detail {
 	for len(src) > 0 {
 		var v int64
@@ -224,7 +224,7 @@ func (d detail) readBytes(src []byte) detail {
 // appendJSON appends a detail as a JSON array.
 func (d detail) appendJSON(dst []byte) []byte { return row(d).appendJSON(dst) }
 
-// A headerDetails tells a page how details are stored.
+// A headerDetails describes to a page how details are stored.
 type headerDetails struct {
 	Scalars []string     `json:"scalars"`
 	Lists   []headerList `json:"lists"`

@@ -93,8 +93,8 @@ const (
 	sample = 8
 )
 
-// A fit finds the details that a page has room for: of all collections, or of those with
-// the longest pauses.
+// A fit selects the details that a page has room for: of all collections, or of the ones
+// with the longest pauses.
 type fit struct {
 	processes []*process
 	all       []pageDetail // in the order of processes and rows until some are left out, then longest pauses first
@@ -103,8 +103,9 @@ type fit struct {
 	room      int          // bytes
 }
 
-// pack packs the details of the page: those of all collections where they fit with
-// other data of some bytes and the header, else those of the longest pauses.
+// pack packs the details of the page: of all collections if they fit together with the
+// header and others bytes of other data, and otherwise of the ones with the longest
+// pauses.
 func (p *Page) pack(others int) (*packed, error) {
 	header, err := p.deflateHeader(nil)
 	if err != nil {
@@ -160,8 +161,8 @@ func (p *Page) fit(room int) (*fit, error) {
 	return f, f.estimate()
 }
 
-// estimate packs a sample of the chosen details, if they are many, because packing those that
-// turn out to have no room takes as long as packing the others.
+// estimate packs a sample of the chosen details, if they are many, because packing all of
+// them, including the ones without room, would take as long again.
 func (f *fit) estimate() error {
 	f.bytes = 0
 	if len(f.chosen) <= sample*chunkSize {

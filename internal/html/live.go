@@ -8,7 +8,7 @@ import (
 	"github.com/gctrail/gctrail/gc/background"
 )
 
-// The bounds of what a Live keeps: about 7 MB of figures, and details.
+// The bounds of a Live's memory: about 7 MB of figures, and details.
 const (
 	maxLive        = 20_000  // collections
 	maxLiveDetails = 8 << 20 // bytes

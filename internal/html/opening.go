@@ -14,8 +14,8 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// An opening is what a page shows until its script has run, and all that it shows
-// without: parts of the reports of its traces.
+// An opening is the content of a page until its script has run, and without scripts all
+// of it: parts of the reports of its traces.
 type (
 	opening struct {
 		Format    string           `json:"format"`
@@ -180,7 +180,7 @@ func (m *markup) first(r *opening, t *Trace) {
 	m.put("</ol></section>\n")
 }
 
-// missing says what the trace lacks.
+// missing lists the missing parts of the trace.
 func (r *opening) missing() string {
 	var parts []string
 	if r.Lost.Cut {
@@ -329,7 +329,7 @@ func (p *openingProcess) title() string {
 	return fmt.Sprintf("%s (pid %d)", name, *p.PID)
 }
 
-// marks are what precedes a sum that is not exact, as in reports.
+// marks precede a sum that is not exact, as in reports.
 var marks = map[string]string{"estimate": "~", "lower_bound": ">"}
 
 const dash = "–"

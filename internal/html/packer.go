@@ -19,7 +19,7 @@ type packedChunk struct {
 	err  error
 }
 
-// packers are those that are idle.
+// packers are the idle packers.
 type packers chan *packer
 
 // maxPackers bounds how many chunks are packed at the same time.

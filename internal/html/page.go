@@ -19,7 +19,7 @@ import (
 	"github.com/gctrail/gctrail/web"
 )
 
-// A Page is what a page shows: a trace, or several that are compared.
+// A Page is a page about a trace, or about several that are compared.
 type Page struct {
 	Title   string
 	Verdict string
@@ -238,7 +238,7 @@ func (p *Page) header(details *packed) *header {
 	return h
 }
 
-// writeAllocations writes those of all processes that have them, each as a line.
+// writeAllocations writes the allocations of all processes, each in a line.
 func (p *Page) writeAllocations(w io.Writer) error {
 	for _, t := range p.Traces {
 		for _, of := range t.processes {

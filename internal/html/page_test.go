@@ -164,8 +164,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestTerms: a column is predicted from columns that there are, of the same
-// collection only from those further up.
+// TestTerms: a column is predicted from existing columns, of the same collection only
+// from ones further up.
 func TestTerms(t *testing.T) {
 	index := make(map[string]int)
 	for i := range columns {
@@ -181,7 +181,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestRows: what a server sends of a collection has the same figures.
+// TestRows: the rows that a server sends have the same figures.
 func TestRows(t *testing.T) {
 	for _, c := range collections(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")[:10] {
 		var figures row

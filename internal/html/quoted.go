@@ -24,8 +24,8 @@ func NewQuoted(found []findings.Finding) Quoted {
 	return q
 }
 
-// runs returns numbers as gaps and lengths. Numbers that do not grow, as those of
-// several runtimes in a process, wrap around.
+// runs returns numbers as gaps and lengths. Numbers wrap around if they do not grow, as
+// with several runtimes in a process.
 func runs(numbers []uint32) []uint32 {
 	var all []uint32
 	next := uint32(0)
@@ -48,7 +48,7 @@ func (t *Trace) Quote(of *gc.Process, found []findings.Finding) {
 	t.quoted[of] = NewQuoted(found)
 }
 
-// writeQuoted writes what findings quote, a line for each process.
+// writeQuoted writes the collections that findings quote, a line for each process.
 func (p *Page) writeQuoted(w io.Writer) error {
 	for _, t := range p.Traces {
 		for _, of := range t.processes {

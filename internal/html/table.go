@@ -89,8 +89,8 @@ func (t *table) add(r row) {
 	t.rows++
 }
 
-// likely is what a column is predicted to be from the columns of the same row and
-// of the one before, which are 0 where they are unknown.
+// likely predicts a column from the columns of the same row and of the one before, which
+// are 0 if they are unknown.
 func likely(column int, now, last []int64) (v int64) {
 	for _, p := range places[column] {
 		if p.back == 0 {

@@ -11,15 +11,15 @@ import (
 	"github.com/gctrail/gctrail/gc/background"
 )
 
-// The bounds of what a page holds of a trace.
+// The bounds of a page's data about a trace.
 const (
 	MaxCollections = 250_000
 	maxProcesses   = 256
-	maxDetails     = 32 << 20 // bytes, before they are packed; a page takes some 18 MB of those
+	maxDetails     = 32 << 20 // bytes, before they are packed; a page takes some 18 MB of them
 	maxPhases      = 10_000   // background collections
 )
 
-// A Trace collects what a page shows of one trace. The zero Trace is empty.
+// A Trace collects a page's data about one trace. The zero Trace is empty.
 type Trace struct {
 	Name   string
 	Report json.RawMessage // as gctrail report --format json --full prints it
@@ -42,7 +42,7 @@ type Trace struct {
 	details   longest
 }
 
-// A process is what a page shows of one process.
+// A process is a page's data about one process.
 type process struct {
 	*gc.Process
 	table    *table
@@ -52,7 +52,7 @@ type process struct {
 	all      processDetails
 }
 
-// sums are what is not exact in the sums of a process's figures.
+// sums describe the uncertainty in the sums of a process's figures.
 type sums struct {
 	collections                   int // that lack events
 	pauseAtLeast, promotedAtLeast bool
@@ -80,7 +80,7 @@ type longest struct {
 	bytes   int
 	full    bool   // there was no room for one
 	figures detail // of the latest collection
-	text    []byte // of those
+	text    []byte // of these
 }
 
 func (l *longest) Len() int           { return len(l.details) }
@@ -183,7 +183,7 @@ func (t *Trace) Phases(c *background.Collection) {
 	t.phases[c.PID] = append(t.phases[c.PID], phasesOf(c))
 }
 
-// phases are those of one background collection, in microseconds.
+// phases are the phases of one background collection, in microseconds.
 type phases struct {
 	Number uint32     `json:"number"`
 	Parts  [][3]int64 `json:"parts"` // phase, begin, duration

@@ -67,7 +67,7 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// written returns what two writers of one file write, as for two traces.
+// written returns the output of two writers of one file, as for two traces.
 func written(t *testing.T, format string, raw bool, lines func([]byte, *row) []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer

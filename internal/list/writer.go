@@ -94,7 +94,7 @@ func (w *Writer[R]) Row(r *R) error {
 	return err
 }
 
-// Close writes what the file ends with. It does not close the output.
+// Close writes the end of the file. It does not close the output.
 func (f *File) Close() error {
 	if f.rows == nil {
 		return nil

@@ -60,7 +60,7 @@ type verdict struct {
 
 const mediaProtobuf = "application/x-protobuf"
 
-// maxAnswer bounds what is read of an answer.
+// maxAnswer bounds the bytes read of an answer.
 const maxAnswer = 64 << 10
 
 func (s *Sender) send(ctx context.Context, r *request) verdict {

@@ -60,7 +60,7 @@ const (
 	defaultQueue   = 8 << 20
 	firstPause     = time.Second
 	longestPause   = 30 * time.Second
-	// longestAsked bounds what a Retry-After header can ask for.
+	// longestAsked bounds the delay by a Retry-After header.
 	longestAsked = 5 * time.Minute
 	// lastTries is how long Run continues to send the queue after ctx has ended.
 	lastTries = 3 * time.Second
@@ -76,7 +76,7 @@ type Counts struct {
 // Stats describe a Sender's work.
 type Stats struct {
 	Signals     [numSignals]Counts
-	Requests    uint64 // sent, also those sent again
+	Requests    uint64 // sent, including repeated ones
 	Failures    uint64 // requests that failed and are tried again
 	QueuedBytes int
 	QueuedItems int
@@ -186,8 +186,8 @@ func (s *Sender) Stats() Stats {
 	return s.stats
 }
 
-// Run sends what is queued until ctx ends, and then for at most three seconds what
-// is left. The rest is counted as dropped.
+// Run sends the queue until ctx ends, and then the rest for at most three seconds. The
+// remainder is counted as dropped.
 func (s *Sender) Run(ctx context.Context) {
 	last, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -207,7 +207,7 @@ func (s *Sender) Run(ctx context.Context) {
 			continue
 		}
 		if ctx.Err() != nil {
-			break // what fails at the end is not tried again
+			break // failures at the end are not tried again
 		}
 		wait(ctx, max(pause, min(verdict.after, longestAsked)))
 		pause = min(2*pause, longestPause)
@@ -266,7 +266,7 @@ func (s *Sender) remove(r *request) {
 	s.stats.QueuedItems -= r.items
 }
 
-// giveUp drops what is left.
+// giveUp drops the remaining queue.
 func (s *Sender) giveUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ type Column struct {
 	Why    string                               // how Own is defined instead; empty if the definitions agree
 }
 
-// Text returns what PerfView prints for a collection, "-" in place of NaN.
+// Text returns PerfView's text for a collection, "-" in place of NaN.
 func (c *Column) Text(g *GC) string {
 	if c.Word != nil {
 		return c.Word(g)
@@ -211,7 +211,7 @@ func Condemned() []Column {
 	return columns
 }
 
-// reason returns what PerfView prints in a column of condemned reasons.
+// reason returns PerfView's text in a column of condemned reasons.
 func (g *GC) reason(column int) string {
 	switch {
 	case g.Reasons == nil || g.Reasons[column] == 0:

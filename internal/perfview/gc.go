@@ -186,8 +186,8 @@ func (g *GC) sizeBefore(gen int, known *heapStats, before *GC) float64 {
 	}
 }
 
-// peak returns the size of the heap before the collection; of a background one,
-// the largest before those that began until it ended.
+// peak returns the size of the heap before the collection; for a background one, the
+// largest before any that began until it ended.
 func (g *GC) peak(later []*GC, known *heapStats) float64 {
 	top := g.HeapBefore
 	if g.Type != clr.GCTypeBackgroundGC {
@@ -223,8 +223,7 @@ func (g *GC) survival(gen int) float64 {
 	return float64(sum / int64(len(g.heaps)))
 }
 
-// allocated returns what was allocated in a generation since the collection
-// before.
+// allocated returns the bytes allocated in a generation since the collection before.
 func (g *GC) allocated(gen int, before *GC) float64 {
 	kind := 1
 	if gen == 0 {
@@ -247,7 +246,7 @@ func (g *GC) allocated(gen int, before *GC) float64 {
 // hasHeaps reports whether the collection had histories of heaps.
 func (g *GC) hasHeaps() bool { return len(g.heaps) > 0 || len(g.objects) > 0 }
 
-// left returns what the collection left on a heap in a generation. Up to .NET
+// left returns the bytes that the collection left on a heap in a generation. Up to .NET
 // Core 3.1 a collection of gen0 does not write the large heap's size after it.
 func (g *GC) left(heap, gen int) int64 {
 	var o objects

@@ -18,10 +18,9 @@ type Metric struct {
 	Value gc.Opt[float64]
 }
 
-// A Run computes the run metrics of one process from its collections: from
-// those of package gc with Add, or from TraceEvent's with AddTraceEvent.
-// Percentiles are interpolated as GC.Infrastructure does (GC.Analysis.API,
-// Statistics.cs). The zero Run is empty.
+// A Run computes the run metrics of one process from its collections: from package gc's
+// with Add, or from TraceEvent's with AddTraceEvent. Percentiles are interpolated as
+// GC.Infrastructure does (GC.Analysis.API, Statistics.cs). The zero Run is empty.
 type Run struct {
 	all        sums
 	classes    [numClasses]sums
@@ -36,8 +35,8 @@ type Run struct {
 	duration   time.Duration
 }
 
-// The collections that metrics distinguish. Blocking gen 2 collections are
-// those that are not background ones.
+// The collections that metrics distinguish. Blocking gen 2 collections exclude background
+// ones.
 const (
 	gen0 = iota
 	gen1
@@ -46,7 +45,7 @@ const (
 	numClasses
 )
 
-// sums are those of one class of collections.
+// sums are the sums of one class of collections.
 type sums struct {
 	count    int
 	pause    mean // ms
@@ -157,7 +156,7 @@ func (r *Run) AddTraceEvent(g *GC) {
 	}
 	r.add(class, gc.Some(g.Start), millis(g.Pause), g.Promoted, g.HeapBefore, g.HeapAfter, g.Allocated[0]+g.Allocated[3]+g.Allocated[4])
 	if r.heaps == 0 {
-		r.heaps = g.Heaps // the first that tells
+		r.heaps = g.Heaps // the first that has it
 	}
 	r.commit(g.Committed)
 }

@@ -73,7 +73,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestMetricsOfNothing: what no collection tells is unknown, counts are zero.
+// TestMetricsOfNothing: a figure without any collection is unknown, counts are zero.
 func TestMetricsOfNothing(t *testing.T) {
 	var run perfview.Run
 	run.Add(&gc.Collection{Number: 1}, nil)

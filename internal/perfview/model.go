@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The bounds of what a Model keeps.
+// The bounds of a Model's memory.
 const (
 	maxProcesses = 4096
 	maxPending   = 4096 // collections of one process that are not done
@@ -18,8 +18,8 @@ const (
 // A Model rebuilds collections as TraceEvent does. The zero Model is ready for use,
 // for one trace, by one goroutine.
 type Model struct {
-	// Done is called with each complete collection, those of a process in order
-	// of their start. It may retain the GC.
+	// Done is called with each complete collection, in order of the start within a
+	// process. It may retain the GC.
 	Done func(*GC)
 
 	kinds     map[*trace.Descriptor]clr.Kind
@@ -40,7 +40,7 @@ type Model struct {
 	}
 }
 
-// handlers say what each kind of event does.
+// handlers process each kind of event.
 var handlers = map[clr.Kind]func(*Model, *process, *trace.Event){
 	clr.KindGCSuspendEEBegin:    (*Model).suspendBegin,
 	clr.KindGCSuspendEEEnd:      (*Model).suspendEnd,
@@ -360,9 +360,9 @@ func (m *Model) release(p *process, end bool) {
 	}
 }
 
-// isDone reports whether nothing more is going to be known of the nth pending
-// collection: one that is complete, or was overtaken. The peak of a background
-// collection depends on those that began while it ran.
+// isDone reports whether nothing more can become known of the nth pending collection: it
+// is complete, or was overtaken. The peak of a background collection depends on the ones
+// that began while it ran.
 func (p *process) isDone(n int) bool {
 	g := p.gcs[n]
 	if !g.complete {

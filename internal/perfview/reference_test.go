@@ -17,16 +17,15 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// References, NAME.gcs.jsonl.gz, are what TraceEvent 3 says of the collections of a
-// trace. A few are in testdata; more may lie beside the repository, with their
-// traces.
+// References, NAME.gcs.jsonl.gz, are TraceEvent 3's results for the collections of a
+// trace. A few are in testdata; more may lie next to the repository, with their traces.
 const (
 	inTestdata = "testdata/*.gcs.jsonl.gz"
 	traces     = "../../testdata/"
 	beside     = "../../../shared/traces/eventpipe/*.gcs.jsonl.gz"
 )
 
-// A reference is what TraceEvent says of a collection.
+// A reference is TraceEvent's result for a collection.
 type reference struct {
 	PID        uint64         `json:"pid"`
 	Number     uint32         `json:"number"`
@@ -113,10 +112,10 @@ func readReferences(t *testing.T, path string) []reference {
 	return all
 }
 
-// allocated returns what PerfView shows as allocated. The references were taken
-// when each collection ended: where the one before it was a background GC that
-// had not, TraceEvent then went by allocation ticks, with those of the LOH for
-// the POH. PerfView asks when it has read the trace.
+// allocated returns PerfView's allocated bytes. The references were taken when each
+// collection ended: if a background GC before it had not ended, TraceEvent then used
+// allocation ticks, with the LOH's for the POH. PerfView computes them when it has read
+// the trace.
 func allocated(g *perfview.GC, r, previous *reference) float64 {
 	if previous != nil && previous.Type == "BackgroundGC" && previous.Start+previous.Duration > r.Start {
 		return r.Ticks[0] + 2*r.Ticks[1]

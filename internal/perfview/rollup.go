@@ -14,7 +14,7 @@ type Rollup struct {
 	rows [4]RollupRow // all, and each generation
 }
 
-// A RollupRow is the sum of all collections, or of those of one generation.
+// A RollupRow is the sum of all collections, or of one generation's.
 type RollupRow struct {
 	Name      string // ALL, 0, 1, 2
 	Count     int
@@ -81,7 +81,7 @@ func RollupColumns() []RollupColumn {
 	}
 }
 
-// Text returns what PerfView prints for a row, "-" in place of NaN or infinity.
+// Text returns PerfView's text for a row, "-" in place of NaN or infinity.
 func (c *RollupColumn) Text(r *RollupRow) string {
 	return (&Column{Digits: c.digits}).format(c.number(r))
 }

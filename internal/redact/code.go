@@ -7,10 +7,10 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Code lies in slots of one size, in the order in which the new trace mentions it:
-// true sizes, distances and offsets of methods are those of public libraries. Addresses
-// of no known method have slots behind a gap that is larger than any precompiled
-// method is taken for.
+// Code lies in slots of one size, in the order in which the new trace mentions it,
+// because true sizes, distances and offsets of methods would identify public libraries.
+// Addresses of no known method have slots behind a gap that is larger than any
+// precompiled method is taken for.
 const (
 	slotSize   = 64
 	maxMethods = 1 << 20 // as many as a symbol.Table holds

@@ -62,7 +62,7 @@ func table() string {
 	return b.String()
 }
 
-// structs yields the structs of all kinds of events, and those inside them.
+// structs yields the structs of all kinds of events, and the nested ones.
 func structs(yield func(reflect.Type)) {
 	var walk func(reflect.Type)
 	walk = func(s reflect.Type) {

@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// A treatment is what redaction does with a field.
+// A treatment is the redaction of a field.
 type treatment uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	settings              // names and numbers of GC settings
 	platform              // a platform of .NET stays; other text becomes a hash
 	elementType           // class, value type or array
-	codeFlags             // those of generic and dynamic code; all code looks jitted
+	codeFlags             // flags of generic and dynamic code; all code looks jitted
 	exception             // as typeName; System.OutOfMemoryException always stays
 	dynamic               // as it is; the event is left out if the runtime does not define it
 	dynamicData           // the bytes that the runtime defines
@@ -32,7 +32,7 @@ const (
 // A group is a list of fields that are treated alike, for the same reason.
 type group struct {
 	treatment treatment
-	result    string // what is in the new trace, in words
+	result    string // the value in the new trace, in words
 	why       string
 	fields    string // as Event.Field, or Field for all events that have it
 }
@@ -133,7 +133,7 @@ var groups = []group{
 }
 
 // omitted are the kinds of events that are left out, because nothing in them would
-// remain: the offsets of IL and native code are those of public files.
+// remain: the offsets of IL and native code would identify public files.
 const omitted = `MethodILToNativeMap MethodDCEndILToNativeMap`
 
 // treatments has the groups' treatments by field.

@@ -17,8 +17,8 @@ func (r *Redactor) typeName(name string) string {
 	return r.types(name, "[],&*", r.system.keeps)
 }
 
-// types hashes the types in a text, which separators are between, except those that are
-// kept.
+// types hashes the types in a text, which separators are between, unless kept returns
+// true.
 func (r *Redactor) types(text, separators string, kept func(string) bool) string {
 	var b strings.Builder
 	for text != "" {
@@ -103,7 +103,7 @@ func (r *Redactor) assembly(ev *trace.Event, of, field reflect.Value) {
 	})
 }
 
-// isSystem reports whether a name begins as those of the framework do.
+// isSystem reports whether a name begins like the framework's.
 func isSystem(name string) bool {
 	return strings.HasPrefix(name, "System.") || strings.HasPrefix(name, "Microsoft.")
 }

@@ -181,7 +181,7 @@ func (r *Redactor) codeInside(ev *trace.Event, of, f reflect.Value) {
 	}
 }
 
-// cutData cuts the bytes of a dynamic event behind those that the runtime defines.
+// cutData cuts the bytes of a dynamic event after the ones that the runtime defines.
 func cutData(e *clr.GCDynamicEvent) {
 	e.Data = e.Data[:min(len(e.Data), clr.DynamicKindOf(e.Name).Size())]
 	e.DataSize = uint32(len(e.Data))
@@ -199,7 +199,7 @@ const (
 	elementString    = 0x0e
 )
 
-// elementClass returns what kind of type an element type is.
+// elementClass returns the kind of an element type.
 func elementClass(e uint8) uint8 {
 	switch {
 	case e == elementArray || e == elementSZArray:

@@ -1,11 +1,12 @@
-// Package redact removes from events what identifies a program, so that a trace can be
-// published: names, paths and texts become hashes, ids of the runtime other numbers, and
-// code addresses places of equal size. What the runtime does not define is left out.
+// Package redact removes everything from events that identifies a program, so that a
+// trace can be published: names, paths and texts become hashes, ids of the runtime other
+// numbers, and code addresses places of equal size. Data that the runtime does not define
+// is left out.
 //
 // Hashes and numbers depend on a random key that is stored nowhere: within one trace the
 // same name has the same hash, and nobody can compare it with hashes of known names. The
-// numbers that would lead back to the public files of the framework are replaced too.
-// The table in docs/convert.md is generated from the one in this package.
+// numbers that would lead back to the public files of the framework are replaced too. The
+// table in docs/convert.md is generated from the one in this package.
 package redact
 
 import (
@@ -20,7 +21,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options say what is kept.
+// Options select the names to keep.
 type Options struct {
 	// KeepSystem keeps names that begin with System. or Microsoft. and belong to
 	// modules of the framework, as far as the trace shows.

@@ -18,7 +18,7 @@ import (
 
 const second = time.Second
 
-// isHash matches what a name becomes.
+// isHash matches the replacement of a name.
 var isHash = regexp.MustCompile(`^x[0-9a-f]{12}$`)
 
 // fieldsOf redacts an event and returns its fields.

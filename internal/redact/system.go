@@ -53,7 +53,7 @@ func newSystem() *system {
 	}
 }
 
-// learn takes in what an event says about modules and the types in them.
+// learn records an event's information about modules and the types in them.
 func (s *system) learn(ev *trace.Event) {
 	d, v, p, size := &s.decoded, ev.Desc.Version, ev.Payload, ev.PointerSize
 	switch clr.KindOf(ev.Desc.Provider, ev.Desc.ID) {
@@ -74,7 +74,7 @@ func (s *system) learn(ev *trace.Event) {
 			s.addType(d.jitting.MethodNamespace.String(), key{ev.PID, d.jitting.ModuleID})
 		}
 	case clr.KindBulkType:
-		_ = d.types.Decode(v, p, size) // what is there counts
+		_ = d.types.Decode(v, p, size) // a part counts
 		for i := range d.types.Values {
 			s.addType(d.types.Values[i].Name.String(), key{ev.PID, d.types.Values[i].ModuleID})
 		}

@@ -39,7 +39,7 @@ func (rep *Report) commands(c *Case, f *findings.Finding) []step {
 // allocationEvents are the events that gctrail allocs counts.
 var allocationEvents = []string{"GCAllocationTick", "AllocationSampled", "GCSampledObjectAllocationHigh", "GCSampledObjectAllocationLow"}
 
-// A step is a command with what it shows.
+// A step is a command with its purpose.
 type step struct{ purpose, command string }
 
 // Command returns the command for a step about the process that paused longest,
@@ -86,8 +86,8 @@ func (rep *Report) command(c *Case, s *findings.Step) string {
 	return rep.reads(c, s.From, s.To, words...)
 }
 
-// listing returns the command that lists what the details of a process tell, nil if
-// they do not tell it.
+// listing returns the command that lists details of a process, nil if there are none of
+// the kind.
 func (c *Case) listing(a findings.Action) []string {
 	d := &c.Details
 	for _, l := range [...]struct {
@@ -181,7 +181,7 @@ func (rep *Report) next() []string {
 		list = append(list, "--min-pause", spell(shortest.Truncate(truncation(shortest))))
 	}
 	next := []string{rep.reads(c, none, none, list...), rep.reads(nil, none, none, "report", "--format", "json")}
-	if words := c.listing(findings.ListAllocations); words != nil { // the lines that allocate are what to change
+	if words := c.listing(findings.ListAllocations); words != nil { // the code to change allocates
 		next = slices.Insert(next, 0, rep.reads(c, none, none, words...))
 	} else {
 		if words := c.listing(findings.ListTypes); words != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The bounds of what a report says of a process's allocations and callers.
+// The bounds of a report on a process's allocations and callers.
 const (
 	maxTypes   = 5 // of each heap
 	maxCallers = 10
@@ -25,9 +25,8 @@ const (
 	maxKinds   = 1 << 14 // of events
 )
 
-// Details reads what events other than those of collections tell: what is
-// allocated, pinned and finalized, the handles, the phases of background
-// collections, and what induces collections.
+// Details reads events other than collections': allocations, pins, finalization, handles,
+// the phases of background collections, and the causes of induced collections.
 type Details struct {
 	selected   *selection.Selection
 	info       *trace.Info
@@ -45,7 +44,7 @@ type Details struct {
 	readers    []reader
 	kinds      map[*trace.Descriptor]*fed
 	desc       *trace.Descriptor // of the last event
-	fed        *fed              // what reads it
+	fed        *fed              // its readers
 	decoded    struct {
 		triggered clr.GCTriggered
 		start     clr.GCStart
@@ -62,7 +61,7 @@ type reader struct {
 // A fed are the readers of events of one kind.
 type fed struct{ always, selected []func(*trace.Event) }
 
-// An induced is what a number of induced collections have in common.
+// An induced holds the common properties of some induced collections.
 type induced struct {
 	pid      uint64
 	event    clr.Kind
@@ -124,7 +123,7 @@ func (d *Details) Feed(ev *trace.Event) {
 	}
 }
 
-// feeds returns what reads the events of a kind.
+// feeds returns the readers of a kind of event.
 func (d *Details) feeds(desc *trace.Descriptor) *fed {
 	f := d.kinds[desc]
 	if f != nil {
@@ -184,7 +183,7 @@ func (d *Details) induce(kind clr.Kind, ev *trace.Event, reason clr.GCReason) {
 	d.induced[k]++
 }
 
-// addJoins adds up what the threads of server GC did in a collection.
+// addJoins adds the activities of the threads of server GC in a collection.
 func (d *Details) addJoins(c *join.Collection) { d.joinsOf(c.PID).Add(c) }
 
 func (d *Details) joinsOf(pid uint64) *join.Sum {
@@ -207,7 +206,7 @@ func (d *Details) collection(c *gc.Collection) {
 	}
 }
 
-// of returns what is known of a process, when the trace was read.
+// of returns the details of a process, when the trace was read.
 func (d *Details) of(p *gc.Process) findings.Details {
 	source := d.allocs.BestSource(p.PID)
 	found := findings.Details{
@@ -220,8 +219,8 @@ func (d *Details) of(p *gc.Process) findings.Details {
 	return found
 }
 
-// typesOf returns the largest types of each heap, those with the most bytes
-// first, each with the method that most of it comes from.
+// typesOf returns the largest types of each heap, in descending order of bytes, each with
+// the method that allocates most of it.
 func (d *Details) typesOf(pid uint64, source alloc.Source) []findings.AllocatedType {
 	type on struct {
 		typ  string
@@ -289,8 +288,8 @@ func (d *Details) callers(pid uint64, unforced bool) []findings.Caller {
 	return nil
 }
 
-// caller returns the innermost method of a stack but for those to skip, else
-// the innermost; empty if none has a name.
+// caller returns the innermost method of a stack that passOver does not skip, else the
+// innermost; empty if none has a name.
 func (d *Details) caller(id symbol.StackID, passOver func(method string) bool) string {
 	innermost := ""
 	for f := range d.allocs.Stacks.Frames(id) {
@@ -312,5 +311,5 @@ func isFramework(method string) bool {
 		strings.HasPrefix(method, "Interop+") || strings.HasPrefix(method, "dynamicClass.")
 }
 
-// isCollect reports whether a method is one of those that induce a collection.
+// isCollect reports whether a method induces a collection.
 func isCollect(method string) bool { return strings.HasPrefix(method, "System.GC.") }

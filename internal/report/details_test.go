@@ -41,8 +41,8 @@ func fedDetails(m *eventtest.Maker, induced int) *Details {
 	return d
 }
 
-// TestDetails: findings name the program's own methods, not those of libraries that it
-// calls.
+// TestDetails: findings name the program's own methods instead of the library methods
+// that it calls.
 func TestDetails(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	d := fedDetails(&m, 3)

@@ -311,7 +311,8 @@ type (
 		Max    Millis `json:"max_ms"`
 		Number uint32 `json:"number"` // of the collection with the longest
 	}
-	// Omitted counts what a document leaves out because it is too much.
+	// Omitted counts the parts that a document leaves out because there would be too
+	// many.
 	Omitted struct {
 		Pauses int `json:"pauses"` // beyond longest_pauses; gctrail gcs has all
 	}
@@ -326,7 +327,7 @@ type (
 		AllocatedIs       gc.Opt[string] `json:"allocated_is"`
 		AllocatedMaxBytes gc.Opt[int64]  `json:"allocated_max_bytes"`
 	}
-	// Lost is what the trace lacks; see trace.Loss.
+	// Lost describes the missing parts of the trace; see trace.Loss.
 	Lost struct {
 		Events   uint64      `json:"events"`
 		LeftOut  uint64      `json:"left_out"`
@@ -342,7 +343,7 @@ type (
 		From Millis `json:"from_ms"`
 		To   Millis `json:"to_ms"`
 	}
-	// Collected is what the session recorded, as far as events show it.
+	// Collected describes the recording of the session, as far as events show it.
 	Collected struct {
 		Providers []Provider `json:"providers"`
 	}
@@ -354,7 +355,8 @@ type (
 		Level       uint8  `json:"level"`
 		Events      uint64 `json:"events"`
 	}
-	// A Gap is something that the trace cannot tell, with the command that would collect it.
+	// A Gap is a question that the trace cannot answer, with a command that would record
+	// the answer.
 	Gap struct {
 		What    string         `json:"what"`
 		Command gc.Opt[string] `json:"command"`

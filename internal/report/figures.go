@@ -11,7 +11,7 @@ import (
 // figures makes both report --explain and the list in docs/figures.md.
 type Figure struct {
 	Name    string   // as --explain takes it
-	Unit    string   // "ms", "bytes", "%", or what is counted
+	Unit    string   // "ms", "bytes", "%", or the counted things
 	Keys    []string // in JSON and in columns
 	Text    string
 	Source  string // events and, where the rule comes from the runtime, its file

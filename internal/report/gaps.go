@@ -12,21 +12,21 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A gap is something that the trace cannot tell, with the command that would
-// collect it; the command may be empty.
+// A gap is a question that the trace cannot answer, with a command that would record the
+// answer; the command may be empty.
 type gap struct {
 	what    string
 	command string
 }
 
-// gaps are what a trace cannot tell.
+// gaps are the gaps of a trace.
 type gaps []gap
 
 func (g *gaps) add(command, format string, args ...any) {
 	*g = append(*g, gap{fmt.Sprintf(format, args...), command})
 }
 
-// gaps returns what the trace cannot tell; c may be nil.
+// gaps returns the gaps of the trace; c may be nil.
 func (rep *Report) gaps(c *Case) gaps {
 	found := rep.missing(c)
 	if words := Unmerged(rep.merged); words != "" {
@@ -68,7 +68,7 @@ func (rep *Report) gaps(c *Case) gaps {
 	return found
 }
 
-// missing returns what is not in the trace although it was recorded, or may not be; c may be
+// missing returns the recorded data that are, or may be, missing in the trace; c may be
 // nil.
 func (rep *Report) missing(c *Case) gaps {
 	var found gaps
@@ -115,7 +115,7 @@ func lostEvents(l *trace.Loss) string {
 	return "at least " + lost
 }
 
-// lostWhen says between what times events were lost.
+// lostWhen returns the times between which events were lost.
 func (rep *Report) lostWhen() string {
 	ranges := rep.loss.Ranges()
 	if len(ranges) == 0 {
@@ -177,7 +177,7 @@ func (rep *Report) unrecorded() string {
 	return ""
 }
 
-// perhapsMissing adds to what a trace does not have that it may have lost it.
+// perhapsMissing adds that the trace may have lost the missing data.
 func (rep *Report) perhapsMissing() string {
 	if rep.incomplete() {
 		return ", and is not complete: they may be missing"

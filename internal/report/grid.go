@@ -22,7 +22,7 @@ func (g *grid) words(heading string, rank int, cells []string) {
 	g.add(text.Column{Heading: heading, Left: true, Rank: rank}, cells)
 }
 
-// numbers adds a column of what is written already.
+// numbers adds a column of formatted cells.
 func (g *grid) numbers(heading string, rank int, cells []string) {
 	g.add(text.Column{Heading: heading, Rank: rank}, cells)
 }
@@ -32,7 +32,7 @@ func (g *grid) times(heading string, rank int, values []gc.Opt[time.Duration]) {
 	g.timesIn(units.TimeScale(longest(values)), heading, rank, values)
 }
 
-// timesIn adds a column of durations that are compared with those of others.
+// timesIn adds a column of durations in the scale of other columns, for comparison.
 func (g *grid) timesIn(scale units.Scale, heading string, rank int, values []gc.Opt[time.Duration]) {
 	cells := make([]string, len(values))
 	for i, v := range values {
@@ -108,7 +108,7 @@ func (g *grid) sizes(heading string, rank int, values []stats.Bytes) {
 	g.numbers(heading+" "+scale.Unit, rank, cells)
 }
 
-// exact returns sizes that are what they are, or unknown.
+// exact returns sizes that no loss touched; the others are unknown.
 func exact(v gc.Opt[int64]) stats.Bytes {
 	if !v.Known() {
 		return stats.Bytes{}

@@ -235,7 +235,7 @@ func findingJSON(f *findings.Finding, next []step) Finding {
 	return j
 }
 
-// known returns an id, unknown if the trace does not tell it.
+// known returns an id, unknown if the trace does not record it.
 func known(id uint64) gc.Opt[uint64] {
 	if id == trace.UnknownID {
 		return gc.Opt[uint64]{}

@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// A Memory is what the ledger of a process says of its memory.
+// A Memory is the ledger's account of a process's memory.
 type Memory struct {
 	ledger.Verdict
 	of      *ledger.Ledger
@@ -137,7 +137,7 @@ func (c *Case) writeLedger(p *text.Page) {
 	})
 }
 
-// writeMemoryVerdict writes what the ledger says of the end of the process.
+// writeMemoryVerdict writes the ledger's verdict on the end of the process.
 func (c *Case) writeMemoryVerdict(p *text.Page) {
 	if c.Memory != nil {
 		p.Prose("Memory: ", c.Memory.Sentence+".")

@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
-// A State is what is known of a running process, besides its collections.
+// A State describes a running process apart from its collections.
 type State struct {
 	Verdict     string
 	Code        findings.Code

@@ -14,8 +14,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Missing returns what a trace that was read to its end lacks, and which
-// collections that leaves incomplete. It is empty if nothing is missing.
+// Missing describes the loss of a trace that was read to its end, and which collections
+// that leaves incomplete. It is empty if nothing is missing.
 func Missing(in *open.Input, incomplete []uint32) string {
 	var parts []string
 	loss := in.Source.Loss()
@@ -78,7 +78,7 @@ func uncounted(l *trace.Loss) bool {
 	return l.Events == 0 && !l.Truncated && l.Damaged == 0 && l.Late == 0 && len(l.Ranges()) > 0
 }
 
-// Unmerged returns what does not fit in traces that are read as one; m may be nil.
+// Unmerged describes conflicts between traces that are read as one; m may be nil.
 func Unmerged(m *trace.Merged) string {
 	if m == nil {
 		return ""
@@ -113,8 +113,8 @@ func Beside(in *open.Input) string {
 	return strings.Join(parts, "; ")
 }
 
-// incompleteText names the collections, the lowest and the highest if they are
-// many: those of several processes are in time order, not of number.
+// incompleteText names the collections, the lowest and the highest number if they are
+// many, because collections of several processes are not in the order of number.
 func incompleteText(numbers []uint32) string {
 	first, last := slices.Min(numbers), slices.Max(numbers)
 	switch n := len(numbers); {

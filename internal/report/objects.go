@@ -20,9 +20,9 @@ type creation struct {
 	method string
 }
 
-// handlesOf returns the handles of a process by kind, those with the most open first,
-// each kind with the method that created most of them, and the method that creates
-// most of the handles that pin.
+// handlesOf returns the handles of a process by kind, in descending order of open ones,
+// each kind with the method that created most of them, and the method that creates most
+// of the handles that pin.
 func (d *Details) handlesOf(pid uint64) (list []findings.OpenHandles, pinnedFrom string) {
 	open, pinning := make(map[creation]int64), make(map[creation]int64)
 	for _, r := range d.handles.Rows(pid, true) {
@@ -54,7 +54,7 @@ func most(of map[creation]int64, kind clr.HandleKind) (method string, most int64
 	return method, most
 }
 
-// pinnedTypes returns what collections found pinned, by type.
+// pinnedTypes returns the objects pinned in collections, by type.
 func (d *Details) pinnedTypes(pid uint64) []findings.PinnedType {
 	rows := d.pins.Rows(pid)
 	var all int64
@@ -73,7 +73,7 @@ func (d *Details) pinnedTypes(pid uint64) []findings.PinnedType {
 	return list
 }
 
-// finalizedTypes returns what was finalized, by type.
+// finalizedTypes returns the finalized objects, by type.
 func (d *Details) finalizedTypes(pid uint64) []findings.FinalizedType {
 	rows := d.finalizers.Rows(pid)
 	var all int64
@@ -144,7 +144,7 @@ func (c *Case) writeFinalized(p *text.Page) {
 // maxQuotedHeaps is how many heaps of server GC a report shows.
 const maxQuotedHeaps = 8
 
-// writeHeaps writes what the threads of server GC did in pauses, for the heaps that
+// writeHeaps writes the activities of server GC's threads in pauses, for the heaps that
 // findings quote.
 func (c *Case) writeHeaps(p *text.Page) {
 	heaps := firstQuoted(c, func(f *findings.Finding) []join.Row { return f.Heaps })
@@ -169,8 +169,8 @@ func (c *Case) writeHeaps(p *text.Page) {
 	}
 }
 
-// firstQuoted returns what the first finding that quotes something quotes: all that do
-// quote the same.
+// firstQuoted returns the first finding's quotes of one kind. One is enough, because all
+// findings with such quotes have the same.
 func firstQuoted[T any](c *Case, quoted func(*findings.Finding) []T) []T {
 	for i := range c.Findings {
 		if list := quoted(&c.Findings[i]); len(list) > 0 {

@@ -150,7 +150,7 @@ func Terms() []html.Term {
 	return terms
 }
 
-// allocations are those of some processes.
+// allocations returns the allocations of some processes.
 func (d *Details) allocations(of []*gc.Process, t *html.Trace) []*html.Allocations {
 	var all []*html.Allocations
 	for _, p := range of {

@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// TestPageTerms: what the page explains has a definition, which it shows as the title of
-// a heading, and shows nothing where there is none.
+// TestPageTerms: each term that the page explains has a definition, as the title of a
+// heading, and a term without one has no title.
 func TestPageTerms(t *testing.T) {
 	var defined []string
 	for _, term := range Terms() {

@@ -53,17 +53,17 @@ func (p *Pauses) AddOutside(all []gc.Outside) {
 // Known returns how many pauses are known.
 func (p *Pauses) Known() int { return p.ranks.all.Count() }
 
-// Exact reports whether the percentiles are those of the pauses themselves.
+// Exact reports whether the percentiles are computed from the pauses themselves.
 func (p *Pauses) Exact() bool { return p.ranks.all.Exact() }
 
-// Bottlenecks returns those with most pause first, and how many there are.
-// Nothing is to be added after it.
+// Bottlenecks returns the bottlenecks in descending order of pause, and how many there
+// are. Nothing may be added after it.
 func (p *Pauses) Bottlenecks() ([]Bottleneck, int) { return p.bottlenecks.All() }
 
-// Percentiles returns those of each generation and kind, and of all.
+// Percentiles returns the percentiles of each generation and kind, and of all.
 func (p *Pauses) Percentiles() []Percentile { return p.ranks.Percentiles() }
 
-// metricNames returns those of the run metrics.
+// metricNames returns the names of the run metrics.
 func metricNames() []string {
 	var names []string
 	for _, m := range new(perfview.Run).Metrics() {

@@ -13,8 +13,8 @@ import (
 type Phases struct {
 	Collections int
 	phases      [background.NumPhases]phaseSum
-	// What marking looked at again because the program wrote to it, and the overflows
-	// of the mark stack.
+	// The counts of marking again memory that the program wrote to, and the overflows of
+	// the mark stack.
 	pages, objects, overflows int64
 }
 
@@ -25,7 +25,7 @@ type phaseSum struct {
 	longest    uint32 // collection
 }
 
-// phaseWords are what happens in the phases.
+// phaseWords describe the phases.
 var phaseWords = [background.NumPhases]string{
 	"marks the roots, in a pause", "marks while the program runs", "suspends the threads again", "marks what changed, in a pause",
 	"restarts the program", "frees memory while the program runs",

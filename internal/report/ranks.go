@@ -38,7 +38,7 @@ type Percentile struct {
 	AsLong int // collections with a pause as long, or longer
 }
 
-// Class returns what the percentile is of, as reports call it.
+// Class returns the collections of the percentile, as reports call them.
 func (p *Percentile) Class() string {
 	switch generation, known := p.Generation.Get(); {
 	case p.All:
@@ -50,14 +50,14 @@ func (p *Percentile) Class() string {
 	}
 }
 
-// percentiles are those of the table, with how many pauses a row takes.
+// percentiles are the percentiles of the table, with how many pauses a row takes.
 var percentiles = []struct {
 	name  string
 	of    float64
 	least int
 }{{"p50", 50, 2}, {"p90", 90, 2}, {"p99", 99, 2}, {"p99.9", 99.9, 1000}, {"max", 100, 1}}
 
-// Percentiles returns those of each generation and kind, and of all.
+// Percentiles returns the percentiles of each generation and kind, and of all.
 func (p *Ranks) Percentiles() []Percentile {
 	var list []Percentile
 	add := func(of Percentile, r *stats.Ranking) {

@@ -32,8 +32,8 @@ func CollectSelf(windows bool) string {
 	return b.String() + program
 }
 
-// windows reports whether the trace is of Windows; where it does not tell, whether
-// this system is.
+// windows reports whether the trace is of Windows; if that is unknown, whether this
+// system is.
 func (rep *Report) windows() bool {
 	switch format, _, _ := strings.Cut(rep.info.Format, " "); format {
 	case "etl":
@@ -49,7 +49,7 @@ func (rep *Report) windows() bool {
 	return runtime.GOOS == "windows"
 }
 
-// A Recording is what a new trace must contain.
+// A Recording selects the required contents of a new trace.
 type Recording = findings.Recording
 
 // The recordings that commands ask for.

@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Report is what one trace tells.
+// A Report is the report on one trace.
 type Report struct {
 	Name     string   // of the file, as it was given
 	PerfMap  string   // the file that names methods, for commands; empty for none
@@ -24,14 +24,14 @@ type Report struct {
 	loss     *trace.Loss
 	recorded []findings.Recorded
 	counts   map[clr.Kind]uint64 // of events
-	cases    []Case              // the processes with collections, those that cost most first
+	cases    []Case              // the processes with collections, the most expensive first
 	others   []*gc.Process
 	skipped  int    // collections that are not selected
-	outside  string // what the trace has instead, if the selection has no process, or no time, of it
+	outside  string // the trace's own processes or times, if the selection has none of them
 	narrowed bool   // only a part of the time, or of the collections, is looked at
 }
 
-// A Case is a process with what was found.
+// A Case is a process with its findings.
 type Case struct {
 	findings.Result
 	Ranks  *Ranks  // nil for a trace that is judged while it is recorded
@@ -48,7 +48,7 @@ type Input interface {
 	Merged() *trace.Merged // nil for a single file
 }
 
-// A Budget is what pauses may cost before the garbage collector is to blame.
+// A Budget is the cost of pauses from which the garbage collector is to blame.
 type Budget = findings.Budget
 
 // ParseBudget parses a budget: 50ms, 5%, or both with a comma between them.
@@ -75,7 +75,7 @@ func gather(r Input, o *selection.Selection, budget Budget, details *Details, re
 		if err != nil {
 			return nil, err
 		}
-		set.Options.From, set.Options.To = o.Span(r.Info()) // which the first collection tells
+		set.Options.From, set.Options.To = o.Span(r.Info()) // known at the first collection
 		set.Add(c)
 		if set.Has(c.Process) && set.Options.Only(c) {
 			if ranks[c.Process] == nil {
@@ -130,7 +130,7 @@ func (rep *Report) OverBudget() bool {
 	return false
 }
 
-// Verdict returns what Worst's process is judged to be.
+// Verdict returns the verdict on Worst's process.
 func (rep *Report) Verdict() string {
 	if len(rep.cases) == 0 {
 		_, verdict := rep.emptyVerdict()
@@ -142,7 +142,7 @@ func (rep *Report) Verdict() string {
 // Processes returns how many processes have collections.
 func (rep *Report) Processes() int { return len(rep.cases) }
 
-// Of makes a report of what was found in a trace that was read to its end.
+// Of makes a report of the findings on a trace that was read to its end.
 func Of(src trace.Source, found []findings.Result) *Report {
 	rep := &Report{info: src.Info(), loss: src.Loss(), recorded: findings.RecordedOf(src), counts: countKinds(src)}
 	for _, result := range found {
@@ -170,7 +170,7 @@ func countKinds(src trace.Source) map[clr.Kind]uint64 {
 	return counts
 }
 
-// provider returns what was recorded of one provider, zero for nothing.
+// provider returns the recording of one provider, zero if there is none.
 func (rep *Report) provider(name string) findings.Recorded {
 	for _, r := range rep.recorded {
 		if r.Provider == name {

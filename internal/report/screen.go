@@ -88,8 +88,8 @@ func (rep *Report) evidence() string {
 	return strings.Join(append(parts, rep.completeness()), ", ")
 }
 
-// recorded says what a session recorded of the runtime's events, with its keywords as
-// they are to be written. The format may tell neither those nor levels.
+// recorded describes the recorded events of the runtime, with its keywords as words. The
+// format may record neither keywords nor levels.
 func recorded(runtime *findings.Recorded, keywords string) string {
 	if runtime.Keywords == 0 {
 		return "no keywords known"
@@ -107,7 +107,7 @@ func briefKeywords(all string) string {
 	return fmt.Sprintf("%s and %s", strings.Join(words[:most], "+"), text.Plural(int64(len(words)-most), "more keyword", "more keywords"))
 }
 
-// completeness returns what is missing of the trace.
+// completeness describes the missing parts of the trace.
 func (rep *Report) completeness() string {
 	l := rep.loss
 	var parts []string
@@ -202,11 +202,10 @@ func (c *Case) pauses() string {
 	return strings.Join(append(parts, longest), ", ")
 }
 
-// screenClasses is how many kinds of collections the first screen tells apart.
+// screenClasses is how many kinds of collections the first screen distinguishes.
 const screenClasses = 3
 
-// classes returns the kinds of collections, those with the longest pauses
-// first.
+// classes returns the kinds of collections, in descending order of pause.
 func (c *Case) classes() string {
 	var kinds []string
 	others := 0

@@ -78,7 +78,7 @@ func (c *Case) writePauses(p *text.Page) {
 	c.writePhases(p)
 }
 
-// writeWindows writes the worst windows, and what they left the program.
+// writeWindows writes the worst windows, and the time that they left the program.
 func (c *Case) writeWindows(p *text.Page) {
 	stalls := c.Summary.Suspended()
 	if len(stalls) == 0 {
@@ -109,7 +109,7 @@ func (c *Case) writeReasons(p *text.Page) {
 	g.write(p)
 }
 
-// reasonGlosses say what a reason means.
+// reasonGlosses explain reasons.
 var reasonGlosses = map[clr.GCReason]string{
 	clr.GCReasonAllocSmall:            "budget for new objects used up",
 	clr.GCReasonAllocLarge:            "budget for large objects used up",
@@ -157,8 +157,7 @@ func reasonWords(r gc.Opt[clr.GCReason]) (name, gloss string) {
 	return "unknown", "start not in the trace"
 }
 
-// writeGenerations writes what became of the objects of each generation, and how
-// large each is in the end.
+// writeGenerations writes the survival of each generation, and its final size.
 func (c *Case) writeGenerations(p *text.Page) {
 	last := c.Summary.Last
 	if last == nil {

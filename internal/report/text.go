@@ -21,7 +21,7 @@ func (rep *Report) Write(p *text.Page) {
 	rep.writeNext(p)
 }
 
-// WriteBody writes the report but for what to run next at its end.
+// WriteBody writes the report without the next commands at its end.
 func (rep *Report) WriteBody(p *text.Page) {
 	if len(rep.cases) == 0 {
 		p.Heading("%s", rep.Verdict())

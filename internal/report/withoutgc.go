@@ -37,7 +37,8 @@ func (rep *Report) withoutGCJSON() []ProcessWithoutGC {
 	return list
 }
 
-// writeWithoutGC writes what processes without GCs allocated, as far as ticks count it.
+// writeWithoutGC writes the allocations of processes without GCs, as far as ticks count
+// them.
 func (rep *Report) writeWithoutGC(p *text.Page) {
 	if !rep.nothingMissing() {
 		return

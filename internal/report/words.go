@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 )
 
-// words are what screens show besides figures: rules, reasons, kinds, generations,
-// mechanisms, and the field's terms.
+// words are the definitions of screens' words besides figures: rules, reasons, kinds,
+// generations, mechanisms, and the field's terms.
 var words = sync.OnceValue(func() []Figure {
 	var all []Figure
 	add := func(unit, source, name, text string) {
@@ -78,7 +78,7 @@ var aliases = map[string]string{
 	"note": "confidence", "warning": "confidence", "problem": "confidence", "low": "confidence", "medium": "confidence", "high": "confidence",
 }
 
-// condemnedWords say what decided which generation is collected.
+// condemnedWords explain why a generation is collected.
 var condemnedWords = map[clr.CondemnReasons1]string{
 	clr.CondemnReasons1InducedFullGC:                                    "GC.Collect asked for all generations.",
 	clr.CondemnReasons1ExpandFullGC:                                     "A gen 0 or gen 1 GC found no room to grow into.",
@@ -141,7 +141,7 @@ var kindWords = map[gc.Kind]string{
 	gc.Foreground: "A blocking gen 0 or gen 1 GC during a background one.",
 }
 
-// definition finds what a word of a screen means besides the figures of its name.
+// definition finds the meanings of a screen's word besides the figures of its name.
 func definition(name string) []Figure {
 	for alias, figure := range aliases {
 		if strings.EqualFold(alias, name) {

@@ -46,7 +46,7 @@ func OfCollection(c *gc.Collection, began time.Time) *logspb.LogRecord {
 	}
 }
 
-// sentence describes a collection to those who read logs.
+// sentence describes a collection to readers of logs.
 func sentence(c *gc.Collection) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "GC %d", c.Number)

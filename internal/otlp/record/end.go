@@ -13,10 +13,10 @@ import (
 // EndEvent is the event name of the record of a process that ended.
 const EndEvent = "gctrail.process.end"
 
-// An End is what was known of a process's memory when it ended. Sizes are in bytes.
+// An End is the last known state of a process's memory. Sizes are in bytes.
 type End struct {
 	Cause    string // "exited", "killed", "oom_killed", "out_of_memory"
-	Memory   string // what most of it was: "heap", "native", or empty if unknown
+	Memory   string // the larger part: "heap", "native", or empty if unknown
 	Sentence string // the same in words
 
 	RSS       gc.Opt[int64] // resident
