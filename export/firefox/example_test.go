@@ -33,7 +33,18 @@ func ExampleWriter() {
 	if err := w.Close(); err != nil {
 		log.Panic(err)
 	}
-	fmt.Println(json.Valid(out.Bytes()))
+	var profile struct {
+		Threads []struct {
+			ProcessName string
+			Markers     struct{ Length int }
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &profile); err != nil {
+		log.Panic(err)
+	}
+	for _, t := range profile.Threads {
+		fmt.Println(t.ProcessName, t.Markers.Length, "markers")
+	}
 	// Output:
-	// true
+	// gcload 306 markers
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log"
 
+	google "github.com/google/pprof/profile"
+
 	"github.com/gctrail/gctrail/export"
 	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
@@ -46,7 +48,11 @@ func ExampleWritePprof() {
 	if err := profile.WritePprof(&out, allocations, info.Start, info.Last); err != nil {
 		log.Panic(err)
 	}
-	fmt.Printf("%x\n", out.Bytes()[:2])
+	p, err := google.Parse(&out)
+	if err != nil {
+		log.Panic(err)
+	}
+	fmt.Println(p.SampleType[0].Type, p.SampleType[1].Type, len(p.Sample), "samples")
 	// Output:
-	// 1f8b
+	// alloc_objects alloc_space 39 samples
 }

@@ -48,7 +48,16 @@ func ExampleWriteSpeedscope() {
 	if err := profile.WriteSpeedscope(&out, allocations, "net10-wks-stacks"); err != nil {
 		log.Panic(err)
 	}
-	fmt.Println(json.Valid(out.Bytes()))
+	var profile struct {
+		Profiles []struct {
+			Name, Unit string
+			EndValue   int64
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &profile); err != nil {
+		log.Panic(err)
+	}
+	fmt.Println(profile.Profiles)
 	// Output:
-	// true
+	// [{Allocations of process bytes 1042874456}]
 }
