@@ -13,6 +13,7 @@ type Totals struct {
 	Count      int
 	Incomplete int // whose start, end, statistics or pauses are missing
 	Affected   int // whose figures may be affected by lost events
+	Doubtful   int // incomplete, or affected by lost events
 	Induced    int // requested by the program
 	HeapDumps  int // requested by trace sessions, to write the heap
 
@@ -35,6 +36,9 @@ func (t *Totals) Add(c *gc.Collection) {
 	}
 	if c.AffectedByLoss {
 		t.Affected++
+	}
+	if !c.Complete || c.AffectedByLoss {
+		t.Doubtful++
 	}
 	if Induced(c) {
 		t.Induced++
@@ -59,6 +63,7 @@ func (t *Totals) Merge(o *Totals) {
 	t.Count += o.Count
 	t.Incomplete += o.Incomplete
 	t.Affected += o.Affected
+	t.Doubtful += o.Doubtful
 	t.Induced += o.Induced
 	t.HeapDumps += o.HeapDumps
 	t.Pause.Merge(&o.Pause)

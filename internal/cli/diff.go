@@ -9,7 +9,6 @@ import (
 
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/comparison"
-	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
@@ -21,7 +20,7 @@ type diffOptions struct {
 	format        choice
 	work          amounts
 	output        string
-	page          *html.Page // of all runs; nil for the other formats
+	page          *report.Page // of all runs; nil for the other formats
 }
 
 func newDiffCmd(std *stdio) *cobra.Command {
@@ -87,7 +86,7 @@ func (o *diffOptions) run(ctx context.Context, std *stdio) error {
 		if err := std.refusePage(o.output, "gctrail diff"); err != nil {
 			return err
 		}
-		o.page = new(html.Page)
+		o.page = new(report.Page)
 	}
 	before, err := std.runs(ctx, &o.Selection, o.before, o.page)
 	if err != nil {

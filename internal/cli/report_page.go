@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/open"
 )
@@ -14,20 +13,16 @@ func (o *reportOptions) writePage(ctx context.Context, std *stdio) error {
 	if err := std.refusePage(o.output, "gctrail report"); err != nil {
 		return err
 	}
-	var page *html.Page
+	var page report.Page
 	err := each(o.groups(o.files), func(paths []string) error {
-		rep, t, err := o.gatherPage(ctx, std, paths)
-		if err != nil {
-			return err
+		rep, err := o.gatherPage(ctx, std, paths, &page)
+		if err == nil && len(page.Traces) == 1 {
+			page.Describe(rep, program())
 		}
-		if page == nil {
-			page = rep.Page(program())
-		}
-		page.Traces = append(page.Traces, t)
-		return nil
+		return err
 	})
 	err = errors.Join(err, o.unusedLedgers())
-	if page == nil {
+	if len(page.Traces) == 0 {
 		return err
 	}
 	out, createErr := std.create(o.output, o.files)
@@ -45,25 +40,25 @@ func (std *stdio) refusePage(output, command string) error {
 	return nil
 }
 
-// gatherPage reads the trace at some paths for a page.
-func (o *reportOptions) gatherPage(ctx context.Context, std *stdio, paths []string) (*report.Report, *html.Trace, error) {
+// gatherPage reads the trace at some paths into a page.
+func (o *reportOptions) gatherPage(ctx context.Context, std *stdio, paths []string, page *report.Page) (*report.Report, error) {
 	r, err := std.read(ctx, paths, open.Options{Want: report.WantsPage, Stacks: true})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer r.Close()
 	paged := report.NewPaged(r, &o.Selection)
 	r.feed, r.names = paged.Feed, paged.Names()
 	if err := o.perfMap.read(r.names); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	rep, t, err := report.GatherPage(paged, o.budget.Budget, o.addLedgers)
+	rep, err := page.Gather(paged, o.budget.Budget, o.addLedgers)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	std.warn(r.in.Name, report.Missing(r.in, paged.Incomplete))
 	std.warn(r.in.Name, report.Unmerged(r.Merged()))
-	return rep, t, nil
+	return rep, nil
 }
 
 // program names the program that wrote a file.

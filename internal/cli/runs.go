@@ -13,7 +13,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
@@ -25,7 +24,7 @@ import (
 // runs reads the traces at some paths, each a run. A folder stands for the
 // traces in it, in the order of their names. What a page shows of them is added to
 // page, which may be nil.
-func (std *stdio) runs(ctx context.Context, o *selection.Selection, paths []string, page *html.Page) ([]*compare.Run, error) {
+func (std *stdio) runs(ctx context.Context, o *selection.Selection, paths []string, page *report.Page) ([]*compare.Run, error) {
 	var all []*compare.Run
 	for _, path := range paths {
 		files, err := tracesIn(path)
@@ -59,7 +58,7 @@ func tellApart(runs []*compare.Run) {
 }
 
 // run reads one trace as a run: that of the process that paused for longest.
-func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, page *html.Page) (*compare.Run, error) {
+func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, page *report.Page) (*compare.Run, error) {
 	var allocs alloc.Model
 	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || alloc.Wants(d) || symbol.WantsTypes(d) }
 	opts := open.Options{Want: want}
@@ -117,7 +116,7 @@ func newRun(info *trace.Info, o *selection.Selection) *compare.Run {
 }
 
 // gatherRun reads the trace of a run, for a page too if there is one.
-func gatherRun(r *runRecorder, o *selection.Selection, page *html.Page) (*report.Report, error) {
+func gatherRun(r *runRecorder, o *selection.Selection, page *report.Page) (*report.Report, error) {
 	if page == nil {
 		return report.Gather(r, o, report.Budget{}, nil)
 	}
@@ -128,11 +127,7 @@ func gatherRun(r *runRecorder, o *selection.Selection, page *html.Page) (*report
 		feed(ev)
 		paged.Feed(ev)
 	}
-	rep, t, err := report.GatherPage(paged, report.Budget{}, nil)
-	if err == nil {
-		page.Traces = append(page.Traces, t)
-	}
-	return rep, err
+	return page.Gather(paged, report.Budget{}, nil)
 }
 
 // allocatedTypes returns the bytes that a process allocated, by type; a type on

@@ -166,7 +166,7 @@ func (t *Trace) header() headerTrace {
 
 func (t *Trace) headerProcess(p *process) headerProcess {
 	h := processHeader(p.Process)
-	h.Rows, h.LeftOut, h.PauseAtLeast = p.table.rows, p.leftOut, p.doubtful.pauseAtLeast
+	h.Rows, h.LeftOut, h.PauseAtLeast = p.table.rows, p.leftOut, t.PauseAtLeast[p.Process]
 	for _, data := range p.table.data {
 		h.Lengths = append(h.Lengths, len(data))
 	}

@@ -23,6 +23,7 @@ import (
 type Page struct {
 	Title   string
 	Verdict string
+	Opening string // HTML that is shown until the script has run
 	Program string // that wrote it, with its version
 	Terms   []Term
 	Traces  []*Trace
@@ -44,7 +45,7 @@ func (p *Page) Write(w io.Writer) error {
 	if _, err := io.WriteString(w, "<body>\n<div id=\"app\">\n"); err != nil {
 		return err
 	}
-	if err := p.writeOpening(w); err != nil {
+	if _, err := io.WriteString(w, p.Opening); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(w, "</div>\n<noscript>"+noScript+"</noscript>\n"); err != nil {

@@ -27,6 +27,8 @@ type Trace struct {
 	Last   time.Duration // of the last event
 	// Order lists the processes as Report does.
 	Order []*gc.Process
+	// PauseAtLeast holds the processes whose total pause is a lower bound.
+	PauseAtLeast map[*gc.Process]bool
 	// Allocations of processes, where the trace has them.
 	Allocations []*Allocations
 
@@ -45,25 +47,10 @@ type Trace struct {
 // A process is a page's data about one process.
 type process struct {
 	*gc.Process
-	table    *table
-	begins   []time.Duration // of the collections; never decreasing
-	leftOut  int             // collections for which there was no room
-	doubtful sums
-	all      processDetails
-}
-
-// sums describe the uncertainty in the sums of a process's figures.
-type sums struct {
-	collections                   int // that lack events
-	pauseAtLeast, promotedAtLeast bool
-}
-
-func (s *sums) add(c *gc.Collection) {
-	if !c.Complete || c.AffectedByLoss {
-		s.collections++
-	}
-	s.pauseAtLeast = s.pauseAtLeast || c.AffectedByLoss || !c.Pause().Known()
-	s.promotedAtLeast = s.promotedAtLeast || c.AffectedByLoss || !c.Promoted.Known()
+	table   *table
+	begins  []time.Duration // of the collections; never decreasing
+	leftOut int             // collections for which there was no room
+	all     processDetails
 }
 
 // A storedDetail is a detail of a collection.
@@ -127,7 +114,6 @@ func (t *Trace) Add(c *gc.Collection) {
 	if p == nil {
 		return
 	}
-	p.doubtful.add(c)
 	if t.rows == cmp.Or(t.limit, MaxCollections) {
 		p.leftOut++
 		return

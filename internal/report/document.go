@@ -83,6 +83,9 @@ type (
 		Reasons            []ReasonTotals     `json:"reasons"`
 		Heap               HeapSizes          `json:"heap"`
 		Worst              []WorstWindow      `json:"worst_windows"`
+
+		pauseIs, allocatedIs, rateIs, freedIs, promotedIs gc.Certainty // for pages
+		doubtful                                          int          // incomplete, or affected by loss
 	}
 	// GenerationTotals are figures of the collections of a generation.
 	GenerationTotals struct {

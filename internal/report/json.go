@@ -50,6 +50,7 @@ func (rep *Report) WriteBriefJSON(out io.Writer) error {
 	return err
 }
 
+// Document returns the report as values.
 func (rep *Report) Document() *Document {
 	j := &Document{
 		SchemaVersion: schemaVersion,
@@ -135,6 +136,10 @@ func (c *Case) totals() ProcessTotals {
 		},
 	}
 	j.useAllocated(&c.Summary)
+	j.pauseIs, j.freedIs, j.promotedIs, j.doubtful = gc.Exact, all.Freed.Certainty(), all.Promoted.Certainty(), all.Doubtful
+	if all.PauseAtLeast() {
+		j.pauseIs = gc.LowerBound
+	}
 	if all.SuspendKnown > 0 {
 		j.Suspend = gc.Some(Millis(all.Suspend))
 	}
@@ -169,6 +174,7 @@ func (j *ProcessTotals) useAllocated(of *stats.Summary) {
 	sum, rate := of.Allocated(), of.AllocationRate()
 	j.AllocatedBytes, j.AllocatedIs = bytesJSON(sum)
 	j.AllocatedMaxBytes = sum.Max()
+	j.allocatedIs, j.rateIs = sum.Certainty(), rate.Certainty
 	if rate.Known() {
 		j.AllocatedPerSecond, j.RateIs = finite(gc.Some(rate.PerSecond)), filled(rate.Certainty.String())
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"io"
 	"iter"
 	"path/filepath"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/internal/html"
+	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
@@ -109,33 +111,50 @@ func (a *adder) close() {
 	<-a.done
 }
 
-// GatherPage reads a trace to its end, and returns its report and what a page
-// shows of it. The report is completed by complete, which may be nil.
-func GatherPage(p *Paged, budget Budget, complete func(*Report)) (*Report, *html.Trace, error) {
+// A Page is a page about traces, with their reports. The zero Page has none.
+type Page struct {
+	html.Page
+	documents []*Document // of Traces
+}
+
+// Gather reads a trace to its end, adds it to the page and returns its report, which
+// complete, unless it is nil, completes before.
+func (page *Page) Gather(p *Paged, budget Budget, complete func(*Report)) (*Report, error) {
 	rep, err := gather(p, p.selected, budget, p.details, html.MaxCollections)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if complete != nil {
 		complete(rep)
 	}
 	var text bytes.Buffer
-	if err := rep.WriteJSON(&text); err != nil {
-		return nil, nil, err
+	document := rep.Document()
+	if err := jsontext.Encode(&text, document); err != nil {
+		return nil, err
 	}
 	t := &p.page
+	t.PauseAtLeast = make(map[*gc.Process]bool)
 	t.Name, t.Report, t.Start, t.Last = rep.Name, bytes.TrimSpace(text.Bytes()), rep.info.Start, rep.info.Last
 	for i := range rep.cases {
 		t.Order = append(t.Order, rep.cases[i].Summary.Process)
 		t.Quote(rep.cases[i].Summary.Process, rep.cases[i].Findings)
+		t.PauseAtLeast[rep.cases[i].Summary.Process] = rep.cases[i].Summary.All().PauseAtLeast()
 	}
 	t.Allocations = p.details.allocations(t.Order, t)
-	return rep, t, nil
+	page.Traces, page.documents = append(page.Traces, t), append(page.documents, document)
+	return rep, nil
 }
 
-// Page returns a page of the report, without traces.
-func (rep *Report) Page(program string) *html.Page {
-	return &html.Page{Title: export.Clean(filepath.Base(rep.Name)) + " - gctrail", Verdict: rep.Verdict(), Program: program, Terms: Terms()}
+// Describe names the page after a report.
+func (page *Page) Describe(rep *Report, program string) {
+	page.Title, page.Verdict = export.Clean(filepath.Base(rep.Name))+" - gctrail", rep.Verdict()
+	page.Program, page.Terms = program, Terms()
+}
+
+// Write writes the page as one file.
+func (page *Page) Write(w io.Writer) error {
+	page.Opening = page.opening()
+	return page.Page.Write(w)
 }
 
 // Terms are the figures and words that a page explains.

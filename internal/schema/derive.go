@@ -54,7 +54,9 @@ func keys(t reflect.Type, yield func(key string, of reflect.Type)) {
 			keys(f.Type, yield)
 			continue
 		}
-		yield(key, f.Type)
+		if f.IsExported() {
+			yield(key, f.Type)
+		}
 	}
 }
 

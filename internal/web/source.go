@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
@@ -56,12 +55,12 @@ func (f *file) read(ctx context.Context, program string, in *open.Input) error {
 	paged := report.NewPaged(r, new(selection.Selection))
 	r.feed = paged.Feed
 	r.end = func() { _ = paged.Names().ReadPerfMaps(in.PerfMap) } // frames without names are shown as such
-	rep, t, err := report.GatherPage(paged, report.Budget{}, nil)
+	var page report.Page
+	rep, err := page.Gather(paged, report.Budget{}, nil)
 	if err != nil {
 		return err
 	}
-	page := rep.Page(program)
-	page.Traces = []*html.Trace{t}
+	page.Describe(rep, program)
 	if f.blocks, err = page.Blocks(); err != nil {
 		return err
 	}
