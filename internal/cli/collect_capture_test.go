@@ -72,7 +72,7 @@ func TestCaptureStopped(t *testing.T) {
 	if !bytes.Equal(file, trace) || !f.Stopped() {
 		t.Errorf("%d bytes of %d, stopped %t", len(file), len(trace), f.Stopped())
 	}
-	for _, want := range []string{"collecting from web 42", "The GC", "Collections", "$ gctrail "} {
+	for _, want := range []string{"collecting from web 42", "Pauses took", "Collections", "$ gctrail "} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not said:\n%s", want, said)
 		}

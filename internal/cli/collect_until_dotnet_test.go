@@ -176,7 +176,7 @@ func TestRingKilled(t *testing.T) {
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	c.ends(0, "The GC", "$ gctrail ")
+	c.ends(0, "Pauses took", "$ gctrail ")
 	if left := segments(path); !slices.Equal(left, found) {
 		t.Errorf("%v are left, want %v", left, found)
 	}
