@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/procmem"
+	"github.com/gctrail/gctrail/internal/proc"
 )
 
 // A heapLimit is the limit of a process's GC heap: a number of bytes, or a percentage of
@@ -40,7 +40,7 @@ func heapLimitOf(o *outside) heapLimit {
 		l.percent = 0
 	}
 	if l.percent > 0 {
-		l.machine = procmem.Total()
+		l.machine = proc.Total()
 	}
 	return l
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/procmem"
+	"github.com/gctrail/gctrail/internal/proc"
 )
 
 const (
@@ -24,14 +24,14 @@ const (
 // can report that at any time, whereas collections measure the heap only when they end.
 type heapReader struct {
 	found  bool
-	latest procmem.Heap // unknown if it no longer holds
-	rss    int64        // when it was read
+	latest proc.Heap // unknown if it no longer holds
+	rss    int64     // when it was read
 	at     time.Time
 }
 
 // readHeap reads the GC heap of a process: at first, every minute, and as long as the
 // process grows, or is near its limit, because it may soon be killed for it.
-func (m *memory) readHeap(s *procmem.Sample, hot, anew bool, now time.Time) {
+func (m *memory) readHeap(s *proc.MemorySample, hot, anew bool, now time.Time) {
 	h := &m.heap
 	if !h.found && (anew || now.Sub(m.began) < findTime) {
 		h.found = m.reader.FindHeap(m.heapLimit.ranges(s.Limit)...)
@@ -40,7 +40,7 @@ func (m *memory) readHeap(s *procmem.Sample, hot, anew bool, now time.Time) {
 	change := max(rss-h.rss, h.rss-rss)
 	if h.at.IsZero() || now.Sub(h.at) >= heapAge || float64(change) >= heapChange*float64(rss) {
 		due := anew || hot || h.at.IsZero()
-		h.latest = procmem.Heap{}
+		h.latest = proc.Heap{}
 		if h.found && due && now.Sub(h.at).Seconds() >= heapPace.Seconds()*float64(rss)/1e9 {
 			h.latest = m.reader.ReadHeap()
 			h.rss, h.at = rss, now
@@ -53,7 +53,7 @@ func (m *memory) readHeap(s *procmem.Sample, hot, anew bool, now time.Time) {
 // GCHeap::Initialize.
 func (l *heapLimit) ranges(container gc.Opt[int64]) []int64 {
 	const unlimited, ofLimit, ofMachine = 256 << 30, 5, 2
-	sizes := []int64{unlimited, ofMachine * procmem.Total().Or(0)}
+	sizes := []int64{unlimited, ofMachine * proc.Total().Or(0)}
 	if limit, known := l.in(container).Get(); known {
 		sizes = append(sizes, ofLimit*limit)
 	}

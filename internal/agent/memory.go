@@ -15,7 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/otlp/record"
-	"github.com/gctrail/gctrail/internal/procmem"
+	"github.com/gctrail/gctrail/internal/proc"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -46,7 +46,7 @@ type memory struct {
 	kills     killRise
 
 	files   sync.Mutex
-	reader  *procmem.Reader
+	reader  *proc.MemoryReader
 	ending  *ending
 	heap    heapReader
 	ledger  *ledger.Writer // nil for none
@@ -58,7 +58,7 @@ type memory struct {
 func newMemory(p *diag.Process, o *outside, now time.Time) *memory {
 	m := &memory{began: now, hot: true, heapLimit: heapLimitOf(o)}
 	if p.PID != 0 {
-		m.reader, m.ending = procmem.NewReader(p.PID), watchEnding(p.PID)
+		m.reader, m.ending = proc.NewMemoryReader(p.PID), watchEnding(p.PID)
 	}
 	return m
 }
@@ -80,7 +80,7 @@ func (m *memory) collected(c *watch.Collection) {
 }
 
 // sampled records the sizes that the system reports.
-func (m *memory) sampled(s *procmem.Sample, available gc.Opt[int64], now time.Time) {
+func (m *memory) sampled(s *proc.MemorySample, available gc.Opt[int64], now time.Time) {
 	r := &m.now
 	m.kills.seen(r.OOMKills, s.OOMKills, now)
 	before := r.RSS.Or(0)
@@ -116,7 +116,7 @@ func (a *Agent) sample(n int, now time.Time) {
 	a.mu.Unlock()
 	var available gc.Opt[int64]
 	if len(all) > 0 {
-		available = procmem.Available()
+		available = proc.Available()
 	}
 	for _, p := range all {
 		a.sampleProcess(p, available, n, now)
@@ -135,8 +135,8 @@ func (a *Agent) sampleProcess(p *process, available gc.Opt[int64], n int, now ti
 	anew := (n+p.id)%beatsPerCgroup == 0 || !m.now.RSS.Known()
 	hot := m.hot
 	a.mu.Unlock()
-	var s procmem.Sample
-	err := procmem.ErrUnsupported
+	var s proc.MemorySample
+	err := proc.ErrUnsupported
 	if m.reader != nil && due {
 		if (n+p.id)%beatsPerShares == 0 {
 			m.reader.ReadShares()

@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/hostevents"
-	"github.com/gctrail/gctrail/internal/proccpu"
+	"github.com/gctrail/gctrail/internal/proc"
 )
 
 const (
@@ -35,16 +35,16 @@ type reading struct {
 
 // A processor reads the processor time of a process. It is for use by one goroutine.
 type processor struct {
-	reader  *proccpu.Reader // nil for none
+	reader  *proc.ProcessorReader // nil for none
 	due     time.Time
 	bounded time.Time // when limits were read
 	limits  *gc.Limits
-	before  proccpu.Sample
+	before  proc.ProcessorSample
 }
 
 func newProcessor(p *diag.Process) (r processor) {
 	if p.PID != 0 {
-		r.reader = proccpu.NewReader(p.PID)
+		r.reader = proc.NewProcessorReader(p.PID)
 	}
 	return r
 }
@@ -55,7 +55,7 @@ func (a *Agent) readProcessors(now time.Time) {
 	a.mu.Lock()
 	all := slices.Collect(maps.Values(a.processes))
 	a.mu.Unlock()
-	var scan proccpu.Scan
+	var scan proc.Scan
 	for _, p := range all {
 		if p.processor.reader != nil && !now.Before(p.processor.due) {
 			a.readProcessor(p, &scan, now)
@@ -63,7 +63,7 @@ func (a *Agent) readProcessors(now time.Time) {
 	}
 }
 
-func (a *Agent) readProcessor(p *process, scan *proccpu.Scan, now time.Time) {
+func (a *Agent) readProcessor(p *process, scan *proc.Scan, now time.Time) {
 	r, began := &p.processor, time.Now()
 	if now.Sub(r.bounded) >= limitsInterval {
 		r.bounded = now
@@ -88,13 +88,13 @@ func (a *Agent) readProcessor(p *process, scan *proccpu.Scan, now time.Time) {
 // because the process may be in another cgroup, whose counters have other sums.
 func (r *processor) limit(limits *gc.Limits) {
 	if b := r.limits; b == nil || b.Quota != limits.Quota || b.Period != limits.Period {
-		r.before = proccpu.Sample{Run: r.before.Run, Wait: r.before.Wait}
+		r.before = proc.ProcessorSample{Run: r.before.Run, Wait: r.before.Wait}
 	}
 	r.limits = limits
 }
 
 // countProcessors adds the growth of the sums since the previous sample to the counters.
-func (p *process) countProcessors(s *proccpu.Sample) {
+func (p *process) countProcessors(s *proc.ProcessorSample) {
 	g, before := p.group, &p.processor.before
 	grow(g, threadsRan, before.Run, s.Run, time.Second)
 	grow(g, threadsWaited, before.Wait, s.Wait, time.Second)

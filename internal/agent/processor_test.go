@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/hostevents"
-	"github.com/gctrail/gctrail/internal/proccpu"
+	"github.com/gctrail/gctrail/internal/proc"
 )
 
 const cpuSeries = `{pid="1073741824",process="web",runtime=".NET 10.0.1"}`
@@ -21,8 +21,8 @@ func TestProcessorCounters(t *testing.T) {
 	a := newAgent(t, nil)
 	attach(a, 1, program(7, "web"))
 	p := a.processes[1]
-	sums := func(run, wait time.Duration, periods int64) *proccpu.Sample {
-		return &proccpu.Sample{
+	sums := func(run, wait time.Duration, periods int64) *proc.ProcessorSample {
+		return &proc.ProcessorSample{
 			Run: gc.Some(run), Wait: gc.Some(wait),
 			Periods: gc.Some(periods), Throttled: gc.Some(periods / 2), ThrottledFor: gc.Some(time.Duration(periods) * time.Millisecond),
 		}
@@ -30,16 +30,16 @@ func TestProcessorCounters(t *testing.T) {
 	for _, step := range []struct {
 		name                       string
 		quota                      time.Duration
-		sums                       *proccpu.Sample
+		sums                       *proc.ProcessorSample
 		wait, throttled, throttles string
 	}{
-		{"nothing is known", 0, new(proccpu.Sample), "", "", ""},
+		{"nothing is known", 0, new(proc.ProcessorSample), "", "", ""},
 		{"no quota", 0, sums(time.Second, time.Second, 100), "0", "", ""},
 		{"a quota is there", 20, sums(2*time.Second, 3*time.Second, 200), "2", "0", "0"},
 		{"it throttles", 20, sums(2*time.Second, 4*time.Second, 400), "3", "100", "0.2"},
 		{"sums go back", 20, sums(0, 0, 0), "3", "100", "0.2"},
 		{"and grow again", 20, sums(0, time.Second, 20), "4", "110", "0.22"},
-		{"nothing can be read", 20, new(proccpu.Sample), "4", "110", "0.22"},
+		{"nothing can be read", 20, new(proc.ProcessorSample), "4", "110", "0.22"},
 	} {
 		p.processor.limit(&gc.Limits{Quota: step.quota})
 		p.countProcessors(step.sums)
@@ -76,7 +76,7 @@ func TestProcessorWindow(t *testing.T) {
 			s.wait, s.busy = s.wait+400*time.Millisecond, s.busy+3500*time.Millisecond
 		}
 		if second%5 == 0 {
-			sample := proccpu.Sample{
+			sample := proc.ProcessorSample{
 				Run: gc.Some(s.run), Wait: gc.Some(s.wait), Busy: gc.Some(s.busy), Stolen: gc.Some(time.Duration(0)),
 				Periods: gc.Some(s.periods), Throttled: gc.Some(s.throttled), ThrottledFor: gc.Some(time.Duration(s.throttled) * 50 * time.Millisecond),
 			}

@@ -7,8 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/lttnglive"
-	"github.com/gctrail/gctrail/internal/lttngsession"
+	"github.com/gctrail/gctrail/internal/lttng"
 )
 
 // collectLTTng records through LTTng.
@@ -16,7 +15,7 @@ func (o *collectOptions) collectLTTng(cmd *cobra.Command, std *stdio, config dia
 	if err := o.checkLTTng(cmd); err != nil {
 		return err
 	}
-	system, err := lttngsession.Native()
+	system, err := lttng.Native()
 	if err != nil {
 		return err
 	}
@@ -49,7 +48,7 @@ func (o *collectOptions) collectLive(cmd *cobra.Command, std *stdio, config diag
 }
 
 // A relayAddress is a flag that takes a session of a relay daemon.
-type relayAddress struct{ lttnglive.Address }
+type relayAddress struct{ lttng.Address }
 
 func (a *relayAddress) Type() string { return "ADDRESS" }
 
@@ -57,7 +56,7 @@ func (a *relayAddress) String() string { return "" }
 
 func (a *relayAddress) Set(s string) error {
 	var err error
-	a.Address, err = lttnglive.Parse(s)
+	a.Address, err = lttng.Parse(s)
 	return err
 }
 
@@ -78,14 +77,14 @@ func (o *collectOptions) checkLTTng(cmd *cobra.Command) error {
 // lttngErrorText returns an error with its remedy.
 func lttngErrorText(err error) string {
 	switch {
-	case errors.Is(err, lttngsession.ErrNotInstalled):
+	case errors.Is(err, lttng.ErrNotInstalled):
 		return "LTTng is not installed: install lttng-tools, or record without it: gctrail collect -p PID"
 	case errors.Is(err, collect.ErrNoTracer):
 		return "no .NET process has sent events to LTTng: start the program with DOTNET_LTTng=1 and DOTNET_EnableEventLog=1, " +
 			"with .NET 9 or earlier, where liblttng-ust.so.0 (LTTng-UST 2.12 or earlier) is installed"
 	}
 	if relay, ok := errors.AsType[*collect.RelayError](err); ok {
-		if _, ok := errors.AsType[*lttnglive.NoSessionError](err); ok {
+		if _, ok := errors.AsType[*lttng.NoSessionError](err); ok {
 			return relay.Err.Error()
 		}
 		return relay.Error() + "; check that lttng-relayd runs there, and that the session was made with lttng create --live"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/lttngsession"
+	"github.com/gctrail/gctrail/internal/lttng"
 )
 
 // TestLTTngErrors: an error that keeps an LTTng session from recording comes with its
@@ -24,7 +24,7 @@ func TestLTTngErrors(t *testing.T) {
 	}
 	for want, err := range map[string]error{
 		"start the program with DOTNET_LTTng=1 and DOTNET_EnableEventLog=1":                 collect.ErrNoTracer,
-		"lttng create: permission denied; check that a session daemon runs and accepts you": &lttngsession.Error{Command: "create", Said: "permission denied"},
+		"lttng create: permission denied; check that a session daemon runs and accepts you": &lttng.Error{Command: "create", Said: "permission denied"},
 	} {
 		if said := sentence(err); !strings.Contains(said, want) || exitCodeOf(err) != exitNoProcess {
 			t.Errorf("%q, exit code %d", said, exitCodeOf(err))

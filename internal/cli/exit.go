@@ -16,7 +16,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etwsession"
-	"github.com/gctrail/gctrail/internal/lttngsession"
+	"github.com/gctrail/gctrail/internal/lttng"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
@@ -230,9 +230,9 @@ func flatten(err error) []error {
 
 // ofLTTng reports whether a recording failed because of LTTng.
 func ofLTTng(err error) bool {
-	_, ok := errors.AsType[*lttngsession.Error](err)
+	_, ok := errors.AsType[*lttng.Error](err)
 	_, ofRelay := errors.AsType[*collect.RelayError](err)
-	return ok || ofRelay || errors.Is(err, lttngsession.ErrNotInstalled) || errors.Is(err, collect.ErrNoTracer)
+	return ok || ofRelay || errors.Is(err, lttng.ErrNotInstalled) || errors.Is(err, collect.ErrNoTracer)
 }
 
 func exitCodeOf(err error) int {
@@ -256,7 +256,7 @@ func exitCodeOf(err error) int {
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.Is(err, trace.ErrUnsupported), errors.Is(err, collect.ErrNoETW), errors.Is(err, etwsession.ErrNoFile),
-		errors.Is(err, lttngsession.ErrNotInstalled), collect.TooOld(err):
+		errors.Is(err, lttng.ErrNotInstalled), collect.TooOld(err):
 		return exitUnsupported
 	case ofProcess, ofCommand, ofLedger, ofLTTng(err), errors.Is(err, etwsession.StatusDenied):
 		return exitNoProcess

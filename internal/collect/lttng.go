@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/ctf"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/lttngsession"
+	"github.com/gctrail/gctrail/internal/lttng"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -31,7 +31,7 @@ var (
 // An LTTng records processes through LTTng. One session records all processes of the user
 // to one folder, which is read after its end.
 type LTTng struct {
-	System    *lttngsession.System
+	System    *lttng.System
 	Processes []*diag.Process // nil means all of the user
 	Options   *Options        // but for Resume, Names and Stdout
 
@@ -51,7 +51,7 @@ func (l *LTTng) Run(ctx context.Context) error {
 		return err
 	}
 	path := paths.Next(&diag.Process{Name: titleOf(l.Processes, "lttng"), PID: os.Getpid()}, time.Now())
-	s, err := lttngsession.Start(l.System, &lttngsession.Options{
+	s, err := lttng.Start(l.System, &lttng.Options{
 		Path: path, Events: events, PIDs: innerPIDs(l.Processes), BufferMB: l.Options.Config.BufferMB,
 	})
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/lttnglive"
+	"github.com/gctrail/gctrail/internal/lttng"
 )
 
 // An LTTngLive receives a session, recorded on any machine, from an LTTng relay daemon.
 // It stores the events in a folder, which it reads at the end.
 type LTTngLive struct {
-	Address lttnglive.Address
+	Address lttng.Address
 	Options *Options // as for LTTng
 
 	path  atomic.Pointer[string]
@@ -23,7 +23,7 @@ type LTTngLive struct {
 
 // A RelayError reports why nothing can be received from a relay daemon.
 type RelayError struct {
-	Address lttnglive.Address
+	Address lttng.Address
 	Err     error
 }
 
@@ -40,7 +40,7 @@ func (l *LTTngLive) Run(ctx context.Context) error {
 		return err
 	}
 	path := paths.Next(&diag.Process{Name: l.Address.Session, PID: os.Getpid()}, time.Now())
-	r, err := lttnglive.Attach(ctx, l.Address, path)
+	r, err := lttng.Attach(ctx, l.Address, path)
 	if err != nil {
 		return &RelayError{l.Address, err}
 	}

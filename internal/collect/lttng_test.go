@@ -18,7 +18,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/lttngsession"
+	"github.com/gctrail/gctrail/internal/lttng"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -27,7 +27,7 @@ var collectKeyword = []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.K
 
 // recordLTTng runs an LTTng, and returns its notices. It calls began when the session
 // runs.
-func recordLTTng(ctx context.Context, t *testing.T, system *lttngsession.System, processes []*diag.Process, began func()) ([]Notice, error) {
+func recordLTTng(ctx context.Context, t *testing.T, system *lttng.System, processes []*diag.Process, began func()) ([]Notice, error) {
 	t.Helper()
 	var mu sync.Mutex
 	var notices []Notice
@@ -65,7 +65,7 @@ func TestLTTng(t *testing.T) {
 	}
 	for _, exits := range []bool{false, true} {
 		var enabled, folder string
-		system := &lttngsession.System{
+		system := &lttng.System{
 			Run: func(args ...string) ([]byte, error) {
 				switch args[0] {
 				case "create":
@@ -120,7 +120,7 @@ func unzip(t *testing.T, path, folder string) {
 // TestLTTngNothing checks that a session without any process differs from one without
 // collections, and that a provider which LTTng cannot record is refused.
 func TestLTTngNothing(t *testing.T) {
-	system := &lttngsession.System{Run: func(...string) ([]byte, error) { return nil, nil }, Runs: func(int) bool { return true }}
+	system := &lttng.System{Run: func(...string) ([]byte, error) { return nil, nil }, Runs: func(int) bool { return true }}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	if notices, err := recordLTTng(ctx, t, system, nil, stop); !errors.Is(err, ErrNoTracer) {
@@ -135,7 +135,7 @@ func TestLTTngNothing(t *testing.T) {
 // TestLTTngReal records a program with tracepoints of the runtime through the LTTng of
 // this system, until the program exits.
 func TestLTTngReal(t *testing.T) {
-	system, err := lttngsession.Native()
+	system, err := lttng.Native()
 	if err != nil {
 		t.Skip("LTTng is not installed")
 	}

@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/proccpu"
-	"github.com/gctrail/gctrail/internal/procmem"
+	"github.com/gctrail/gctrail/internal/proc"
 	"github.com/gctrail/gctrail/internal/splice"
 )
 
@@ -32,8 +31,8 @@ const (
 // A Stream is a session's trace with the added events.
 type Stream struct {
 	*splice.Inserter
-	reader *proccpu.Reader
-	memory *procmem.Reader
+	reader *proc.ProcessorReader
+	memory *proc.MemoryReader
 	limits clr.ProcessLimits
 	read   time.Time // when limits were read
 	known  bool      // they were added
@@ -43,7 +42,7 @@ type Stream struct {
 // New returns the Stream of a session with process pid, and reads that process for the
 // first time.
 func New(session io.Reader, pid int) *Stream {
-	s := &Stream{Inserter: splice.NewInserter(session), reader: proccpu.NewReader(pid), memory: procmem.NewReader(pid)}
+	s := &Stream{Inserter: splice.NewInserter(session), reader: proc.NewProcessorReader(pid), memory: proc.NewMemoryReader(pid)}
 	s.Sample()
 	return s
 }
@@ -75,7 +74,7 @@ func (s *Stream) Sample() (cost time.Duration, ok bool) {
 		s.read = now
 		s.readLimits(now)
 	}
-	sample, err := s.reader.Read(new(proccpu.Scan))
+	sample, err := s.reader.Read(new(proc.Scan))
 	if err != nil {
 		return 0, false
 	}
@@ -105,7 +104,7 @@ func (s *Stream) add(at time.Time, e clr.Event) {
 }
 
 // Limits returns the event of a process's limits, without its memory limit.
-func Limits(l *proccpu.Limits) clr.ProcessLimits {
+func Limits(l *proc.Limits) clr.ProcessLimits {
 	return clr.ProcessLimits{
 		Processors: uint32(l.Processors), MachineProcessors: uint32(l.Machine),
 		QuotaMicroseconds: uint64(l.Quota.Microseconds()), PeriodMicroseconds: uint64(l.Period.Microseconds()),
@@ -114,7 +113,7 @@ func Limits(l *proccpu.Limits) clr.ProcessLimits {
 }
 
 // Events returns the events for the known figures of a sample.
-func Events(s *proccpu.Sample) []clr.Event {
+func Events(s *proc.ProcessorSample) []clr.Event {
 	var all []clr.Event
 	if run, known := s.Run.Get(); known {
 		all = append(all, &clr.ProcessThreadTime{

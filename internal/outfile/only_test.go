@@ -16,7 +16,7 @@ var exempt = map[string]string{
 	"open/spool_unix.go":            "a temporary file without a name",
 	"open/spool_windows.go":         "a temporary file that the system removes",
 	"ctf/writer_files.go":           "new files only, in a folder that was empty",
-	"internal/lttnglive/receive.go": "new files only",
+	"internal/lttng/receive.go":     "new files only",
 	"internal/tracefile/join.go":    "renames a complete trace",
 	"internal/etwsession/join.go":   "extends a trace, which is then renamed",
 	"internal/cli/run.go":           "renames a complete trace",

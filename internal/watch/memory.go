@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/procmem"
+	"github.com/gctrail/gctrail/internal/proc"
 )
 
 const (
@@ -17,9 +17,9 @@ const (
 // A memory holds the system's readings of a process's memory. Only measureMemory uses it,
 // except for the latest sample, which the Watcher's lock guards.
 type memory struct {
-	reader   *procmem.Reader
+	reader   *proc.MemoryReader
 	readings int
-	latest   procmem.Sample
+	latest   proc.MemorySample
 }
 
 // measureMemory reads the memory of watched processes until ctx ends.
@@ -48,7 +48,7 @@ func (w *Watcher) memories() []*memory {
 			continue
 		}
 		if r.memory.reader == nil {
-			r.memory.reader = procmem.NewReader(r.process.PID)
+			r.memory.reader = proc.NewMemoryReader(r.process.PID)
 		}
 		all = append(all, &r.memory)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
-	"github.com/gctrail/gctrail/internal/procmem"
+	"github.com/gctrail/gctrail/internal/proc"
 )
 
 // A Snapshot is the state of a watch at one time. It does not change.
@@ -31,16 +31,16 @@ type Process struct {
 	PausedInAll  gc.Opt[float64] // percent; unknown if events were lost
 	Longest      gc.Opt[time.Duration]
 	P99          gc.Opt[time.Duration]
-	Rate         float64        // collections a second, in the last Window
-	Allocating   stats.Rate     // between the collections of about the last Window
-	Last         *Collection    // the latest
-	Heap         stats.Heap     // according to its collections
-	Sized        *Collection    // the latest with sizes of the generations
-	Memory       procmem.Sample // the latest; of Options.Memory
-	Recent       []*Collection  // oldest first
-	History      []Second       // oldest first, up to that of Until
-	Until        time.Time      // up to when it was watched
-	Verdict      string         // empty before the first collection
+	Rate         float64           // collections a second, in the last Window
+	Allocating   stats.Rate        // between the collections of about the last Window
+	Last         *Collection       // the latest
+	Heap         stats.Heap        // according to its collections
+	Sized        *Collection       // the latest with sizes of the generations
+	Memory       proc.MemorySample // the latest; of Options.Memory
+	Recent       []*Collection     // oldest first
+	History      []Second          // oldest first, up to that of Until
+	Until        time.Time         // up to when it was watched
+	Verdict      string            // empty before the first collection
 	Code         findings.Code
 	Findings     []findings.Finding
 	Dropped      int    // collections that are counted in no figure

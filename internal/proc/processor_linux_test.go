@@ -1,4 +1,4 @@
-package proccpu
+package proc
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func write(t *testing.T, root string, files map[string]string) {
 }
 
 // expect reads the process a second time, after a change, and compares.
-func expect(t *testing.T, r *Reader, want Sample) {
+func expect(t *testing.T, r *ProcessorReader, want ProcessorSample) {
 	t.Helper()
 	got, err := r.Read(new(Scan))
 	got.Cost = 0
@@ -35,9 +35,9 @@ func expect(t *testing.T, r *Reader, want Sample) {
 	}
 }
 
-// TestVersion2 reads a container whose pod has the lower quota, and counts threads that
+// TestProcessorVersion2 reads a container whose pod has the lower quota, and counts threads that
 // begin, end, and take another's id.
-func TestVersion2(t *testing.T) {
+func TestProcessorVersion2(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, map[string]string{
 		"proc/7/cgroup":                                "0::/kubepods/pod1/box\n",
@@ -56,7 +56,7 @@ func TestVersion2(t *testing.T) {
 		"sys/fs/cgroup/kubepods/pod1/box/cpu.pressure": "some avg10=1.00 avg60=2.00 avg300=3.00 total=77\n",
 		"sys/fs/cgroup/cpu.stat":                       "usage_usec 5\n",
 	})
-	r := newReader(root, 7)
+	r := newProcessorReader(root, 7)
 	l := r.Limits()
 	if !slices.Equal(l.Settings, []string{"DOTNET_gcServer=1", "COMPlus_GCHeapCount=4", "DOTNET_GCName=…"}) {
 		t.Errorf("settings: %q", l.Settings)
@@ -64,7 +64,7 @@ func TestVersion2(t *testing.T) {
 	if l.Processors != 4 || l.Machine != 9 || l.Quota != 50*time.Millisecond || l.Period != 100*time.Millisecond {
 		t.Errorf("%+v", l)
 	}
-	want := Sample{
+	want := ProcessorSample{
 		Threads: gc.Some(2), Run: gc.Some(time.Duration(0)), Wait: gc.Some(time.Duration(0)),
 		Periods: gc.Some(int64(10)), Throttled: gc.Some(int64(3)), ThrottledFor: gc.Some(4 * time.Millisecond),
 		Machine: gc.Some(900 * time.Microsecond), Cgroup: gc.Some(77 * time.Microsecond),
@@ -91,8 +91,8 @@ func TestVersion2(t *testing.T) {
 	}
 }
 
-// TestVersion1 reads the counters in nanoseconds, and each file once in a round.
-func TestVersion1(t *testing.T) {
+// TestProcessorVersion1 reads the counters in nanoseconds, and each file once in a round.
+func TestProcessorVersion1(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, map[string]string{
 		"proc/7/cgroup":                                  "4:cpu,cpuacct:/docker/abc\n0::/\n",
@@ -104,7 +104,7 @@ func TestVersion1(t *testing.T) {
 		"sys/fs/cgroup/cpu/cpu.cfs_quota_us":             "-1\n",
 		"sys/fs/cgroup/cpu/cpu.cfs_period_us":            "100000\n",
 	})
-	r := newReader(root, 7)
+	r := newProcessorReader(root, 7)
 	if l := r.Limits(); l.Quota != 20*time.Millisecond || l.Period != 100*time.Millisecond {
 		t.Errorf("%+v", l)
 	}
@@ -120,8 +120,8 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
-// TestHostile reads files without any usable content.
-func TestHostile(t *testing.T) {
+// TestProcessorHostile reads files without any usable content.
+func TestProcessorHostile(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, map[string]string{
 		"proc/7/cgroup":                 "nonsense\n0::/../../..\n4:cpu:\n",
@@ -133,16 +133,16 @@ func TestHostile(t *testing.T) {
 		"sys/fs/cgroup/cpu.stat":        "nr_periods -5\n",
 		"sys/fs/cgroup/cpu.max":         "9223372036854775807 9223372036854775807\n",
 	})
-	r := newReader(root, 7)
+	r := newProcessorReader(root, 7)
 	if l := r.Limits(); l.Processors != 0 || l.Machine != 0 || l.Quota != 0 || l.Settings != nil {
 		t.Errorf("%+v", l)
 	}
-	expect(t, r, Sample{Threads: gc.Some(1)})
+	expect(t, r, ProcessorSample{Threads: gc.Some(1)})
 }
 
-// TestSelf reads the test's own time.
-func TestSelf(t *testing.T) {
-	r := NewReader(os.Getpid())
+// TestProcessorSelf reads the test's own time.
+func TestProcessorSelf(t *testing.T) {
+	r := NewProcessorReader(os.Getpid())
 	l := r.Limits()
 	s, err := r.Read(new(Scan))
 	if err != nil || l.Processors == 0 || s.Threads.Or(0) == 0 {

@@ -1,4 +1,4 @@
-package procmem
+package proc
 
 import (
 	"bufio"
@@ -37,7 +37,7 @@ func (h *heapRange) possible(m *mapping) bool { return m.end > h.first && m.star
 // GC has committed can be written, the others are kept out of dumps. The row may be
 // longer because of neighbours, such as the GC's tables. The start of the range is then
 // known up to the difference.
-func (r *Reader) FindHeap(sizes ...int64) bool {
+func (r *MemoryReader) FindHeap(sizes ...int64) bool {
 	var found heapRange
 	var row []mapping
 	look := func() {
@@ -96,7 +96,7 @@ func heapIn(row []mapping, size uint64) (heapRange, bool) {
 // ReadHeap returns the resident and the committed part of the GC heap, unknown unless
 // FindHeap has found it. It is expensive, because the kernel visits each page: 5 ms for a
 // program of 100 MB.
-func (r *Reader) ReadHeap() Heap {
+func (r *MemoryReader) ReadHeap() Heap {
 	h := &r.heap
 	if h.size == 0 {
 		return Heap{}
@@ -126,7 +126,7 @@ func (r *Reader) ReadHeap() Heap {
 
 // eachMapping calls a function with each mapping of the process, by address, until it
 // returns false.
-func (r *Reader) eachMapping(each func(*mapping) bool) error {
+func (r *MemoryReader) eachMapping(each func(*mapping) bool) error {
 	f, err := os.Open(filepath.Join(r.folder, "smaps"))
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package lttngsession
+package lttng
 
 import "os/exec"
 

@@ -1,4 +1,4 @@
-package procmem
+package proc
 
 import (
 	"fmt"
@@ -60,7 +60,7 @@ func TestHeap(t *testing.T) {
 		{"in pieces", []part{{10, 8, 'c'}, {490, 0, 'r'}, {1, 1, 'f'}, {20, 20, 'c'}, {480, 0, 'r'}}, Heap{}},
 		{"nothing", nil, Heap{}},
 	} {
-		r := newReader(tree(t, map[string]string{"proc/7/smaps": smapsOf(tt.parts...)}), 7)
+		r := newMemoryReader(tree(t, map[string]string{"proc/7/smaps": smapsOf(tt.parts...)}), 7)
 		found := r.FindHeap(1<<38, pages*mapped-100)
 		if got := r.ReadHeap(); got != tt.want || found != tt.want.Most.Known() {
 			t.Errorf("%s: %v, %v; want %v", tt.name, found, got, tt.want)
@@ -72,7 +72,7 @@ func TestHeap(t *testing.T) {
 func TestHeapLater(t *testing.T) {
 	heap := []part{{10, 0, 'r'}, {20, 20, 'c'}, {20, 10, 'c'}, {950, 0, 'r'}}
 	root := tree(t, map[string]string{"proc/7/smaps": smapsOf(append([]part{{600, 0, ' '}}, heap...)...)})
-	r := newReader(root, 7)
+	r := newMemoryReader(root, 7)
 	if !r.FindHeap(1000 * page) {
 		t.Fatal("not found")
 	}
@@ -90,7 +90,7 @@ func TestHeapLater(t *testing.T) {
 func TestHeapOfKilled(t *testing.T) {
 	whole := smapsOf(part{10, 8, 'c'}, part{90, 0, 'r'}, part{20, 20, 'c'}, part{880, 0, 'r'})
 	root := tree(t, map[string]string{"proc/7/smaps": whole})
-	r := newReader(root, 7)
+	r := newMemoryReader(root, 7)
 	if !r.FindHeap(1000*page) || !r.ReadHeap().Most.Known() {
 		t.Fatal("not found")
 	}
@@ -113,7 +113,7 @@ func TestHeapHostile(t *testing.T) {
 		"", "nonsense\n", "10-5 rw-p 0 00:00 0\nVmFlags: rd\n", "zz-ff rw-p 0 00:00 0\nRss: 9999999999999999999 kB\nVmFlags:\n",
 		"1000-ffffffffffffffff rw-p 00000000 00:00 0\nRss: x kB\nVmFlags: dd", strings.Repeat("x", 1<<17),
 	} {
-		r := newReader(tree(t, map[string]string{"proc/7/smaps": text}), 7)
+		r := newMemoryReader(tree(t, map[string]string{"proc/7/smaps": text}), 7)
 		if r.FindHeap(0, 4096, 1<<38) || r.ReadHeap() != (Heap{}) {
 			t.Errorf("%.40q: %v", text, r.heap)
 		}
@@ -141,7 +141,7 @@ func TestKillsSince(t *testing.T) {
 			"proc/7/status": status, "proc/7/cgroup": "0::/kubepods/pod1/box\n",
 			pod + "box/memory.current": "4000\n", pod + "box/memory.events": events(2), pod + "memory.events": events(5),
 		})
-		r := newReader(root, 7)
+		r := newMemoryReader(root, 7)
 		if n := r.KillsSince(); n.Known() {
 			t.Errorf("%s: %v before it was read", tt.name, n)
 		}

@@ -1,4 +1,4 @@
-package proccpu
+package proc
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/gctrail/gctrail/internal/procfile"
 )
 
 const (
@@ -22,8 +20,8 @@ const (
 )
 
 // Limits reads the limits of the process, and looks for its cgroup anew.
-func (r *Reader) Limits() Limits {
-	b := procfile.Borrow()
+func (r *ProcessorReader) Limits() Limits {
+	b := Borrow()
 	defer b.GiveBack()
 	r.group = r.findGroup(b)
 	l := Limits{Quota: r.group.quota, Period: r.group.period, Settings: r.settings()}
@@ -80,7 +78,7 @@ func listed(list []byte) (n int) {
 
 // settings returns the variables of the process's environment that configure its garbage
 // collector, and no others.
-func (r *Reader) settings() []string {
+func (r *ProcessorReader) settings() []string {
 	f, err := os.Open(filepath.Join(r.folder, "environ"))
 	if err != nil {
 		return nil

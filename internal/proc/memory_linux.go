@@ -1,4 +1,4 @@
-package procmem
+package proc
 
 import (
 	"errors"
@@ -7,11 +7,10 @@ import (
 	"strconv"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/procfile"
 )
 
-// A Reader reads the memory of one process repeatedly. It is for use by one goroutine.
-type Reader struct {
+// A MemoryReader reads the memory of one process repeatedly. It is for use by one goroutine.
+type MemoryReader struct {
 	folder  string // of the process in /proc
 	status  string // path of a file that is read each time
 	root    string // where /proc and /sys lie; empty but in tests
@@ -20,15 +19,15 @@ type Reader struct {
 	heap    heapRange // empty if unknown
 	pss     gc.Opt[int64]
 	private gc.Opt[int64]
-	buf     *procfile.Buffer // while it reads
+	buf     *Buffer // while it reads
 }
 
 // killCounts holds the OOM kills that cgroups counted at the latest Read.
 type killCounts struct{ own, above gc.Opt[int64] }
 
-func (r *Reader) borrow() { r.buf = procfile.Borrow() }
+func (r *MemoryReader) borrow() { r.buf = Borrow() }
 
-func (r *Reader) giveBack() {
+func (r *MemoryReader) giveBack() {
 	r.buf.GiveBack()
 	r.buf = nil
 }
@@ -52,30 +51,30 @@ var (
 // errEnding reports a process that has given its memory back.
 var errEnding = errors.New("the process is ending")
 
-// NewReader returns a Reader of the process with a PID.
-func NewReader(pid int) *Reader { return newReader("", pid) }
+// NewMemoryReader returns a MemoryReader of the process with a PID.
+func NewMemoryReader(pid int) *MemoryReader { return newMemoryReader("", pid) }
 
-func newReader(root string, pid int) *Reader {
+func newMemoryReader(root string, pid int) *MemoryReader {
 	folder := filepath.Join(root, "/proc", strconv.Itoa(pid))
-	return &Reader{root: root, folder: folder, status: filepath.Join(folder, "status")}
+	return &MemoryReader{root: root, folder: folder, status: filepath.Join(folder, "status")}
 }
 
 // Read reads the memory of the process now. With anew it looks for its cgroup and the
 // limit again. It returns an error if the process has ended, is about to, or may not be
 // read.
-func (r *Reader) Read(anew bool) (Sample, error) {
+func (r *MemoryReader) Read(anew bool) (MemorySample, error) {
 	r.borrow()
 	defer r.giveBack()
-	var s Sample
+	var s MemorySample
 	status, err := r.buf.Read(r.status)
 	if err != nil {
 		return s, err
 	}
-	procfile.Fields(status, ":", 1<<10, map[string]*gc.Opt[int64]{
+	Fields(status, ":", 1<<10, map[string]*gc.Opt[int64]{
 		"VmRSS": &s.RSS, "RssAnon": &s.Anon, "RssFile": &s.File, "RssShmem": &s.Shared, "VmSwap": &s.Swap,
 	})
 	if !s.RSS.Known() {
-		return Sample{}, errEnding
+		return MemorySample{}, errEnding
 	}
 	if anew {
 		r.cgroup = r.findCgroup()
@@ -93,7 +92,7 @@ func (r *Reader) Read(anew bool) (Sample, error) {
 // the latest Read because memory ran out. It may be called after the process has ended. If
 // the cgroup has been removed, as when a container ends, KillsSince reads its parent, which
 // in version 2 also counts the kills below it, such as all of a pod.
-func (r *Reader) KillsSince() gc.Opt[int64] {
+func (r *MemoryReader) KillsSince() gc.Opt[int64] {
 	r.borrow()
 	defer r.giveBack()
 	since := func(now, before gc.Opt[int64]) gc.Opt[int64] {
@@ -109,13 +108,13 @@ func (r *Reader) KillsSince() gc.Opt[int64] {
 }
 
 // killsIn returns the OOM kills that a file of a cgroup counts, unknown without a path.
-func (r *Reader) killsIn(path string) (n gc.Opt[int64]) {
+func (r *MemoryReader) killsIn(path string) (n gc.Opt[int64]) {
 	if path == "" {
 		return n
 	}
 	events, err := r.buf.Read(path)
 	if err == nil {
-		procfile.Fields(events, " ", 1, map[string]*gc.Opt[int64]{"oom_kill": &n})
+		Fields(events, " ", 1, map[string]*gc.Opt[int64]{"oom_kill": &n})
 	}
 	return n
 }
@@ -123,7 +122,7 @@ func (r *Reader) killsIn(path string) (n gc.Opt[int64]) {
 // ReadShares reads PSS and Private for the next samples from smaps_rollup, unless that
 // is forbidden. It is not part of Read because the kernel looks at each page: it took
 // 1.6 ms for a .NET program without work, 50 times as long as the rest.
-func (r *Reader) ReadShares() {
+func (r *MemoryReader) ReadShares() {
 	r.borrow()
 	defer r.giveBack()
 	r.pss, r.private = gc.Opt[int64]{}, gc.Opt[int64]{}
@@ -132,7 +131,7 @@ func (r *Reader) ReadShares() {
 		return
 	}
 	var clean, dirty gc.Opt[int64]
-	procfile.Fields(rollup, ":", 1<<10, map[string]*gc.Opt[int64]{"Pss": &r.pss, "Private_Clean": &clean, "Private_Dirty": &dirty})
+	Fields(rollup, ":", 1<<10, map[string]*gc.Opt[int64]{"Pss": &r.pss, "Private_Clean": &clean, "Private_Dirty": &dirty})
 	if clean.Known() && dirty.Known() {
 		r.private = gc.Some(clean.Or(0) + dirty.Or(0))
 	}
@@ -140,7 +139,7 @@ func (r *Reader) ReadShares() {
 
 // findCgroup returns the cgroup that accounts for the memory of the process: of
 // version 1 if there is such a hierarchy for memory, otherwise of version 2.
-func (r *Reader) findCgroup() cgroup {
+func (r *MemoryReader) findCgroup() cgroup {
 	for _, h := range r.buf.Hierarchies(r.root, r.folder, "memory") {
 		names := version1
 		if h.V2 {
@@ -154,7 +153,7 @@ func (r *Reader) findCgroup() cgroup {
 }
 
 // limitedBy finds the lowest limit of a cgroup and its parents.
-func (r *Reader) limitedBy(h procfile.Hierarchy, files *files) (c cgroup) {
+func (r *MemoryReader) limitedBy(h Hierarchy, files *files) (c cgroup) {
 	for folder := range h.Folders() {
 		used := filepath.Join(folder, files.used)
 		if c.events == "" && r.buf.Number(used).Known() {
@@ -180,12 +179,12 @@ func Available() gc.Opt[int64] { return ofMachine("MemAvailable") }
 func Total() gc.Opt[int64] { return ofMachine("MemTotal") }
 
 func ofMachine(name string) (n gc.Opt[int64]) {
-	var r Reader
+	var r MemoryReader
 	r.borrow()
 	defer r.giveBack()
 	text, err := r.buf.Read("/proc/meminfo")
 	if err == nil {
-		procfile.Fields(text, ":", 1<<10, map[string]*gc.Opt[int64]{name: &n})
+		Fields(text, ":", 1<<10, map[string]*gc.Opt[int64]{name: &n})
 	}
 	return n
 }

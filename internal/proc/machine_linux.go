@@ -1,4 +1,4 @@
-package proccpu
+package proc
 
 import (
 	"bytes"
@@ -7,13 +7,12 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/procfile"
 )
 
 // tick is the unit of /proc/stat, USER_HZ, on all architectures that .NET runs on.
 const tick = 10 * time.Millisecond
 
-func (s *Scan) ofMachine(b *procfile.Buffer, root string) *machine {
+func (s *Scan) ofMachine(b *Buffer, root string) *machine {
 	if s.machine == nil {
 		s.machine = &machine{stalled: pressureOf(b, filepath.Join(root, "/proc/pressure/cpu"))}
 		s.machine.readTimes(b, root)
@@ -23,7 +22,7 @@ func (s *Scan) ofMachine(b *procfile.Buffer, root string) *machine {
 
 // readTimes reads the first line of /proc/stat: user, nice, system, idle, iowait, irq,
 // softirq, steal.
-func (m *machine) readTimes(b *procfile.Buffer, root string) {
+func (m *machine) readTimes(b *Buffer, root string) {
 	text, err := b.Read(filepath.Join(root, "/proc/stat"))
 	if err != nil {
 		return

@@ -1,18 +1,9 @@
-// Package procmem reads the system's figures on a process's memory: resident memory and
-// its parts, and the use and the limit of its cgroup.
-package procmem
+package proc
 
-import (
-	"errors"
+import "github.com/gctrail/gctrail/gc"
 
-	"github.com/gctrail/gctrail/gc"
-)
-
-// ErrUnsupported reports a system other than Linux.
-var ErrUnsupported = errors.New("the memory of processes is read on Linux only")
-
-// A Sample holds the figures of one reading. Sizes are in bytes.
-type Sample struct {
+// A MemorySample holds the figures of one reading. Sizes are in bytes.
+type MemorySample struct {
 	RSS, Anon, File, Shared, Swap gc.Opt[int64]
 	PSS, Private                  gc.Opt[int64] // of the latest ReadShares
 	Used, Limit                   gc.Opt[int64] // of the cgroup whose limit is the lowest

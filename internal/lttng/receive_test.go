@@ -1,4 +1,4 @@
-package lttnglive
+package lttng
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package lttngsession
+package lttng
 
 import (
 	"bytes"

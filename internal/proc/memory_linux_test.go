@@ -1,4 +1,4 @@
-package procmem
+package proc
 
 import (
 	"fmt"
@@ -27,8 +27,8 @@ func tree(t *testing.T, files map[string]string) string {
 
 const status = "Name:\tweb\nVmRSS:\t    2048 kB\nRssAnon:\t    1024 kB\nRssFile:\t     512 kB\nRssShmem:\t     4 kB\nVmSwap:\t       0 kB\n"
 
-// TestVersion2 reads a container whose pod has the lower limit.
-func TestVersion2(t *testing.T) {
+// TestMemoryVersion2 reads a container whose pod has the lower limit.
+func TestMemoryVersion2(t *testing.T) {
 	root := tree(t, map[string]string{
 		"proc/7/status":       status,
 		"proc/7/cgroup":       "0::/kubepods/pod1/box\n",
@@ -40,14 +40,14 @@ func TestVersion2(t *testing.T) {
 		"sys/fs/cgroup/kubepods/pod1/memory.max":         "8192\n",
 		"sys/fs/cgroup/kubepods/memory.max":              "99999\n",
 	})
-	check(t, root, Sample{
+	check(t, root, MemorySample{
 		RSS: gc.Some(int64(2 << 20)), Anon: gc.Some(int64(1 << 20)), File: gc.Some(int64(512 << 10)), Shared: gc.Some(int64(4 << 10)), Swap: gc.Some(int64(0)),
 		PSS: gc.Some(int64(1500 << 10)), Private: gc.Some(int64(1000 << 10)),
 		Used: gc.Some(int64(5000)), Limit: gc.Some(int64(8192)), OOMKills: gc.Some(int64(2)),
 	})
 }
 
-func TestVersion1(t *testing.T) {
+func TestMemoryVersion1(t *testing.T) {
 	root := tree(t, map[string]string{
 		"proc/7/status": status,
 		"proc/7/cgroup": "9:name=systemd:/\n4:cpu,memory:/docker/abc\n0::/\n",
@@ -56,15 +56,15 @@ func TestVersion1(t *testing.T) {
 		"sys/fs/cgroup/memory/docker/abc/memory.oom_control":    "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
 		"sys/fs/cgroup/memory/memory.limit_in_bytes":            "9223372036854771712\n",
 	})
-	check(t, root, Sample{
+	check(t, root, MemorySample{
 		RSS: gc.Some(int64(2 << 20)), Anon: gc.Some(int64(1 << 20)), File: gc.Some(int64(512 << 10)), Shared: gc.Some(int64(4 << 10)), Swap: gc.Some(int64(0)),
 		Used: gc.Some(int64(4000)), Limit: gc.Some(int64(6000)), OOMKills: gc.Some(int64(1)),
 	})
 }
 
-func check(t *testing.T, root string, want Sample) {
+func check(t *testing.T, root string, want MemorySample) {
 	t.Helper()
-	r := newReader(root, 7)
+	r := newMemoryReader(root, 7)
 	r.ReadShares()
 	got, err := r.Read(true)
 	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
@@ -81,22 +81,22 @@ func check(t *testing.T, root string, want Sample) {
 	}
 }
 
-// TestHostile reads files of which nothing can be used.
-func TestHostile(t *testing.T) {
+// TestMemoryHostile reads files of which nothing can be used.
+func TestMemoryHostile(t *testing.T) {
 	root := tree(t, map[string]string{
 		"proc/7/status":            "VmRSS:\nRssAnon: 99999999999999999999 kB\nRssFile:\t-5 kB\nVmSwap 7\n",
 		"proc/7/cgroup":            "nonsense\n0::/../../..\n4:memory:\n",
 		"sys/fs/cgroup/memory.max": "lots\n",
 	})
-	got, err := newReader(root, 7).Read(true)
-	if err == nil || fmt.Sprint(got) != fmt.Sprint(Sample{}) {
+	got, err := newMemoryReader(root, 7).Read(true)
+	if err == nil || fmt.Sprint(got) != fmt.Sprint(MemorySample{}) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
 
-// TestSelf reads the test's own memory.
-func TestSelf(t *testing.T) {
-	s, err := NewReader(os.Getpid()).Read(true)
+// TestMemorySelf reads the test's own memory.
+func TestMemorySelf(t *testing.T) {
+	s, err := NewMemoryReader(os.Getpid()).Read(true)
 	if err != nil {
 		t.Fatal(err)
 	}

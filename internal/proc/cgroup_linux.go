@@ -1,4 +1,4 @@
-package proccpu
+package proc
 
 import (
 	"bytes"
@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/procfile"
 )
 
 // findGroup returns the process's cgroup, or the parent with the lowest quota, because
 // that throttles the process first.
-func (r *Reader) findGroup(b *procfile.Buffer) group {
+func (r *ProcessorReader) findGroup(b *Buffer) group {
 	for _, h := range b.Hierarchies(r.root, r.folder, "cpu") {
 		var found group
 		for folder := range h.Folders() {
@@ -40,7 +39,7 @@ func (r *Reader) findGroup(b *procfile.Buffer) group {
 const maxQuota = math.MaxInt64 / int64(time.Microsecond)
 
 // quotaOf returns the quota of a cgroup; 0 if it has none.
-func quotaOf(b *procfile.Buffer, folder string, v2 bool) (quota, period time.Duration) {
+func quotaOf(b *Buffer, folder string, v2 bool) (quota, period time.Duration) {
 	n := [2]int64{b.Number(filepath.Join(folder, "cpu.cfs_quota_us")).Or(0), b.Number(filepath.Join(folder, "cpu.cfs_period_us")).Or(0)}
 	if v2 {
 		text, err := b.Read(filepath.Join(folder, "cpu.max"))
@@ -55,7 +54,7 @@ func quotaOf(b *procfile.Buffer, folder string, v2 bool) (quota, period time.Dur
 }
 
 // throttlingOf reads a cpu.stat. Version 1 counts nanoseconds.
-func throttlingOf(b *procfile.Buffer, path string, v2 bool) (t throttling) {
+func throttlingOf(b *Buffer, path string, v2 bool) (t throttling) {
 	text, err := b.Read(path)
 	if err != nil {
 		return t
@@ -65,15 +64,15 @@ func throttlingOf(b *procfile.Buffer, path string, v2 bool) (t throttling) {
 	if v2 {
 		unit, name = int64(time.Microsecond), "throttled_usec"
 	}
-	procfile.Fields(text, " ", 1, map[string]*gc.Opt[int64]{"nr_periods": &t.periods, "nr_throttled": &t.throttled})
-	procfile.Fields(text, " ", unit, map[string]*gc.Opt[int64]{name: &spent})
+	Fields(text, " ", 1, map[string]*gc.Opt[int64]{"nr_periods": &t.periods, "nr_throttled": &t.throttled})
+	Fields(text, " ", unit, map[string]*gc.Opt[int64]{name: &spent})
 	if n, known := spent.Get(); known {
 		t.time = gc.Some(time.Duration(n))
 	}
 	return t
 }
 
-func (s *Scan) throttling(b *procfile.Buffer, g *group) throttling {
+func (s *Scan) throttling(b *Buffer, g *group) throttling {
 	t, known := s.throttle[g.stat]
 	if !known {
 		if s.throttle == nil {
@@ -85,7 +84,7 @@ func (s *Scan) throttling(b *procfile.Buffer, g *group) throttling {
 	return t
 }
 
-func (s *Scan) stalled(b *procfile.Buffer, path string) gc.Opt[time.Duration] {
+func (s *Scan) stalled(b *Buffer, path string) gc.Opt[time.Duration] {
 	t, known := s.pressure[path]
 	if !known {
 		if s.pressure == nil {
@@ -98,7 +97,7 @@ func (s *Scan) stalled(b *procfile.Buffer, path string) gc.Opt[time.Duration] {
 }
 
 // pressureOf reads the total of the line "some avg10=… total=…", in microseconds.
-func pressureOf(b *procfile.Buffer, path string) gc.Opt[time.Duration] {
+func pressureOf(b *Buffer, path string) gc.Opt[time.Duration] {
 	text, err := b.Read(path)
 	if err != nil {
 		return gc.Opt[time.Duration]{}

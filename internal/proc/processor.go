@@ -1,20 +1,14 @@
-// Package proccpu reads the processor time of a process from the system: how long its
-// threads ran and waited, how often its cgroup's quota throttled it, and its limits.
-package proccpu
+package proc
 
 import (
-	"errors"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
 )
 
-// ErrUnsupported reports a system other than Linux.
-var ErrUnsupported = errors.New("the processor time of processes is read on Linux only")
-
-// A Sample holds the figures read at one time. They grow over the life of a Reader, so use
+// A ProcessorSample holds the figures read at one time. They grow over the life of a ProcessorReader, so use
 // their differences.
-type Sample struct {
+type ProcessorSample struct {
 	// Cost is the processor time that reading took.
 	Cost    time.Duration
 	Threads gc.Opt[int] // that the process has

@@ -1,4 +1,4 @@
-package proccpu
+package proc
 
 import (
 	"bytes"
@@ -11,12 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/procfile"
 )
 
-// A Reader reads the processor time of one process repeatedly. It is for use by one
+// A ProcessorReader reads the processor time of one process repeatedly. It is for use by one
 // goroutine.
-type Reader struct {
+type ProcessorReader struct {
 	root    string // where /proc and /sys lie; empty but in tests
 	folder  string // of the process in /proc
 	group   group
@@ -56,22 +55,22 @@ type throttling struct {
 	time               gc.Opt[time.Duration]
 }
 
-// NewReader returns a Reader of the process with a PID.
-func NewReader(pid int) *Reader { return newReader("", pid) }
+// NewProcessorReader returns a ProcessorReader of the process with a PID.
+func NewProcessorReader(pid int) *ProcessorReader { return newProcessorReader("", pid) }
 
-func newReader(root string, pid int) *Reader {
-	return &Reader{root: root, folder: filepath.Join(root, "/proc", strconv.Itoa(pid)), threads: map[string]*thread{}}
+func newProcessorReader(root string, pid int) *ProcessorReader {
+	return &ProcessorReader{root: root, folder: filepath.Join(root, "/proc", strconv.Itoa(pid)), threads: map[string]*thread{}}
 }
 
 // Read reads the counters now. It returns an error if the process has ended or may not be
 // read. Call Limits before, which finds the cgroup whose counters Read reads.
-func (r *Reader) Read(scan *Scan) (Sample, error) {
+func (r *ProcessorReader) Read(scan *Scan) (ProcessorSample, error) {
 	runtime.LockOSThread() // whose time is read
 	defer runtime.UnlockOSThread()
 	began := threadTime()
-	b := procfile.Borrow()
+	b := Borrow()
 	defer b.GiveBack()
-	var s Sample
+	var s ProcessorSample
 	if err := r.readThreads(b, &s); err != nil {
 		return s, err
 	}
@@ -94,7 +93,7 @@ func threadTime() time.Duration {
 }
 
 // readThreads adds up how long the process's threads ran and waited since the last round.
-func (r *Reader) readThreads(b *procfile.Buffer, s *Sample) error {
+func (r *ProcessorReader) readThreads(b *Buffer, s *ProcessorSample) error {
 	folder, err := os.Open(filepath.Join(r.folder, "task"))
 	if err != nil {
 		return err
@@ -134,7 +133,7 @@ func (r *Reader) readThreads(b *procfile.Buffer, s *Sample) error {
 
 // advance adds how long a thread ran and waited since it was read last: all of its time if
 // the thread, or another one with its id, began after that.
-func (r *Reader) advance(name string, run, wait int64) {
+func (r *ProcessorReader) advance(name string, run, wait int64) {
 	t := r.threads[name]
 	if t == nil {
 		t = new(thread)

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package proc
+
+// A ProcessorReader reads the processor time of one process on Linux; here it reads nothing.
+type ProcessorReader struct{}
+
+// NewProcessorReader returns a ProcessorReader of the process with a PID.
+func NewProcessorReader(int) *ProcessorReader { return new(ProcessorReader) }
+
+// Limits returns no limits.
+func (*ProcessorReader) Limits() Limits { return Limits{} }
+
+// Read returns ErrUnsupported.
+func (*ProcessorReader) Read(*Scan) (ProcessorSample, error) {
+	return ProcessorSample{}, ErrUnsupported
+}
+
+// A Scan is empty.
+type Scan struct{}

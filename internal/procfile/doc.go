@@ -1,3 +1,0 @@
-// Package procfile reads small files of /proc and /sys with few system calls, and finds
-// the cgroups of processes.
-package procfile
