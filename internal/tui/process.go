@@ -125,7 +125,7 @@ var facts = []fact{
 	{"process", 16, true, 0, func(c *watch.Collection) string { return c.Process.Name }},
 	{"pid", 7, false, 6, func(c *watch.Collection) string { return processID(c.Process.PID, c.Process.InnerPID) }},
 	{"GC", 6, false, 5, func(c *watch.Collection) string { return strconv.Itoa(int(c.Number)) }},
-	{"what", 15, true, 0, what},
+	{"what", 15, true, 0, generationAndKind},
 	{"reason", 22, true, 3, func(c *watch.Collection) string {
 		return optional(c.Reason, func(r clr.GCReason) string { return r.String() })
 	}},
@@ -148,8 +148,8 @@ func allocating(p *watch.Process, format func(int64) string) string {
 // certaintyMarks are the marks of gctrail gcs: a lower bound, an estimate.
 var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
-// what returns the generation and the kind of a collection, in words.
-func what(c *watch.Collection) string {
+// generationAndKind returns the generation and the kind of a collection, in words.
+func generationAndKind(c *watch.Collection) string {
 	text := optional(c.Generation, func(n int) string { return "gen" + strconv.Itoa(n) })
 	if c.Kind != gc.KindUnknown {
 		text += " " + c.Kind.String()
