@@ -13,6 +13,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/nettrace"
 )
@@ -206,22 +207,27 @@ func (f *follower) read(ctx context.Context, session *diag.Session) {
 	}()
 	reading, done := context.WithCancel(ctx)
 	defer done()
-	r := nettrace.NewReader(f.input(reading, session), nettrace.Options{Want: f.wants, Idle: idle})
-	src := &phased{Reader: r, wanted: f.opts.Phases}
 	m := gc.Model{Live: true, PerHeap: f.opts.PerHeap}
+	var models []pass.Model
+	var phases []*background.Collection // ended, not yet yielded
+	if f.opts.Phases {
+		models = append(models, &background.Model{Done: func(c *background.Collection) { phases = append(phases, c) }})
+	}
+	r := nettrace.NewReader(f.input(reading, session), nettrace.Options{Want: pass.Wants(append(models, &m)...), Idle: idle})
 	var failed error
-	for c, err := range m.Collections(src) {
+	for c, err := range m.Collections(r, models...) {
 		if err != nil {
 			failed = err
 			break
 		}
 		c.Process = f.identify(c.Process)
-		f.out.push(&Update{Kind: Collected, Process: f.process, Collection: c, Start: r.Info().Start, Phases: src.take(), Lost: r.Loss().Events, Late: r.Loss().Late})
+		f.out.push(&Update{Kind: Collected, Process: f.process, Collection: c, Start: r.Info().Start, Phases: phases, Lost: r.Loss().Events, Late: r.Loss().Late})
+		phases = nil
 	}
 	if failed == nil && r.Loss().Truncated {
 		failed = ErrTruncated
 	}
-	f.out.push(&Update{Kind: Ended, Process: f.process, Phases: src.take(), Lost: r.Loss().Events, Late: r.Loss().Late, Err: failed})
+	f.out.push(&Update{Kind: Ended, Process: f.process, Phases: phases, Lost: r.Loss().Events, Late: r.Loss().Late, Err: failed})
 }
 
 // dismiss has the runtime end the trace. A runtime that does not is left.

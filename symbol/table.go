@@ -28,7 +28,6 @@ const maxPrecompiled = 64 << 10
 type Table struct {
 	sorting sync.Mutex // guards the order of methods and images while addresses are resolved
 
-	takes   map[*trace.Descriptor]take
 	desc    *trace.Descriptor // of the last event
 	take    take              // its handler
 	byPID   map[uint64]*process
@@ -73,7 +72,7 @@ type method struct {
 type take func(*Table, *trace.Event)
 
 // takes has the handlers of the runtime's events.
-var takes = map[clr.Kind]take{
+var takes = [clr.NumKinds]take{
 	clr.KindMethodLoadVerbose:    func(t *Table, ev *trace.Event) { t.method(ev, ev.Time(), never) },
 	clr.KindMethodUnloadVerbose:  func(t *Table, ev *trace.Event) { t.method(ev, always, ev.Time()) },
 	clr.KindMethodDCStartVerbose: func(t *Table, ev *trace.Event) { t.method(ev, always, never) },
@@ -108,7 +107,7 @@ func Wants(d *trace.Descriptor) bool { return takeOf(d) != nil }
 // Feed processes one event. Events that the table does not want are skipped.
 func (t *Table) Feed(ev *trace.Event) {
 	if ev.Desc != t.desc {
-		t.desc, t.take = ev.Desc, t.find(ev.Desc)
+		t.desc, t.take = ev.Desc, takeOf(ev.Desc)
 	}
 	switch {
 	case t.take == nil:
@@ -122,18 +121,6 @@ func (t *Table) Feed(ev *trace.Event) {
 // lacksRoom reports whether the table has no room for another process.
 func (t *Table) lacksRoom(pid uint64) bool {
 	return len(t.byPID) >= maxProcesses && t.byPID[pid] == nil
-}
-
-func (t *Table) find(d *trace.Descriptor) take {
-	f, known := t.takes[d]
-	if !known {
-		f = takeOf(d)
-		if t.takes == nil {
-			t.takes = make(map[*trace.Descriptor]take)
-		}
-		t.takes[d] = f
-	}
-	return f
 }
 
 // Methods returns the number of methods in the table. Without any, no managed

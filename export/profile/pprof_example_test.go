@@ -2,6 +2,7 @@ package profile_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log"
 
@@ -11,31 +12,25 @@ import (
 	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/symbol"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // This writes a profile for go tool pprof: gzip, as it expects.
 func ExampleWritePprof() {
-	in, err := open.File("../../testdata/net10-wks-stacks.nettrace.gz", open.Options{
-		Stacks: true,
-		Want:   func(d *trace.Descriptor) bool { return gc.Wants(d) || alloc.Wants(d) || symbol.Wants(d) },
-	})
+	var methods symbol.Table
+	stacks := symbol.NewStacks(&methods)
+	model := alloc.Model{Stacks: stacks}
+	models := []pass.Model{pass.Raw(symbol.Wants, methods.Feed), &model}
+	in, err := open.File("../../testdata/net10-wks-stacks.nettrace.gz", open.Options{Stacks: true, Want: pass.Wants(models...)})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer in.Close()
 
-	var methods symbol.Table
-	stacks := symbol.NewStacks(&methods)
-	model := alloc.Model{Stacks: stacks}
-	for ev, err := range in.Source.Events() {
-		if err != nil {
-			log.Panic(err)
-		}
-		methods.Feed(ev)
-		model.Feed(ev)
+	if err := pass.Run(context.Background(), in.Source, models...); err != nil {
+		log.Panic(err)
 	}
 	info := in.Source.Info()
 	allocations := []*export.Allocations{{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
@@ -22,13 +23,14 @@ func tick(name string, kind clr.AllocationKind, amount, size uint64) *clr.GCAllo
 func TestTicks(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
 	var m Model
+	mPass := pass.New(&m)
 	for range 60 {
-		m.Feed(maker.At(0, tick("A", clr.AllocationKindSmall, 102_500, 24)))
+		mPass.Feed(maker.At(0, tick("A", clr.AllocationKindSmall, 102_500, 24)))
 	}
 	for range 40 {
-		m.Feed(maker.At(0, tick("B", clr.AllocationKindSmall, 102_500, 24)))
+		mPass.Feed(maker.At(0, tick("B", clr.AllocationKindSmall, 102_500, 24)))
 	}
-	m.Feed(maker.At(0, tick("A", clr.AllocationKindLarge, 1_000_000, 1_000_000)))
+	mPass.Feed(maker.At(0, tick("A", clr.AllocationKindLarge, 1_000_000, 1_000_000)))
 	rows := m.Rows(7, Tick, ByType)
 	if len(rows) != 3 {
 		t.Fatalf("%d rows, expected 3: %+v", len(rows), rows)
@@ -63,7 +65,8 @@ func TestTickWithoutType(t *testing.T) {
 	d.Version = 1
 	ev.Desc, ev.Payload = &d, tick("A", clr.AllocationKindSmall, 102_500, 24).Append(nil, 1, 8)
 	var m Model
-	m.Feed(ev)
+	mPass := pass.New(&m)
+	mPass.Feed(ev)
 	rows := m.Rows(7, Tick, ByType)
 	if len(rows) != 1 || rows[0].Type != "" || rows[0].Bytes != 102_500 {
 		t.Errorf("rows %+v", rows)
@@ -86,10 +89,11 @@ func TestSampledIntervals(t *testing.T) {
 		maker := eventtest.Maker{PID: 7}
 		var m Model
 		var all int64
+		mPass := pass.New(&m)
 		for _, typ := range types {
 			p := 1 - math.Pow(1-1.0/interval, float64(typ.size))
 			for range binomial(rng, typ.count, p) {
-				m.Feed(maker.At(0, &clr.AllocationSampled{TypeID: 1, TypeName: clr.NewUTF16(typ.name), ObjectSize: uint64(typ.size)}))
+				mPass.Feed(maker.At(0, &clr.AllocationSampled{TypeID: 1, TypeName: clr.NewUTF16(typ.name), ObjectSize: uint64(typ.size)}))
 			}
 			all += int64(typ.size) * int64(typ.count)
 		}
@@ -143,7 +147,8 @@ func TestSampledObjects(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
 	var types symbol.Types
 	m := Model{Types: &types}
-	m.Feed(maker.At(0, &clr.GCSampledObjectAllocationHigh{TypeID: 9, ObjectCountForTypeSample: 3, TotalSizeForTypeSample: 72}))
+	mPass := pass.New(&m)
+	mPass.Feed(maker.At(0, &clr.GCSampledObjectAllocationHigh{TypeID: 9, ObjectCountForTypeSample: 3, TotalSizeForTypeSample: 72}))
 	types.Feed(maker.At(1, &clr.BulkType{Count: 1, Values: []clr.BulkTypeValue{{TypeID: 9, Name: clr.NewUTF16("N.T")}}}))
 	rows := m.Rows(7, Object, ByType)
 	if len(rows) != 1 || rows[0].Type != "N.T" || rows[0].Samples != 3 || rows[0].Bytes != 72 || rows[0].Low != 72 || !rows[0].Open {
@@ -157,11 +162,12 @@ func TestBest(t *testing.T) {
 	if got := m.BestSource(7); got != SourceUnknown {
 		t.Errorf("nothing: %v", got)
 	}
-	m.Feed(maker.At(0, tick("A", clr.AllocationKindSmall, 102_500, 24)))
+	mPass := pass.New(&m)
+	mPass.Feed(maker.At(0, tick("A", clr.AllocationKindSmall, 102_500, 24)))
 	if got := m.BestSource(7); got != Tick {
 		t.Errorf("ticks: %v", got)
 	}
-	m.Feed(maker.At(0, &clr.AllocationSampled{ObjectSize: 24}))
+	mPass.Feed(maker.At(0, &clr.AllocationSampled{ObjectSize: 24}))
 	if got := m.BestSource(7); got != Sampled {
 		t.Errorf("both: %v", got)
 	}
@@ -171,7 +177,10 @@ func TestByStackAndMethod(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
 	var table symbol.Table
 	m := Model{Stacks: symbol.NewStacks(&table)}
-	feed := func(stack ...uint64) { m.Feed(maker.At(0, tick("A", clr.AllocationKindSmall, 102_500, 24), stack...)) }
+	mPass := pass.New(&m)
+	feed := func(stack ...uint64) {
+		mPass.Feed(maker.At(0, tick("A", clr.AllocationKindSmall, 102_500, 24), stack...))
+	}
 	feed(0x1000, 0x2000)
 	feed(0x1004, 0x2008) // the same methods
 	feed(0x2000)
@@ -202,9 +211,10 @@ func TestBounded(t *testing.T) {
 	m := Model{Stacks: symbol.NewStacks(&table)}
 	const n = maxRows + 1000
 	e := tick("", clr.AllocationKindSmall, 1, 0)
+	mPass := pass.New(&m)
 	for i := range uint64(n) {
 		e.TypeID = i % (2 * maxTypes)
-		m.Feed(maker.At(0, e, i<<8))
+		mPass.Feed(maker.At(0, e, i<<8))
 	}
 	if len(m.rows) > maxRows+maxTypes || m.types > maxTypes {
 		t.Errorf("%d rows and %d types are kept", len(m.rows), m.types)
@@ -228,11 +238,12 @@ func FuzzFeed(f *testing.F) {
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		maker := eventtest.Maker{PID: 7}
 		var m Model
+		mPass := pass.New(&m)
 		for _, like := range []clr.Event{&clr.GCAllocationTick{}, &clr.AllocationSampled{}, &clr.GCSampledObjectAllocationLow{}} {
 			ev := maker.At(0, like)
 			ev.Payload = payload
-			m.Feed(ev)
-			m.Feed(ev)
+			mPass.Feed(ev)
+			mPass.Feed(ev)
 		}
 		for _, total := range m.Totals() {
 			for _, r := range m.Rows(total.PID, total.Source, ByType) {
@@ -250,8 +261,9 @@ func TestFeedAllocates(t *testing.T) {
 	var table symbol.Table
 	m := Model{Stacks: symbol.NewStacks(&table)}
 	ev := maker.At(0, tick("A", clr.AllocationKindSmall, 102_500, 24), 1, 2, 3)
-	feed := func(ev *trace.Event) func() { return func() { m.Feed(ev) } }
-	m.Feed(ev)
+	mPass := pass.New(&m)
+	feed := func(ev *trace.Event) func() { return func() { mPass.Feed(ev) } }
+	mPass.Feed(ev)
 	if n := testing.AllocsPerRun(100, feed(ev)); n != 0 {
 		t.Errorf("%v allocations an event", n)
 	}
@@ -262,13 +274,14 @@ func TestFeedAllocates(t *testing.T) {
 func TestLargeBelow(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
 	m := Model{LargeLimits: []uint64{200_000, 500_000}}
-	m.Feed(maker.At(0, tick("A", clr.AllocationKindSmall, 150_000, 150_000)))
-	m.Feed(maker.At(0, tick("A", clr.AllocationKindLarge, 150_000, 0)))
+	mPass := pass.New(&m)
+	mPass.Feed(maker.At(0, tick("A", clr.AllocationKindSmall, 150_000, 150_000)))
+	mPass.Feed(maker.At(0, tick("A", clr.AllocationKindLarge, 150_000, 0)))
 	if got := m.LargeBelow(7, Tick); got != nil {
 		t.Errorf("without sizes of large objects: %v", got)
 	}
-	m.Feed(maker.At(0, tick("A", clr.AllocationKindLarge, 199_999, 199_999)))
-	m.Feed(maker.At(0, tick("B", clr.AllocationKindLarge, 600_001, 200_000)))
+	mPass.Feed(maker.At(0, tick("A", clr.AllocationKindLarge, 199_999, 199_999)))
+	mPass.Feed(maker.At(0, tick("B", clr.AllocationKindLarge, 600_001, 200_000)))
 	if got := m.LargeBelow(7, Tick); len(got) != 2 || math.Abs(got[0]-24.999875) > 1e-9 || got[1] != 100 {
 		t.Errorf("%v %% below the limits, expected 25 and 100", got)
 	}
@@ -285,10 +298,11 @@ func TestTakeBefore(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	model := Model{KeepStarts: true}
 	sampled := &clr.AllocationSampled{ObjectSize: 1 << 40} // certain to be sampled
+	modelPass := pass.New(&model)
 	for number := range uint32(3) {
-		model.Feed(m.At(0, &clr.GCStart{Count: number}))
-		model.Feed(m.At(0, tick("A", clr.AllocationKindSmall, 100_000, 24)))
-		model.Feed(m.At(0, sampled))
+		modelPass.Feed(m.At(0, &clr.GCStart{Count: number}))
+		modelPass.Feed(m.At(0, tick("A", clr.AllocationKindSmall, 100_000, 24)))
+		modelPass.Feed(m.At(0, sampled))
 	}
 	for number := range uint32(3) {
 		got, known := model.TakeBefore(7, number)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/symbol"
@@ -28,10 +29,11 @@ func TestDistinctStacks(t *testing.T) {
 	}
 	e := tick("A", clr.AllocationKindSmall, amount, 24)
 	before := liveBytes()
+	mPass := pass.New(&m)
 	for i := range n {
 		// The digits of i in base 256, outermost first, so that stacks share few frames.
 		digit := func(k uint) uint64 { return uint64(k)<<16 | i>>(8*k)&0xff }
-		m.Feed(maker.At(0, e, 0x900000, digit(3), digit(2), digit(1), digit(0)))
+		mPass.Feed(maker.At(0, e, 0x900000, digit(3), digit(2), digit(1), digit(0)))
 	}
 	const bound = 100 << 20
 	if grown := int64(liveBytes()) - int64(before); grown > bound {

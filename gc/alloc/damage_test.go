@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventtest"
 )
 
@@ -29,8 +30,9 @@ func TestImpossibleTicks(t *testing.T) {
 		var m Model
 		maker := eventtest.Maker{PID: 1, TID: 1}
 		sound := tick(func(*clr.GCAllocationTick) {})
-		m.Feed(maker.At(0, &sound))
-		m.Feed(maker.At(1, &v))
+		mPass := pass.New(&m)
+		mPass.Feed(maker.At(0, &sound))
+		mPass.Feed(maker.At(1, &v))
 		totals := m.Totals()
 		if len(totals) != 1 || totals[0].Bytes != amount || m.Rejected() != 1 {
 			t.Errorf("%s: %+v, %d rejected", name, totals, m.Rejected())

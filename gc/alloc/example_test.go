@@ -1,35 +1,30 @@
 package alloc_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/symbol"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // This finds the types that a program allocates most of, and the method that
 // allocates most.
 func Example() {
-	in, err := open.File("../../testdata/net10-wks-stacks.nettrace.gz", open.Options{
-		Stacks: true,
-		Want:   func(d *trace.Descriptor) bool { return alloc.Wants(d) || symbol.Wants(d) },
-	})
+	var table symbol.Table
+	model := alloc.Model{Stacks: symbol.NewStacks(&table)}
+	models := []pass.Model{pass.Raw(symbol.Wants, table.Feed), &model}
+	in, err := open.File("../../testdata/net10-wks-stacks.nettrace.gz", open.Options{Stacks: true, Want: pass.Wants(models...)})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer in.Close()
 
-	var table symbol.Table
-	model := alloc.Model{Stacks: symbol.NewStacks(&table)}
-	for ev, err := range in.Source.Events() {
-		if err != nil {
-			log.Panic(err)
-		}
-		table.Feed(ev)
-		model.Feed(ev)
+	if err := pass.Run(context.Background(), in.Source, models...); err != nil {
+		log.Panic(err)
 	}
 	pid := in.Source.Info().PID
 	for _, row := range model.Rows(pid, alloc.Tick, alloc.ByType)[:3] {

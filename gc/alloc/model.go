@@ -6,17 +6,16 @@ import (
 	"slices"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/symbol"
-	"github.com/gctrail/gctrail/trace"
 )
 
-// The bounds of a Model. Samples beyond them are summed up without their stack, their
-// type or their process.
+// The bounds of a Model. Samples beyond them are summed up without their stack or their
+// type.
 const (
-	maxRows      = 1 << 18
-	maxTypes     = 1 << 16
-	maxProcesses = 1024 // as gc distinguishes
+	maxRows  = 1 << 18
+	maxTypes = 1 << 16
 )
 
 // interval is the number of bytes after which a tick comes, and the inverse of
@@ -75,8 +74,8 @@ func heapOf(k clr.AllocationKind) Heap {
 type Model struct {
 	// Stacks, if not nil, distinguishes allocations by stack.
 	Stacks *symbol.Stacks
-	// Types, if not nil, names the types that events identify only by number.
-	// The caller must feed it.
+	// Types, if not nil, names the types that events identify only by number. It must be
+	// fed with the trace's events.
 	Types *symbol.Types
 	// LargeLimits are up to eight sizes in bytes, in ascending order, below which
 	// LargeBelow counts objects. They must be set before the first event.
@@ -88,23 +87,12 @@ type Model struct {
 	// TakeBefore. It must be set before the first event.
 	KeepStarts bool
 
-	kinds     map[*trace.Descriptor]clr.Kind
-	desc      *trace.Descriptor // of the last event
-	kind      clr.Kind          // and its kind
-	processes []*process
-	byPID     map[uint64]*process
-	last      *process
+	processes pass.Table[process]
 	rows      map[key]*sum
 	types     int // of all processes
 	timeline  timeline
 	rejected  int
 	starts    map[start]BySource
-	decoded   struct {
-		start   clr.GCStart
-		tick    clr.GCAllocationTick
-		sampled clr.AllocationSampled
-		object  clr.GCSampledObjectAllocationHigh
-	}
 }
 
 // A process has the types of one process.
@@ -148,69 +136,43 @@ type key struct {
 	heap         Heap
 }
 
-// Wants reports whether a Model reads events of a kind.
-func Wants(d *trace.Descriptor) bool { return sourceOf(clr.KindOf(d.Provider, d.ID)) != SourceUnknown }
-
-func sourceOf(k clr.Kind) Source {
-	switch k {
-	case clr.KindGCAllocationTick:
-		return Tick
-	case clr.KindAllocationSampled:
-		return Sampled
-	case clr.KindGCSampledObjectAllocationHigh, clr.KindGCSampledObjectAllocationLow:
-		return Object
+// Kinds returns the kinds of events that the model reads.
+func (m *Model) Kinds() []clr.Kind {
+	kinds := []clr.Kind{clr.KindGCAllocationTick, clr.KindAllocationSampled, clr.KindGCSampledObjectAllocationHigh, clr.KindGCSampledObjectAllocationLow}
+	if m.KeepStarts {
+		kinds = append(kinds, clr.KindGCStart)
 	}
-	return SourceUnknown
+	return kinds
 }
 
-// Feed processes one event. Events that the model does not want, and payloads
-// that are too short, are skipped.
-func (m *Model) Feed(ev *trace.Event) {
-	if ev.Desc != m.desc {
-		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
-	}
-	switch m.kind {
+// Event processes one event. Payloads that are too short are skipped.
+func (m *Model) Event(e *pass.Event) {
+	p := m.process(e.Process)
+	switch e.Kind {
 	case clr.KindGCAllocationTick:
-		m.tick(ev)
+		m.tick(p, e)
 	case clr.KindAllocationSampled:
-		m.sampled(ev)
+		m.sampled(p, e)
 	case clr.KindGCSampledObjectAllocationHigh, clr.KindGCSampledObjectAllocationLow:
-		m.object(ev)
+		m.object(p, e)
 	case clr.KindGCStart:
-		if m.KeepStarts {
-			m.started(ev)
-		}
+		m.started(p, e)
 	}
-}
-
-func (m *Model) kindOf(d *trace.Descriptor) clr.Kind {
-	k, known := m.kinds[d]
-	if !known {
-		k = clr.KindOf(d.Provider, d.ID)
-		if m.kinds == nil {
-			m.kinds = make(map[*trace.Descriptor]clr.Kind)
-			m.byPID = make(map[uint64]*process)
-			m.rows = make(map[key]*sum)
-		}
-		m.kinds[d] = k
-	}
-	return k
 }
 
 // tick counts the amount for the type of the object that crossed the line. Of
 // an object as large as the interval, its size is known and not a sample.
-func (m *Model) tick(ev *trace.Event) {
-	v := &m.decoded.tick
-	version := clr.VersionOf(m.kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
-	if v.Decode(version, ev.Payload, ev.PointerSize) != nil {
+func (m *Model) tick(p *process, e *pass.Event) {
+	v, ok := pass.Decode[clr.GCAllocationTick](e)
+	if !ok {
 		return
 	}
-	if !v.Possible(version) {
+	if !v.Possible(e.Version) {
 		m.rejected++
 		return
 	}
 	amount := v.AllocationAmount64
-	if version < 2 {
+	if e.Version < 2 {
 		amount = uint64(v.AllocationAmount)
 	}
 	s := sum{samples: 1, bytes: float64(amount)}
@@ -221,34 +183,34 @@ func (m *Model) tick(ev *trace.Event) {
 		s.certain = min(s.bytes, float64(v.ObjectSize))
 	}
 	s.squares = (s.bytes - s.certain) * (s.bytes - s.certain)
-	m.add(ev, Tick, heapOf(v.AllocationKind), v.TypeName, v.TypeID, s)
-	m.addLarge(ev.PID, Tick, heapOf(v.AllocationKind), v.ObjectSize, s.bytes)
+	m.add(p, e, Tick, heapOf(v.AllocationKind), v.TypeName, v.TypeID, s)
+	m.addLarge(p, Tick, heapOf(v.AllocationKind), v.ObjectSize, s.bytes)
 }
 
 // sampled counts an object's bytes divided by the probability that one of them
 // is sampled.
-func (m *Model) sampled(ev *trace.Event) {
-	v := &m.decoded.sampled
-	if v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil {
+func (m *Model) sampled(p *process, e *pass.Event) {
+	v, ok := pass.Decode[clr.AllocationSampled](e)
+	if !ok {
 		return
 	}
 	if v.ObjectSize >= clr.MaxSize {
 		m.rejected++
 		return
 	}
-	p := -math.Expm1(float64(v.ObjectSize) * math.Log1p(-1.0/interval))
-	if p <= 0 {
+	chance := -math.Expm1(float64(v.ObjectSize) * math.Log1p(-1.0/interval))
+	if chance <= 0 {
 		return
 	}
-	bytes := float64(v.ObjectSize) / p
-	m.add(ev, Sampled, heapOf(v.AllocationKind), v.TypeName, v.TypeID, sum{samples: 1, bytes: bytes, squares: bytes * bytes * (1 - p), objects: 1 / p})
-	m.addLarge(ev.PID, Sampled, heapOf(v.AllocationKind), v.ObjectSize, bytes)
+	bytes := float64(v.ObjectSize) / chance
+	m.add(p, e, Sampled, heapOf(v.AllocationKind), v.TypeName, v.TypeID, sum{samples: 1, bytes: bytes, squares: bytes * bytes * (1 - chance), objects: 1 / chance})
+	m.addLarge(p, Sampled, heapOf(v.AllocationKind), v.ObjectSize, bytes)
 }
 
 // object counts the bytes of all objects of a type since its last event.
-func (m *Model) object(ev *trace.Event) {
-	v := &m.decoded.object
-	if v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil {
+func (m *Model) object(p *process, e *pass.Event) {
+	v, ok := pass.Decode[clr.GCSampledObjectAllocationHigh](e) // Low has the same fields
+	if !ok {
 		return
 	}
 	if v.TotalSizeForTypeSample >= clr.MaxSize {
@@ -257,18 +219,20 @@ func (m *Model) object(ev *trace.Event) {
 	}
 	bytes := float64(v.TotalSizeForTypeSample)
 	count := int64(v.ObjectCountForTypeSample)
-	m.add(ev, Object, HeapUnknown, nil, v.TypeID, sum{samples: count, bytes: bytes, certain: bytes, objects: float64(count)})
+	m.add(p, e, Object, HeapUnknown, nil, v.TypeID, sum{samples: count, bytes: bytes, certain: bytes, objects: float64(count)})
 }
 
-func (m *Model) add(ev *trace.Event, source Source, heap Heap, name clr.UTF16, id uint64, s sum) {
-	p := m.process(ev.PID)
+func (m *Model) add(p *process, e *pass.Event, source Source, heap Heap, name clr.UTF16, id uint64, s sum) {
 	k := key{process: p.index, source: source, heap: heap, typ: m.typ(p, name, id)}
 	if m.Stacks != nil {
-		k.stack = m.Stacks.Intern(ev)
+		k.stack = m.Stacks.Intern(e.Event)
 	}
 	p.totals[source][heap].add(&s)
 	of := m.rows[k]
 	if of == nil {
+		if m.rows == nil {
+			m.rows = make(map[key]*sum)
+		}
 		if len(m.rows) >= maxRows {
 			k.stack = symbol.OtherStacks
 			of = m.rows[k]
@@ -280,17 +244,17 @@ func (m *Model) add(ev *trace.Event, source Source, heap Heap, name clr.UTF16, i
 	}
 	of.add(&s)
 	if m.KeepTimes {
-		m.timeline.add(ev.Time(), k, &s)
+		m.timeline.add(e.Time, k, &s)
 	}
 }
 
 // addLarge adds a sample's bytes if its object is in the LOH and its size is known. Ticks
 // have it from .NET 5 on.
-func (m *Model) addLarge(pid uint64, source Source, heap Heap, size uint64, bytes float64) {
+func (m *Model) addLarge(p *process, source Source, heap Heap, size uint64, bytes float64) {
 	if heap != Large || size == 0 {
 		return
 	}
-	large := &m.process(pid).large[source]
+	large := &p.large[source]
 	large.all += bytes
 	for i, limit := range m.LargeLimits[:min(len(m.LargeLimits), maxLimits)] {
 		if size < limit {
@@ -303,7 +267,7 @@ func (m *Model) addLarge(pid uint64, source Source, heap Heap, size uint64, byte
 // process pid allocated in the LOH in objects smaller than it; nil if source has no sizes
 // of large objects.
 func (m *Model) LargeBelow(pid uint64, source Source) []float64 {
-	p := m.byPID[pid]
+	p := m.find(pid)
 	if p == nil || p.large[source].all <= 0 {
 		return nil
 	}
@@ -314,24 +278,20 @@ func (m *Model) LargeBelow(pid uint64, source Source) []float64 {
 	return shares
 }
 
-func (m *Model) process(pid uint64) *process {
-	if m.last != nil && m.last.pid == pid {
-		return m.last
-	}
-	p := m.byPID[pid]
-	if p == nil && len(m.processes) >= maxProcesses && pid != trace.UnknownID {
-		return m.process(trace.UnknownID)
-	}
-	if p == nil {
-		p = &process{
-			pid: pid, index: uint32(len(m.processes)),
+func (m *Model) process(of *pass.Process) *process {
+	p, isNew := m.processes.At(of.Index)
+	if isNew {
+		*p = process{
+			pid: of.PID, index: uint32(of.Index),
 			names: make(map[string]uint32), ids: make(map[uint64]uint32), types: make([]typeName, firstType),
 		}
-		m.byPID[pid] = p
-		m.processes = append(m.processes, p)
 	}
-	m.last = p
 	return p
+}
+
+// find returns the process with a PID, nil if it has no events.
+func (m *Model) find(pid uint64) *process {
+	return m.processes.Find(func(p *process) bool { return p.pid == pid })
 }
 
 // typ returns the index of a type, by its name or else its number.
@@ -377,7 +337,7 @@ type Total struct {
 // Totals returns the sums of each process by each source that it has, by PID.
 func (m *Model) Totals() []Total {
 	var totals []Total
-	for _, p := range m.processes {
+	for p := range m.processes.All() {
 		for source := range p.totals {
 			if s := p.total(Source(source)); s.samples > 0 {
 				totals = append(totals, Total{p.pid, Source(source), s.samples, s.whole(Source(source))})
@@ -400,7 +360,7 @@ func (p *process) total(source Source) sum {
 // none. AllocationSampled comes first, because its estimates are unbiased, then
 // ticks, whose amounts are complete.
 func (m *Model) BestSource(pid uint64) Source {
-	p := m.byPID[pid]
+	p := m.find(pid)
 	if p == nil {
 		return SourceUnknown
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // Ticks of real programs add up to what GC.GetTotalAllocatedBytes returned at
@@ -34,23 +34,17 @@ func TestTicksAgreeWithTheRuntime(t *testing.T) {
 		if _, err := os.Stat(name + ".nettrace.gz"); err != nil || allocated == 0 {
 			continue
 		}
-		started := func(d *trace.Descriptor) bool { return clr.KindOf(d.Provider, d.ID) == clr.KindGCStart }
-		in, err := open.File(name+".nettrace.gz", open.Options{Want: func(d *trace.Descriptor) bool { return alloc.Wants(d) || started(d) }})
+		var m alloc.Model
+		var starts starts
+		in, err := open.File(name+".nettrace.gz", open.Options{Want: pass.Wants(&m, &starts)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer in.Close()
-		var m alloc.Model
-		collections := int64(0)
-		for ev, err := range in.Source.Events() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			m.Feed(ev)
-			if started(ev.Desc) {
-				collections++
-			}
+		if err := pass.Run(t.Context(), in.Source, &m, &starts); err != nil {
+			t.Fatal(err)
 		}
+		collections := int64(starts)
 		loss := in.Source.Loss()
 		lossy := loss.Events > 0 || loss.Truncated || loss.Damaged > 0
 		for _, total := range m.Totals() {
@@ -71,6 +65,12 @@ func TestTicksAgreeWithTheRuntime(t *testing.T) {
 		t.Errorf("%d traces were compared, expected at least 5", compared)
 	}
 }
+
+// starts counts collections.
+type starts int64
+
+func (*starts) Kinds() []clr.Kind   { return []clr.Kind{clr.KindGCStart} }
+func (s *starts) Event(*pass.Event) { *s++ }
 
 // readTruth returns the program's own count, zero if unknown.
 func readTruth(t *testing.T, path string) int64 {

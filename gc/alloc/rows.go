@@ -47,7 +47,7 @@ type group struct {
 // Rows returns the allocations of process pid according to source, in descending order of
 // bytes. Names are right once all events were fed.
 func (m *Model) Rows(pid uint64, source Source, by By) []Row {
-	p := m.byPID[pid]
+	p := m.find(pid)
 	if p == nil {
 		return nil
 	}

@@ -2,7 +2,7 @@ package alloc
 
 import (
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/trace"
+	"github.com/gctrail/gctrail/gc/pass"
 )
 
 // BySource holds bytes, by Source.
@@ -18,23 +18,22 @@ type start struct {
 const maxStarts = 1 << 15
 
 // started retains the sums of a process when a collection begins.
-func (m *Model) started(ev *trace.Event) {
-	v := &m.decoded.start
-	version := clr.VersionOf(m.kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
-	if v.Decode(version, ev.Payload, ev.PointerSize) != nil || len(m.starts) == maxStarts {
+func (m *Model) started(p *process, e *pass.Event) {
+	v, ok := pass.Decode[clr.GCStart](e)
+	if !ok || len(m.starts) == maxStarts {
 		return
 	}
 	if m.starts == nil {
 		m.starts = make(map[start]BySource)
 	}
 	var sums BySource
-	totals := &m.process(ev.PID).totals
+	totals := &p.totals
 	for source := range totals {
 		for heap := range totals[source] {
 			sums[source] += totals[source][heap].bytes
 		}
 	}
-	m.starts[start{ev.PID, v.Count}] = sums
+	m.starts[start{e.PID, v.Count}] = sums
 }
 
 // TakeBefore returns the sums of a process in the trace when a collection began, and

@@ -84,7 +84,7 @@ func (t *timeline) merge() {
 // up to the ones of Rows. Names are final once all events have been fed.
 func (m *Model) Timeline(pid uint64, source Source) iter.Seq[Timed] {
 	return func(yield func(Timed) bool) {
-		p := m.byPID[pid]
+		p := m.find(pid)
 		if p == nil {
 			return
 		}

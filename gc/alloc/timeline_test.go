@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventtest"
 )
 
@@ -13,10 +14,11 @@ func TestTimeline(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
 	m := Model{KeepTimes: true}
 	e := tick("A", clr.AllocationKindSmall, 1000, 24)
+	mPass := pass.New(&m)
 	for i := range 10 {
-		m.Feed(maker.At(time.Duration(i)*time.Second, e))
+		mPass.Feed(maker.At(time.Duration(i)*time.Second, e))
 	}
-	m.Feed(maker.At(10*time.Second, tick("B", clr.AllocationKindLarge, 5000, 24)))
+	mPass.Feed(maker.At(10*time.Second, tick("B", clr.AllocationKindLarge, 5000, 24)))
 	at, bytes := time.Duration(0), int64(0)
 	for row := range m.Timeline(7, Tick) {
 		if row.Time != at || row.Samples != 1 || (row.Type == "B") != (row.Heap == Large) {
@@ -40,8 +42,9 @@ func TestTimelineIsBounded(t *testing.T) {
 	m := Model{KeepTimes: true}
 	types := []*clr.GCAllocationTick{tick("A", clr.AllocationKindSmall, 1000, 24), tick("B", clr.AllocationKindSmall, 1000, 24)}
 	const n = 2_000_000
+	mPass := pass.New(&m)
 	for i := range n {
-		m.Feed(maker.At(time.Duration(i)*time.Microsecond, types[i%2]))
+		mPass.Feed(maker.At(time.Duration(i)*time.Microsecond, types[i%2]))
 	}
 	entries, last, bytes := 0, time.Duration(0), map[string]int64{}
 	for row := range m.Timeline(7, Tick) {

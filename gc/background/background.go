@@ -3,8 +3,8 @@
 // suspended, marking while they run, marking what has changed with the threads
 // suspended again, and sweeping while they run.
 //
-// A Model takes a trace's events, and emits each background collection when it
-// has ended. With server GC, each heap's thread raises the events; a phase ends
+// A Model is handed a trace's events by gc/pass, and emits each background collection when
+// it has ended. With server GC, each heap's thread raises the events; a phase ends
 // when the last thread ends it.
 //
 // See background_mark_phase and background_sweep in the runtime's gc.cpp.
@@ -15,8 +15,8 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/enum"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // Phase is a part of a background collection.
@@ -76,33 +76,11 @@ type Model struct {
 	// the collection.
 	Done func(*Collection)
 
-	kinds   map[*trace.Descriptor]clr.Kind
-	desc    *trace.Descriptor // of the last event
-	kind    clr.Kind          // and its kind
-	byID    map[runtimeID]*runtime
-	decoded struct {
-		start    clr.GCStart
-		end      clr.GCEnd
-		phase    clr.BGCBegin
-		drain    clr.BGCDrainMark
-		revisit  clr.BGCRevisit
-		overflow clr.BGCOverflow
-		wait     clr.BGCAllocWaitBegin
-	}
+	runtimes pass.Table[runtime]
 }
 
-// A runtimeID is a runtime of a process.
-type runtimeID struct {
-	pid      uint64
-	instance uint16
-}
-
-// The bounds of a Model: threads that wait or look again in a collection, and
-// runtimes.
-const (
-	maxWaits    = 4096
-	maxRuntimes = 2048
-)
+// maxWaits bounds the threads that wait or look again in a collection.
+const maxWaits = 4096
 
 // A runtime is the state of one.
 type runtime struct {
@@ -115,84 +93,56 @@ type runtime struct {
 	revisits map[uint64]revisit
 }
 
-// wanted are the kinds that a Model reads.
-var wanted = map[clr.Kind]bool{
-	clr.KindGCStart: true, clr.KindGCEnd: true,
-	clr.KindBGC1stNonConEnd: true, clr.KindBGC1stConEnd: true, clr.KindBGC2ndNonConBegin: true, clr.KindBGC2ndNonConEnd: true,
-	clr.KindBGC2ndConBegin: true, clr.KindBGC2ndConEnd: true,
-	clr.KindBGCDrainMark: true, clr.KindBGCRevisit: true, clr.KindBGCOverflow: true,
-	clr.KindBGCAllocWaitBegin: true, clr.KindBGCAllocWaitEnd: true,
+// Kinds returns the kinds of events that a Model reads.
+func (*Model) Kinds() []clr.Kind {
+	return append([]clr.Kind{
+		clr.KindGCStart, clr.KindGCEnd, clr.KindBGCDrainMark, clr.KindBGCRevisit, clr.KindBGCOverflow, clr.KindBGCAllocWaitBegin, clr.KindBGCAllocWaitEnd,
+	}, ends[:]...)
 }
 
-// Wants reports whether a Model reads events of a kind.
-func Wants(d *trace.Descriptor) bool { return wanted[clr.KindOf(d.Provider, d.ID)] }
-
-// Feed processes one event. Events must come in time order.
-func (m *Model) Feed(ev *trace.Event) {
-	if ev.Desc != m.desc {
-		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
-	}
-	if ev.Late {
-		return
-	}
-	d, v, b, size := &m.decoded, ev.Desc.Version, ev.Payload, ev.PointerSize
-	switch m.kind {
-	case clr.KindUnknown:
+// Event processes one event.
+func (m *Model) Event(e *pass.Event) {
+	switch e.Kind {
 	case clr.KindGCStart:
-		if d.start.Decode(v, b, size) == nil {
-			m.started(ev, &d.start)
+		if v, ok := pass.Decode[clr.GCStart](e); ok {
+			m.started(e, v)
 		}
 	case clr.KindGCEnd:
-		if d.end.Decode(v, b, size) == nil {
-			m.ended(ev, &d.end)
+		if v, ok := pass.Decode[clr.GCEnd](e); ok {
+			m.ended(e, v)
 		}
 	case clr.KindBGCDrainMark:
-		if c := m.current(ev, d.drain.Decode(v, b, size), d.drain.ClrInstanceID); c != nil {
-			c.now.Drained += count(d.drain.Objects)
-		}
-	case clr.KindBGCRevisit:
-		if c := m.current(ev, d.revisit.Decode(v, b, size), d.revisit.ClrInstanceID); c != nil {
-			c.revisited(ev.TID, &d.revisit)
-		}
-	case clr.KindBGCOverflow:
-		if c := m.current(ev, d.overflow.Decode(v, b, size), d.overflow.ClrInstanceID); c != nil {
-			if n := count(d.overflow.Objects); n > 0 {
-				c.now.Overflows++
-				c.now.Overflown += n
+		if v, ok := pass.Decode[clr.BGCDrainMark](e); ok {
+			if rt := m.current(e, v.ClrInstanceID); rt != nil {
+				rt.now.Drained += count(v.Objects)
 			}
 		}
-	case clr.KindBGCAllocWaitBegin:
-		if c := m.current(ev, d.wait.Decode(v, b, size), d.wait.ClrInstanceID); c != nil && len(c.waits) < maxWaits {
-			c.waits[ev.TID] = ev.Time()
+	case clr.KindBGCRevisit:
+		if v, ok := pass.Decode[clr.BGCRevisit](e); ok {
+			if rt := m.current(e, v.ClrInstanceID); rt != nil {
+				rt.revisited(e.TID, v)
+			}
 		}
-	case clr.KindBGCAllocWaitEnd:
-		if c := m.current(ev, d.wait.Decode(v, b, size), d.wait.ClrInstanceID); c != nil {
-			if at, ok := c.waits[ev.TID]; ok {
-				delete(c.waits, ev.TID)
-				c.now.Waits++
-				c.now.Waiting += ev.Time() - at
+	case clr.KindBGCOverflow:
+		if v, ok := pass.Decode[clr.BGCOverflow](e); ok {
+			if rt := m.current(e, v.ClrInstanceID); rt != nil && count(v.Objects) > 0 {
+				rt.now.Overflows++
+				rt.now.Overflown += count(v.Objects)
+			}
+		}
+	case clr.KindBGCAllocWaitBegin, clr.KindBGCAllocWaitEnd:
+		if v, ok := pass.Decode[clr.BGCAllocWaitBegin](e); ok {
+			if rt := m.current(e, v.ClrInstanceID); rt != nil {
+				rt.wait(e)
 			}
 		}
 	default:
-		if c := m.current(ev, d.phase.Decode(v, b, size), d.phase.ClrInstanceID); c != nil {
-			c.phase(m.kind, ev.Time())
+		if v, ok := pass.Decode[clr.BGCBegin](e); ok {
+			if rt := m.current(e, v.ClrInstanceID); rt != nil {
+				rt.phase(e.Kind, e.Time)
+			}
 		}
 	}
-}
-
-func (m *Model) kindOf(d *trace.Descriptor) clr.Kind {
-	k, known := m.kinds[d]
-	if !known {
-		if k = clr.KindOf(d.Provider, d.ID); !wanted[k] {
-			k = clr.KindUnknown
-		}
-		if m.kinds == nil {
-			m.kinds = make(map[*trace.Descriptor]clr.Kind)
-			m.byID = make(map[runtimeID]*runtime)
-		}
-		m.kinds[d] = k
-	}
-	return k
 }
 
 // count returns a number of an event, unknown if it must be damaged.
@@ -204,37 +154,49 @@ func count(n uint64) int64 {
 }
 
 // current returns the runtime of an event, if a background collection is under
-// way in it and the event could be decoded.
-func (m *Model) current(ev *trace.Event, err error, instance uint16) *runtime {
-	rt := m.byID[runtimeID{ev.PID, instance}]
-	if err != nil || rt == nil || rt.now == nil {
-		return nil
+// way in it.
+func (m *Model) current(e *pass.Event, instance uint16) *runtime {
+	if of := e.Runtime(instance); of != nil {
+		if rt := m.runtimes.Get(of.Index); rt != nil && rt.now != nil {
+			return rt
+		}
 	}
-	return rt
+	return nil
 }
 
-func (m *Model) started(ev *trace.Event, v *clr.GCStart) {
-	id := runtimeID{ev.PID, v.ClrInstanceID}
-	rt := m.byID[id]
-	if v.Type != clr.GCTypeBackgroundGC {
-		if rt != nil && rt.now != nil && v.Type == clr.GCTypeForegroundGC {
-			rt.now.Foreground++
+// wait notes that a thread waits to allocate, or waits no more.
+func (rt *runtime) wait(e *pass.Event) {
+	if e.Kind == clr.KindBGCAllocWaitBegin {
+		if len(rt.waits) < maxWaits {
+			rt.waits[e.TID] = e.Time
 		}
 		return
 	}
-	if rt == nil {
-		if len(m.byID) == maxRuntimes {
-			return
+	if at, ok := rt.waits[e.TID]; ok {
+		delete(rt.waits, e.TID)
+		rt.now.Waits++
+		rt.now.Waiting += e.Time - at
+	}
+}
+
+func (m *Model) started(e *pass.Event, v *clr.GCStart) {
+	of := e.Runtime(v.ClrInstanceID)
+	if of == nil {
+		return
+	}
+	rt, _ := m.runtimes.At(of.Index)
+	if v.Type != clr.GCTypeBackgroundGC {
+		if rt.now != nil && v.Type == clr.GCTypeForegroundGC {
+			rt.now.Foreground++
 		}
-		rt = new(runtime)
-		m.byID[id] = rt
+		return
 	}
 	if rt.now != nil && rt.now.Number == v.Count {
 		return // .NET Framework 4.5.2 raises two
 	}
 	*rt = runtime{
-		begin: ev.Time(),
-		now:   &Collection{PID: ev.PID, Instance: v.ClrInstanceID, Number: v.Count, Start: ev.Time()},
+		begin: e.Time,
+		now:   &Collection{PID: e.PID, Instance: v.ClrInstanceID, Number: v.Count, Start: e.Time},
 		waits: make(map[uint64]time.Duration), revisits: make(map[uint64]revisit),
 	}
 }
@@ -289,19 +251,19 @@ func (rt *runtime) phase(kind clr.Kind, at time.Duration) {
 
 // ended emits the background collection, if it is the one that ended. A
 // background collection that had to run blocking has no phases.
-func (m *Model) ended(ev *trace.Event, v *clr.GCEnd) {
-	rt := m.current(ev, nil, v.ClrInstanceID)
+func (m *Model) ended(e *pass.Event, v *clr.GCEnd) {
+	rt := m.current(e, v.ClrInstanceID)
 	if rt == nil {
 		return
 	}
 	if rt.now.Number != v.Count {
 		if !rt.seen[InitialMark] {
-			rt.begin = ev.Time() // one of gen 0 or gen 1 went before it in the same pause
+			rt.begin = e.Time // one of gen 0 or gen 1 went before it in the same pause
 		}
 		return
 	}
 	c := rt.now
-	c.End = ev.Time()
+	c.End = e.Time
 	begin, known := rt.begin, true
 	for p := range rt.last {
 		end, seen := rt.last[p], rt.seen[p]

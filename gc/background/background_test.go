@@ -6,6 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventtest"
 )
 
@@ -15,9 +16,10 @@ func TestPhases(t *testing.T) {
 	var got []*Collection
 	model := Model{Done: func(c *Collection) { got = append(got, c) }}
 	m := eventtest.Maker{PID: 7, TID: 1}
+	modelPass := pass.New(&model)
 	at := func(when int, tid uint64, e clr.Event) {
 		m.TID = tid
-		model.Feed(m.At(time.Duration(when)*ms, e))
+		modelPass.Feed(m.At(time.Duration(when)*ms, e))
 	}
 	at(0, 1, &clr.BGC1stConEnd{}) // of one that began before the trace
 	at(1, 1, &clr.GCStart{Count: 4})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventtest"
 )
 
@@ -22,6 +23,7 @@ func ExampleModel() {
 		}
 	}}
 	events := eventtest.Maker{PID: 42, TID: 1} // in place of a trace.Source
+	p := pass.New(&model)
 	for i, e := range []clr.Event{
 		&clr.GCStart{Count: 5, Depth: 2, Type: clr.GCTypeBackgroundGC},
 		&clr.BGC1stNonConEnd{},
@@ -31,7 +33,7 @@ func ExampleModel() {
 		&clr.BGC2ndConEnd{},
 		&clr.GCEnd{Count: 5, Depth: 2},
 	} {
-		model.Feed(events.At(time.Duration(i)*time.Millisecond, e))
+		p.Feed(events.At(time.Duration(i)*time.Millisecond, e))
 	}
 	// Output:
 	// initial_mark 1ms

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -40,11 +41,11 @@ type Result struct {
 
 // Examine reads a trace to its end and judges its processes, in descending order of total
 // pause. Processes without collections are left out. If src fails, Examine returns the
-// error and the results up to it.
-func Examine(src trace.Source, o Options) ([]Result, error) {
+// error and the results up to it. Other models may read the trace too, for Options.Details.
+func Examine(src trace.Source, o Options, models ...pass.Model) ([]Result, error) {
 	var m gc.Model
 	s := Set{Options: o}
-	for c, err := range m.Collections(src) {
+	for c, err := range m.Collections(src, models...) {
 		if err != nil {
 			return s.Judge(TraceOf(src)), err
 		}

@@ -7,23 +7,18 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/symbol"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // Finalizers sums up the work of the finalizer thread. The zero value is ready
 // for use, by one goroutine.
 type Finalizers struct {
-	// Types, if not nil, names the types, which events identify by number. The
-	// caller must feed it.
+	// Types, if not nil, names the types, which events identify by number. It must be fed
+	// with the trace's events.
 	Types *symbol.Types
 
-	kinds     kinds
-	processes []*finalizers
-	byPID     map[uint64]*finalizers
-	object    clr.FinalizeObject
-	end       clr.GCFinalizersEnd
-	stats     clr.GCHeapStats
+	processes pass.Table[finalizers]
 }
 
 // A finalizers holds the state of one process.
@@ -80,51 +75,33 @@ type Finalized struct {
 	Count int64
 }
 
-// Wants reports whether Feed reads events of a kind.
-func (f *Finalizers) Wants(d *trace.Descriptor) bool {
-	switch clr.KindOf(d.Provider, d.ID) {
-	case clr.KindFinalizeObject, clr.KindGCFinalizersBegin, clr.KindGCFinalizersEnd, clr.KindGCHeapStats:
-		return true
-	}
-	return false
+// Kinds returns the kinds of events that Finalizers read.
+func (*Finalizers) Kinds() []clr.Kind {
+	return []clr.Kind{clr.KindFinalizeObject, clr.KindGCFinalizersBegin, clr.KindGCFinalizersEnd, clr.KindGCHeapStats}
 }
 
-// Feed processes one event, which may be of any kind.
-func (f *Finalizers) Feed(ev *trace.Event) {
-	switch kind := f.kinds.of(ev.Desc); kind {
+// Event processes one event.
+func (f *Finalizers) Event(e *pass.Event) {
+	p, isNew := f.processes.At(e.Process.Index)
+	if isNew {
+		*p = finalizers{pid: e.Process.PID, types: make(map[uint64]int64), total: Finalization{PID: e.Process.PID}}
+	}
+	switch e.Kind {
 	case clr.KindFinalizeObject:
-		if v := &f.object; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
-			f.process(ev.PID).finalized(ev.Time(), v.TypeID)
+		if v, ok := pass.Decode[clr.FinalizeObject](e); ok {
+			p.finalized(e.Time, v.TypeID)
 		}
 	case clr.KindGCFinalizersBegin:
-		f.process(ev.PID).begin(ev.Time())
+		p.begin(e.Time)
 	case clr.KindGCFinalizersEnd:
-		if v := &f.end; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
-			f.process(ev.PID).ended(ev.Time(), int64(v.Count))
+		if v, ok := pass.Decode[clr.GCFinalizersEnd](e); ok {
+			p.ended(e.Time, int64(v.Count))
 		}
 	case clr.KindGCHeapStats:
-		v := &f.stats
-		version := clr.VersionOf(kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
-		if v.Decode(version, ev.Payload, ev.PointerSize) == nil && v.PossibleFinalization() {
-			f.process(ev.PID).promoted(ev.Time(), int64(v.FinalizationPromotedCount), int64(v.FinalizationPromotedSize))
+		if v, ok := pass.Decode[clr.GCHeapStats](e); ok && v.PossibleFinalization() {
+			p.promoted(e.Time, int64(v.FinalizationPromotedCount), int64(v.FinalizationPromotedSize))
 		}
 	}
-}
-
-func (f *Finalizers) process(pid uint64) *finalizers {
-	p := f.byPID[pid]
-	if p == nil && len(f.processes) >= maxProcesses && pid != trace.UnknownID {
-		return f.process(trace.UnknownID)
-	}
-	if p == nil {
-		if f.byPID == nil {
-			f.byPID = make(map[uint64]*finalizers)
-		}
-		p = &finalizers{pid: pid, types: make(map[uint64]int64), total: Finalization{PID: pid}}
-		f.byPID[pid] = p
-		f.processes = append(f.processes, p)
-	}
-	return p
 }
 
 func (p *finalizers) finalized(at time.Duration, id uint64) {
@@ -174,7 +151,7 @@ func (p *finalizers) promoted(at time.Duration, objects, bytes int64) {
 // Processes returns the work of each process's finalizer thread.
 func (f *Finalizers) Processes() []Finalization {
 	var all []Finalization
-	for _, p := range f.processes {
+	for p := range f.processes.All() {
 		if p.total.Objects+p.total.Runs+p.total.PromotedObjects > 0 {
 			total := p.total
 			if p.running {
@@ -188,7 +165,7 @@ func (f *Finalizers) Processes() []Finalization {
 
 // Rows returns the finalized objects of a process by type, in descending order.
 func (f *Finalizers) Rows(pid uint64) []Finalized {
-	p := f.byPID[pid]
+	p := f.processes.Find(func(p *finalizers) bool { return p.pid == pid })
 	if p == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/symbol"
 )
@@ -13,18 +14,19 @@ import (
 func TestHandles(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var h Handles
+	hPass := pass.New(&h)
 	set := func(at time.Duration, id uint64, kind clr.HandleKind) {
-		h.Feed(m.At(at, &clr.SetGCHandle{HandleID: id, Kind: kind}))
+		hPass.Feed(m.At(at, &clr.SetGCHandle{HandleID: id, Kind: kind}))
 	}
-	destroy := func(at time.Duration, id uint64) { h.Feed(m.At(at, &clr.DestroyGCHandle{HandleID: id})) }
-	h.Feed(m.At(0, &clr.GCHeapStats{GCHandleCount: 10}))
+	destroy := func(at time.Duration, id uint64) { hPass.Feed(m.At(at, &clr.DestroyGCHandle{HandleID: id})) }
+	hPass.Feed(m.At(0, &clr.GCHeapStats{GCHandleCount: 10}))
 	set(1*time.Second, 1, clr.HandleKindStrong)
 	set(2*time.Second, 2, clr.HandleKindStrong)
 	set(3*time.Second, 3, clr.HandleKindPinned)
 	destroy(4*time.Second, 1)
 	destroy(4*time.Second, 99) // from before the trace
 	set(5*time.Second, 3, clr.HandleKindPinned)
-	h.Feed(m.At(6*time.Second, &clr.GCHeapStats{GCHandleCount: 11}))
+	hPass.Feed(m.At(6*time.Second, &clr.GCHeapStats{GCHandleCount: 11}))
 
 	want := Counts{PID: 7, Created: 4, Destroyed: 2, Unknown: 1, Lost: 1, Runtime: gc.Some(int64(11)), Open: gc.Some(int64(1)), Before: gc.Some(int64(10))}
 	if got := h.Processes(); len(got) != 1 || got[0] != want {
@@ -52,9 +54,10 @@ func TestHandlesByStack(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var table symbol.Table
 	h := Handles{Stacks: symbol.NewStacks(&table)}
-	h.Feed(m.At(0, &clr.SetGCHandle{HandleID: 1, Kind: clr.HandleKindStrong}, 0x1000))
-	h.Feed(m.At(0, &clr.SetGCHandle{HandleID: 2, Kind: clr.HandleKindStrong}, 0x2000))
-	h.Feed(m.At(1, &clr.DestroyGCHandle{HandleID: 2}))
+	hPass := pass.New(&h)
+	hPass.Feed(m.At(0, &clr.SetGCHandle{HandleID: 1, Kind: clr.HandleKindStrong}, 0x1000))
+	hPass.Feed(m.At(0, &clr.SetGCHandle{HandleID: 2, Kind: clr.HandleKindStrong}, 0x2000))
+	hPass.Feed(m.At(1, &clr.DestroyGCHandle{HandleID: 2}))
 	for id, at := range map[uint64]uint64{1: 0x1000, 2: 0x2000} {
 		table.Feed(m.At(2, &clr.MethodDCEndVerbose{MethodID: id, MethodStartAddress: at, MethodSize: 1, MethodName: clr.NewUTF16("m")}))
 	}
@@ -85,17 +88,18 @@ func TestGrowth(t *testing.T) {
 func TestPins(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var p Pins
+	pPass := pass.New(&p)
 	pin := func(id uint64, typ string) {
-		p.Feed(m.At(0, &clr.PinObjectAtGCTime{ObjectID: id, ObjectSize: 10, TypeName: clr.NewUTF16(typ)}))
+		pPass.Feed(m.At(0, &clr.PinObjectAtGCTime{ObjectID: id, ObjectSize: 10, TypeName: clr.NewUTF16(typ)}))
 	}
-	collection := func() { p.Feed(m.At(0, &clr.GCStart{})) }
+	collection := func() { pPass.Feed(m.At(0, &clr.GCStart{})) }
 	collection()
 	pin(1, "A")
 	pin(1, "A") // reported twice
 	pin(2, "B")
 	collection()
 	pin(1, "A")
-	p.Feed(m.At(0, &clr.PinPlugAtGCTime{GapBeforeSize: 100}))
+	pPass.Feed(m.At(0, &clr.PinPlugAtGCTime{GapBeforeSize: 100}))
 	collection()
 	collection()
 	pin(1, "A")
@@ -114,7 +118,8 @@ func TestPins(t *testing.T) {
 func TestPinsBeyondHeap(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var p Pins
-	feed := func(e clr.Event) { p.Feed(m.At(0, e)) }
+	pPass := pass.New(&p)
+	feed := func(e clr.Event) { pPass.Feed(m.At(0, e)) }
 	pin := func(id, size uint64) {
 		feed(&clr.PinObjectAtGCTime{ObjectID: id, ObjectSize: size, TypeName: clr.NewUTF16("A")})
 	}
@@ -143,7 +148,8 @@ func TestPinsBeyondHeap(t *testing.T) {
 func TestPinsByHandle(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var p Pins
-	feed := func(e clr.Event) { p.Feed(m.At(0, e)) }
+	pPass := pass.New(&p)
+	feed := func(e clr.Event) { pPass.Feed(m.At(0, e)) }
 	set := func(id uint64, kind clr.HandleKind) { feed(&clr.SetGCHandle{HandleID: id, Kind: kind}) }
 	pin := func(id, object uint64, typ string) {
 		feed(&clr.PinObjectAtGCTime{HandleID: id, ObjectID: object, ObjectSize: 10, TypeName: clr.NewUTF16(typ)})
@@ -184,13 +190,14 @@ func TestFinalizers(t *testing.T) {
 	var types symbol.Types
 	f := Finalizers{Types: &types}
 	ms := time.Millisecond
-	f.Feed(m.At(0, &clr.GCFinalizersEnd{Count: 1})) // began before the trace
-	f.Feed(m.At(10*ms, &clr.GCHeapStats{FinalizationPromotedCount: 3, FinalizationPromotedSize: 300}))
-	f.Feed(m.At(12*ms, &clr.GCFinalizersBegin{}))
-	f.Feed(m.At(13*ms, &clr.FinalizeObject{TypeID: 1}))
-	f.Feed(m.At(14*ms, &clr.FinalizeObject{TypeID: 1}))
-	f.Feed(m.At(15*ms, &clr.FinalizeObject{TypeID: 2}))
-	f.Feed(m.At(17*ms, &clr.GCFinalizersEnd{Count: 3}))
+	fPass := pass.New(&f)
+	fPass.Feed(m.At(0, &clr.GCFinalizersEnd{Count: 1})) // began before the trace
+	fPass.Feed(m.At(10*ms, &clr.GCHeapStats{FinalizationPromotedCount: 3, FinalizationPromotedSize: 300}))
+	fPass.Feed(m.At(12*ms, &clr.GCFinalizersBegin{}))
+	fPass.Feed(m.At(13*ms, &clr.FinalizeObject{TypeID: 1}))
+	fPass.Feed(m.At(14*ms, &clr.FinalizeObject{TypeID: 1}))
+	fPass.Feed(m.At(15*ms, &clr.FinalizeObject{TypeID: 2}))
+	fPass.Feed(m.At(17*ms, &clr.GCFinalizersEnd{Count: 3}))
 	types.Feed(m.At(18*ms, &clr.BulkType{Count: 1, Values: []clr.BulkTypeValue{{TypeID: 1, Name: clr.NewUTF16("N.T")}}}))
 	want := Finalization{
 		PID: 7, Objects: 3, Runs: 1, Running: 5 * ms, Longest: 5 * ms, Finalized: 4,
@@ -210,12 +217,13 @@ func TestBounded(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var h Handles
 	e := clr.SetGCHandle{Kind: clr.HandleKindStrong}
+	hPass := pass.New(&h)
 	for i := range uint64(maxOpen + 10) {
 		e.HandleID = i
-		h.Feed(m.At(0, &e))
+		hPass.Feed(m.At(0, &e))
 	}
-	if c := h.Processes()[0]; c.Untracked != 10 || c.Created != maxOpen+10 || h.byPID[7].open.count != maxOpen {
-		t.Errorf("%+v with %d open", c, h.byPID[7].open.count)
+	if c := h.Processes()[0]; c.Untracked != 10 || c.Created != maxOpen+10 || h.processes.Get(0).open.count != maxOpen {
+		t.Errorf("%+v with %d open", c, h.processes.Get(0).open.count)
 	}
 }
 
@@ -225,9 +233,10 @@ func TestBoundedPages(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var h Handles
 	e := clr.SetGCHandle{Kind: clr.HandleKindStrong}
+	hPass := pass.New(&h)
 	set := func(i uint64) {
 		e.HandleID = i << 20
-		h.Feed(m.At(0, &e))
+		hPass.Feed(m.At(0, &e))
 	}
 	for i := range uint64(maxPages + 10) {
 		set(i)
@@ -235,7 +244,7 @@ func TestBoundedPages(t *testing.T) {
 	if c := h.Processes()[0]; c.Untracked != 10 || h.pages != maxPages {
 		t.Fatalf("%+v with %d pages", c, h.pages)
 	}
-	h.Feed(m.At(0, &clr.DestroyGCHandle{HandleID: 0}))
+	hPass.Feed(m.At(0, &clr.DestroyGCHandle{HandleID: 0}))
 	set(maxPages)
 	if c := h.Processes()[0]; c.Untracked != 10 || h.open != maxPages {
 		t.Errorf("%+v with %d open after one was destroyed", c, h.open)
@@ -250,15 +259,18 @@ func FuzzFeed(f *testing.F) {
 		var h Handles
 		var p Pins
 		var z Finalizers
+		hPass := pass.New(&h)
+		pPass := pass.New(&p)
+		zPass := pass.New(&z)
 		for _, like := range []clr.Event{
 			&clr.GCStart{}, &clr.SetGCHandle{}, &clr.PinObjectAtGCTime{}, &clr.DestroyGCHandle{}, &clr.FinalizeObject{},
 			&clr.GCHeapStats{}, &clr.GCFinalizersBegin{}, &clr.GCFinalizersEnd{}, &clr.PinPlugAtGCTime{},
 		} {
 			ev := m.At(time.Duration(at), like)
 			ev.Payload = payload
-			h.Feed(ev)
-			p.Feed(ev)
-			z.Feed(ev)
+			hPass.Feed(ev)
+			pPass.Feed(ev)
+			zPass.Feed(ev)
 		}
 		for _, r := range h.Rows(7, false) {
 			if r.Open < 0 || r.Open > r.Created {
@@ -276,16 +288,17 @@ func TestUnfinished(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var f Finalizers
 	ms := time.Millisecond
-	f.Feed(m.At(10*ms, &clr.GCHeapStats{FinalizationPromotedCount: 5}))
-	f.Feed(m.At(11*ms, &clr.GCFinalizersBegin{}))
-	f.Feed(m.At(12*ms, &clr.GCFinalizersEnd{Count: 5}))
+	fPass := pass.New(&f)
+	fPass.Feed(m.At(10*ms, &clr.GCHeapStats{FinalizationPromotedCount: 5}))
+	fPass.Feed(m.At(11*ms, &clr.GCFinalizersBegin{}))
+	fPass.Feed(m.At(12*ms, &clr.GCFinalizersEnd{Count: 5}))
 	if u := f.Processes()[0].Unfinished; u.Known() {
 		t.Errorf("%+v after the end", u)
 	}
-	f.Feed(m.At(20*ms, &clr.GCHeapStats{FinalizationPromotedCount: 7}))
-	f.Feed(m.At(21*ms, &clr.GCFinalizersBegin{}))
-	f.Feed(m.At(22*ms, &clr.FinalizeObject{}))
-	f.Feed(m.At(30*ms, &clr.GCHeapStats{FinalizationPromotedCount: 3}))
+	fPass.Feed(m.At(20*ms, &clr.GCHeapStats{FinalizationPromotedCount: 7}))
+	fPass.Feed(m.At(21*ms, &clr.GCFinalizersBegin{}))
+	fPass.Feed(m.At(22*ms, &clr.FinalizeObject{}))
+	fPass.Feed(m.At(30*ms, &clr.GCHeapStats{FinalizationPromotedCount: 3}))
 	want := Unfinished{Since: 21 * ms, Waiting: 9, Last: gc.Some(22 * ms)}
 	if u, running := f.Processes()[0].Unfinished.Get(); !running || u != want {
 		t.Errorf("%+v, %v, want %+v", u, running, want)

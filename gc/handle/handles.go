@@ -7,8 +7,8 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/symbol"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // The bounds of Handles: how many open ones it follows, in how many pages of its tables, and
@@ -25,15 +25,9 @@ type Handles struct {
 	// Stacks, if not nil, distinguishes handles by the stack that created them.
 	Stacks *symbol.Stacks
 
-	kinds     kinds
-	processes []*handles
-	byPID     map[uint64]*handles
-	recent    *handles // the process of the last event
+	processes pass.Table[handles]
 	open      int
 	pages     int // of the tables of all processes
-	set       clr.SetGCHandle
-	destroy   clr.DestroyGCHandle
-	stats     clr.GCHeapStats
 }
 
 // A handles holds the state of one process.
@@ -104,60 +98,38 @@ type Row struct {
 	Points []Point
 }
 
-// Wants reports whether Feed reads events of a kind.
-func (h *Handles) Wants(d *trace.Descriptor) bool {
-	switch clr.KindOf(d.Provider, d.ID) {
-	case clr.KindSetGCHandle, clr.KindDestroyGCHandle, clr.KindGCHeapStats:
-		return true
-	}
-	return false
+// Kinds returns the kinds of events that Handles read.
+func (*Handles) Kinds() []clr.Kind {
+	return []clr.Kind{clr.KindSetGCHandle, clr.KindDestroyGCHandle, clr.KindGCHeapStats}
 }
 
-// Feed processes one event, which may be of any kind.
-func (h *Handles) Feed(ev *trace.Event) {
-	switch kind := h.kinds.of(ev.Desc); kind {
+// Event processes one event.
+func (h *Handles) Event(e *pass.Event) {
+	p, isNew := h.processes.At(e.Process.Index)
+	if isNew {
+		*p = handles{pid: e.Process.PID, sites: make(map[site]*siteSum), counts: Counts{PID: e.Process.PID}}
+	}
+	switch e.Kind {
 	case clr.KindSetGCHandle:
-		if v := &h.set; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
-			h.created(h.process(ev.PID), ev, v)
+		if v, ok := pass.Decode[clr.SetGCHandle](e); ok {
+			h.created(p, e, v)
 		}
 	case clr.KindDestroyGCHandle:
-		if v := &h.destroy; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
-			h.destroyed(h.process(ev.PID), v.HandleID, ev.Time())
+		if v, ok := pass.Decode[clr.DestroyGCHandle](e); ok {
+			h.destroyed(p, v.HandleID, e.Time)
 		}
 	case clr.KindGCHeapStats:
-		v := &h.stats
-		version := clr.VersionOf(kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
-		if v.Decode(version, ev.Payload, ev.PointerSize) == nil {
-			h.process(ev.PID).counted(int64(v.GCHandleCount))
+		if v, ok := pass.Decode[clr.GCHeapStats](e); ok {
+			p.counted(int64(v.GCHandleCount))
 		}
 	}
 }
 
-func (h *Handles) process(pid uint64) *handles {
-	if h.recent != nil && h.recent.pid == pid {
-		return h.recent
-	}
-	p := h.byPID[pid]
-	if p == nil && len(h.processes) >= maxProcesses && pid != trace.UnknownID {
-		return h.process(trace.UnknownID)
-	}
-	if p == nil {
-		if h.byPID == nil {
-			h.byPID = make(map[uint64]*handles)
-		}
-		p = &handles{pid: pid, sites: make(map[site]*siteSum), counts: Counts{PID: pid}}
-		h.byPID[pid] = p
-		h.processes = append(h.processes, p)
-	}
-	h.recent = p
-	return p
-}
-
-func (h *Handles) created(p *handles, ev *trace.Event, v *clr.SetGCHandle) {
-	at := ev.Time()
+func (h *Handles) created(p *handles, e *pass.Event, v *clr.SetGCHandle) {
+	at := e.Time
 	k := site{kind: v.Kind}
 	if h.Stacks != nil {
-		k.stack = h.Stacks.Intern(ev)
+		k.stack = h.Stacks.Intern(e.Event)
 	}
 	s := p.site(k)
 	s.created++
@@ -238,7 +210,7 @@ func (p *handles) counted(n int64) {
 // handles.
 func (h *Handles) Processes() []Counts {
 	var all []Counts
-	for _, p := range h.processes {
+	for p := range h.processes.All() {
 		if p.counts.Created+p.counts.Destroyed > 0 {
 			all = append(all, p.counts)
 		}
@@ -249,7 +221,7 @@ func (h *Handles) Processes() []Counts {
 // Rows returns a process's handles by kind, in descending order of open ones; by kind and
 // stack if stacks is set.
 func (h *Handles) Rows(pid uint64, stacks bool) []Row {
-	p := h.byPID[pid]
+	p := h.processes.Find(func(p *handles) bool { return p.pid == pid })
 	if p == nil {
 		return nil
 	}

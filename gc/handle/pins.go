@@ -6,8 +6,8 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/saturate"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // The bounds of Pins: the objects, the types, and the open handles that pin, which it
@@ -21,15 +21,7 @@ const (
 // Pins sums up the objects that are pinned during collections. The zero value
 // is ready for use, by one goroutine.
 type Pins struct {
-	kinds     kinds
-	processes []*pins
-	byPID     map[uint64]*pins
-	recent    *pins // the process of the last event
-	pin       clr.PinObjectAtGCTime
-	plug      clr.PinPlugAtGCTime
-	set       clr.SetGCHandle
-	destroy   clr.DestroyGCHandle
-	stats     clr.GCHeapStats
+	processes pass.Table[pins]
 	rejected  int
 }
 
@@ -120,42 +112,49 @@ type Pin struct {
 	Plugs, Gap gc.Opt[int64]
 }
 
-// Wants reports whether Feed reads events of a kind.
-func (p *Pins) Wants(d *trace.Descriptor) bool {
-	switch clr.KindOf(d.Provider, d.ID) {
-	case clr.KindGCStart, clr.KindPinObjectAtGCTime, clr.KindPinPlugAtGCTime, clr.KindSetGCHandle, clr.KindDestroyGCHandle, clr.KindGCHeapStats:
-		return true
-	}
-	return false
+// Kinds returns the kinds of events that Pins read.
+func (*Pins) Kinds() []clr.Kind {
+	return []clr.Kind{clr.KindGCStart, clr.KindPinObjectAtGCTime, clr.KindPinPlugAtGCTime, clr.KindSetGCHandle, clr.KindDestroyGCHandle, clr.KindGCHeapStats}
 }
 
-// Feed processes one event, which may be of any kind.
-func (p *Pins) Feed(ev *trace.Event) {
-	switch kind := p.kinds.of(ev.Desc); kind {
+// Event processes one event.
+func (p *Pins) Event(e *pass.Event) {
+	of := p.process(e.Process)
+	switch e.Kind {
 	case clr.KindGCStart:
-		p.process(ev.PID).begin()
+		of.begin()
 	case clr.KindPinObjectAtGCTime:
-		if v := &p.pin; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil && p.takes(v.ObjectSize) {
-			p.process(ev.PID).add(v)
+		if v, ok := pass.Decode[clr.PinObjectAtGCTime](e); ok && p.takes(v.ObjectSize) {
+			of.add(v)
 		}
 	case clr.KindPinPlugAtGCTime:
-		if v := &p.plug; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil && p.takes(v.GapBeforeSize) {
-			p.process(ev.PID).plug(v)
+		if v, ok := pass.Decode[clr.PinPlugAtGCTime](e); ok && p.takes(v.GapBeforeSize) {
+			of.plug(v)
 		}
 	case clr.KindSetGCHandle:
-		if v := &p.set; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil && (v.Kind == clr.HandleKindPinned || v.Kind == clr.HandleKindAsyncPinned) {
-			p.process(ev.PID).created(v.HandleID)
+		if v, ok := pass.Decode[clr.SetGCHandle](e); ok && (v.Kind == clr.HandleKindPinned || v.Kind == clr.HandleKindAsyncPinned) {
+			of.created(v.HandleID)
 		}
 	case clr.KindDestroyGCHandle:
-		if v := &p.destroy; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
-			p.process(ev.PID).destroyed(v.HandleID)
+		if v, ok := pass.Decode[clr.DestroyGCHandle](e); ok {
+			of.destroyed(v.HandleID)
 		}
 	case clr.KindGCHeapStats:
-		version := clr.VersionOf(kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
-		if v := &p.stats; v.Decode(version, ev.Payload, ev.PointerSize) == nil {
-			p.rejected += p.process(ev.PID).fit(v.Heap())
+		if v, ok := pass.Decode[clr.GCHeapStats](e); ok {
+			p.rejected += of.fit(v.Heap())
 		}
 	}
+}
+
+func (p *Pins) process(of *pass.Process) *pins {
+	s, isNew := p.processes.At(of.Index)
+	if isNew {
+		*s = pins{
+			pid: of.PID, types: make(map[string]*pinSum), whole: PinTotal{PID: of.PID},
+			objects: make(map[uint64]pinned), before: make(map[uint64]pinned),
+		}
+	}
+	return s
 }
 
 // takes reports whether a process can address so many bytes, and counts the sizes beyond that.
@@ -170,29 +169,6 @@ func (p *Pins) takes(size uint64) bool {
 // Rejected returns the number of sizes that are left out because they are impossible: no
 // process can address them, or the heap that the collection left is smaller.
 func (p *Pins) Rejected() int { return p.rejected }
-
-func (p *Pins) process(pid uint64) *pins {
-	if p.recent != nil && p.recent.pid == pid {
-		return p.recent
-	}
-	of := p.byPID[pid]
-	if of == nil && len(p.processes) >= maxProcesses && pid != trace.UnknownID {
-		return p.process(trace.UnknownID)
-	}
-	if of == nil {
-		if p.byPID == nil {
-			p.byPID = make(map[uint64]*pins)
-		}
-		of = &pins{
-			pid: pid, types: make(map[string]*pinSum), whole: PinTotal{PID: pid},
-			objects: make(map[uint64]pinned), before: make(map[uint64]pinned),
-		}
-		p.byPID[pid] = of
-		p.processes = append(p.processes, of)
-	}
-	p.recent = of
-	return of
-}
 
 // begin notes the start of a collection. One during which nothing is pinned
 // ends all runs.
@@ -317,7 +293,7 @@ func (p *pins) destroyed(id uint64) {
 // Processes returns the totals of each process in which something was pinned.
 func (p *Pins) Processes() []PinTotal {
 	var all []PinTotal
-	for _, of := range p.processes {
+	for of := range p.processes.All() {
 		t := of.whole
 		if len(of.objects) > 0 {
 			t.Collections++
@@ -333,7 +309,7 @@ func (p *Pins) Processes() []PinTotal {
 
 // Rows returns a process's pins by type, in descending order of bytes.
 func (p *Pins) Rows(pid uint64) []Pin {
-	of := p.byPID[pid]
+	of := p.processes.Find(func(of *pins) bool { return of.pid == pid })
 	if of == nil {
 		return nil
 	}

@@ -8,35 +8,35 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/handle"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
-// each feeds the events of a real trace, and has heap called with what the runtime
-// itself counts at the end of each collection.
-func each(t *testing.T, name string, feed func(*trace.Event), heap func(*clr.GCHeapStats)) {
+// A heap is called with what the runtime itself counts at the end of each collection.
+type heap func(*clr.GCHeapStats)
+
+func (heap) Kinds() []clr.Kind { return []clr.Kind{clr.KindGCHeapStats} }
+
+func (h heap) Event(e *pass.Event) {
+	if v, ok := pass.Decode[clr.GCHeapStats](e); ok {
+		h(v)
+	}
+}
+
+// read has a model and then a heap read a real trace.
+func read(t *testing.T, name string, m pass.Model, h heap) {
 	t.Helper()
 	path := filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../../shared"), "traces", "eventpipe", name+".nettrace.gz")
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("needs a large real trace: ", err)
 	}
-	in, err := open.File(path, open.Options{Want: handle.Wants})
+	in, err := open.File(path, open.Options{Want: pass.Wants(m, &h)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	var stats clr.GCHeapStats
-	for ev, err := range in.Source.Events() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		feed(ev)
-		if clr.KindOf(ev.Desc.Provider, ev.Desc.ID) == clr.KindGCHeapStats {
-			if err := stats.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize); err != nil {
-				t.Fatal(err)
-			}
-			heap(&stats)
-		}
+	if err := pass.Run(t.Context(), in.Source, m, &h); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -45,7 +45,7 @@ func TestPinsOfEachCollection(t *testing.T) {
 	var pins handle.Pins
 	var before int64
 	collections := 0
-	each(t, "net10-wks-pin-verbose", pins.Feed, func(stats *clr.GCHeapStats) {
+	read(t, "net10-wks-pin-verbose", &pins, func(stats *clr.GCHeapStats) {
 		collections++
 		var all int64
 		if p := pins.Processes(); len(p) > 0 {
@@ -67,7 +67,7 @@ func TestPinsOfEachCollection(t *testing.T) {
 func TestOpenHandlesAtEachCollection(t *testing.T) {
 	var handles handle.Handles
 	collections := 0
-	each(t, "net10-wks-handles-verbose", handles.Feed, func(stats *clr.GCHeapStats) {
+	read(t, "net10-wks-handles-verbose", &handles, func(stats *clr.GCHeapStats) {
 		collections++
 		p := handles.Processes()
 		if len(p) != 1 {

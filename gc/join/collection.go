@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/trace"
+	"github.com/gctrail/gctrail/gc/pass"
 )
 
 // The phases that do not end with a join.
@@ -150,8 +150,8 @@ func (t *thread) name(phase string) {
 }
 
 // collections splits a window that the thread of ev ends among its collections.
-func (w *window) collections(r *replay, rt *runtime, ev *trace.Event) []*Collection {
-	end := ev.Time()
+func (w *window) collections(r *replay, rt *runtime, ev *pass.Event) []*Collection {
+	end := ev.Time
 	if w.tooMany || len(w.events) == 0 || !w.owner.Known && len(w.spans) == 0 || end < w.from {
 		return nil
 	}

@@ -1,27 +1,26 @@
 package join_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
 	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/open"
 )
 
 // This prints the first decisions of server GC on the number of its heaps.
 func ExampleTunings() {
-	in, err := open.File("../../testdata/net9-srv-datas-web-collect.nettrace.gz", open.Options{Want: join.WantsTunings})
+	var tunings join.Tunings
+	in, err := open.File("../../testdata/net9-srv-datas-web-collect.nettrace.gz", open.Options{Want: pass.Wants(&tunings)})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer in.Close()
 
-	var tunings join.Tunings
-	for ev, err := range in.Source.Events() {
-		if err != nil {
-			log.Panic(err)
-		}
-		tunings.Feed(ev)
+	if err := pass.Run(context.Background(), in.Source, &tunings); err != nil {
+		log.Panic(err)
 	}
 	all := tunings.All()
 	for _, t := range all[:3] {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventtest"
 )
 
@@ -17,16 +18,18 @@ const ms = time.Millisecond
 type script struct {
 	makers map[uint64]*eventtest.Maker
 	model  Model
+	pass   *pass.Pass
 	done   []*Collection
 }
 
 func newScript() *script {
 	s := &script{makers: map[uint64]*eventtest.Maker{10: {PID: 7, TID: 10}, 11: {PID: 7, TID: 11}, 12: {PID: 7, TID: 12}}}
 	s.model.Done = func(c *Collection) { s.done = append(s.done, c) }
+	s.pass = pass.New(&s.model)
 	return s
 }
 
-func (s *script) at(at time.Duration, tid uint64, e clr.Event) { s.model.Feed(s.makers[tid].At(at, e)) }
+func (s *script) at(at time.Duration, tid uint64, e clr.Event) { s.pass.Feed(s.makers[tid].At(at, e)) }
 
 func (s *script) join(at time.Duration, tid uint64, heap clr.JoinHeap, when clr.JoinTime, typ clr.JoinType, stage clr.JoinStage) {
 	s.at(at, tid, &clr.GCJoin{Heap: heap, JoinTime: when, JoinType: typ, JoinID: stage})
@@ -101,18 +104,6 @@ func sums(t *testing.T, c *Collection) {
 	}
 }
 
-// TestBounded: a trace that claims very many runtimes takes bounded memory.
-func TestBounded(t *testing.T) {
-	s := newScript()
-	for pid := range uint64(maxRuntimes + 100) {
-		s.makers[10].PID = 1000 + pid
-		s.at(0, 10, &clr.GCStart{Count: 1})
-	}
-	if n := len(s.model.byID); n != maxRuntimes {
-		t.Errorf("%d runtimes, expected %d", n, maxRuntimes)
-	}
-}
-
 // A background collection has two pauses, and an ephemeral one may be inside
 // the first.
 func TestBackground(t *testing.T) {
@@ -131,7 +122,7 @@ func TestBackground(t *testing.T) {
 	s.meet(56*ms, 57*ms, 57*ms, clr.JoinStageDone)
 	s.at(58*ms, 10, &clr.GCRestartEEBegin{})
 	s.at(60*ms, 10, &clr.GCEnd{Count: 5})
-	s.model.Close()
+	s.model.End()
 	pauses := map[uint32]time.Duration{}
 	for _, c := range s.done {
 		pauses[c.Number] += c.Pause
@@ -152,7 +143,7 @@ func TestNothing(t *testing.T) {
 	s.at(5*ms, 10, &clr.GCStart{Count: 1})
 	s.at(6*ms, 10, &clr.GCRestartEEBegin{})
 	s.at(7*ms, 10, &clr.GCRestartEEBegin{})
-	s.model.Close()
+	s.model.End()
 	if len(s.done) != 0 {
 		t.Errorf("%d collections", len(s.done))
 	}
@@ -184,7 +175,7 @@ func FuzzJoins(f *testing.F) {
 				s.join(now, tid, clr.JoinHeap(a>>4%3), clr.JoinTime(b>>7), clr.JoinType(c%5), clr.JoinStage(c>>5))
 			}
 		}
-		s.model.Close()
+		s.model.End()
 		for _, c := range s.done {
 			for _, r := range c.Rows {
 				if r.Working < 0 || r.Waiting < 0 || r.Waking < 0 {

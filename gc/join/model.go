@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/trace"
+	"github.com/gctrail/gctrail/gc/pass"
 )
 
 // The bounds of one pause. A pause that exceeds them is left out.
@@ -18,9 +18,6 @@ const (
 	maxThreads = 4 * maxHeaps
 )
 
-// maxRuntimes bounds the runtimes of all processes. Of others, nothing is known.
-const maxRuntimes = 2048
-
 // A Model rebuilds joins. The zero Model is ready for use, for one trace, by one
 // goroutine.
 type Model struct {
@@ -28,25 +25,9 @@ type Model struct {
 	// the collection.
 	Done func(*Collection)
 
-	kinds   map[*trace.Descriptor]clr.Kind
-	desc    *trace.Descriptor // of the last event
-	kind    clr.Kind          // and its kind
-	byID    map[runtimeID]*runtime
-	replay  replay
-	spare   *window // that is over
-	decoded struct {
-		join    clr.GCJoin
-		suspend clr.GCSuspendEEBegin
-		restart clr.GCRestartEEBegin
-		start   clr.GCStart
-		end     clr.GCEnd
-	}
-}
-
-// A runtimeID is a runtime of a process.
-type runtimeID struct {
-	pid      uint64
-	instance uint16
+	runtimes pass.Table[runtime]
+	replay   replay
+	spare    *window // that is over
 }
 
 // A runtime is the state of one.
@@ -102,73 +83,50 @@ type event struct {
 	stage clr.JoinStage
 }
 
-// Wants reports whether a Model reads events of a kind.
-func Wants(d *trace.Descriptor) bool {
-	switch clr.KindOf(d.Provider, d.ID) {
-	case clr.KindGCJoin, clr.KindGCSuspendEEBegin, clr.KindGCSuspendEEEnd, clr.KindGCRestartEEBegin, clr.KindGCStart, clr.KindGCEnd:
-		return true
-	}
-	return false
+// Kinds returns the kinds of events that a Model reads.
+func (*Model) Kinds() []clr.Kind {
+	return []clr.Kind{clr.KindGCJoin, clr.KindGCSuspendEEBegin, clr.KindGCSuspendEEEnd, clr.KindGCRestartEEBegin, clr.KindGCStart, clr.KindGCEnd}
 }
 
-// Feed processes one event. Events must come in time order.
-func (m *Model) Feed(ev *trace.Event) {
-	if ev.Desc != m.desc {
-		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
-	}
-	if ev.Late {
-		return
-	}
-	d, v, b, size := &m.decoded, ev.Desc.Version, ev.Payload, ev.PointerSize
-	switch m.kind {
+// Event processes one event.
+func (m *Model) Event(e *pass.Event) {
+	switch e.Kind {
 	case clr.KindGCJoin:
-		if d.join.Decode(v, b, size) == nil {
-			m.runtime(ev.PID, d.join.ClrInstanceID).join(ev, &d.join)
+		if v, ok := pass.Decode[clr.GCJoin](e); ok {
+			m.of(e, v.ClrInstanceID, func(rt *runtime) { rt.join(e, v) })
 		}
 	case clr.KindGCSuspendEEBegin:
-		if d.suspend.Decode(v, b, size) == nil {
-			m.suspend(m.runtime(ev.PID, d.suspend.ClrInstanceID), ev, &d.suspend)
+		if v, ok := pass.Decode[clr.GCSuspendEEBegin](e); ok {
+			m.of(e, v.ClrInstanceID, func(rt *runtime) { m.suspend(rt, e, v) })
 		}
 	case clr.KindGCSuspendEEEnd:
-		m.suspended(ev)
+		m.suspended(e)
 	case clr.KindGCRestartEEBegin:
-		if d.restart.Decode(v, b, size) == nil {
-			m.restart(m.runtime(ev.PID, d.restart.ClrInstanceID), ev)
+		if v, ok := pass.Decode[clr.GCRestartEEBegin](e); ok {
+			m.of(e, v.ClrInstanceID, func(rt *runtime) { m.restart(rt, e) })
 		}
 	case clr.KindGCStart:
-		if d.start.Decode(v, b, size) == nil {
-			m.runtime(ev.PID, d.start.ClrInstanceID).started(ev.Time(), &d.start)
+		if v, ok := pass.Decode[clr.GCStart](e); ok {
+			m.of(e, v.ClrInstanceID, func(rt *runtime) { rt.started(e.Time, v) })
 		}
 	case clr.KindGCEnd:
-		if d.end.Decode(v, b, size) == nil {
-			m.runtime(ev.PID, d.end.ClrInstanceID).ended(ev.Time(), d.end.Count)
+		if v, ok := pass.Decode[clr.GCEnd](e); ok {
+			m.of(e, v.ClrInstanceID, func(rt *runtime) { rt.ended(e.Time, v.Count) })
 		}
 	}
 }
 
-func (m *Model) kindOf(d *trace.Descriptor) clr.Kind {
-	k, known := m.kinds[d]
-	if !known {
-		k = clr.KindOf(d.Provider, d.ID)
-		if m.kinds == nil {
-			m.kinds = make(map[*trace.Descriptor]clr.Kind)
-			m.byID = make(map[runtimeID]*runtime)
-		}
-		m.kinds[d] = k
+// of passes an event's runtime to a function, unless there is no room for one more.
+func (m *Model) of(e *pass.Event, instance uint16, do func(*runtime)) {
+	of := e.Runtime(instance)
+	if of == nil {
+		return
 	}
-	return k
-}
-
-func (m *Model) runtime(pid uint64, instance uint16) *runtime {
-	id := runtimeID{pid, instance}
-	rt := m.byID[id]
-	if rt == nil {
-		rt = &runtime{pid: pid, instance: instance, threads: make(map[uint64]at)}
-		if len(m.byID) < maxRuntimes {
-			m.byID[id] = rt
-		}
+	rt, isNew := m.runtimes.At(of.Index)
+	if isNew {
+		*rt = runtime{pid: e.PID, instance: instance, threads: make(map[uint64]at)}
 	}
-	return rt
+	do(rt)
 }
 
 // active returns the most recently begun suspension that has not restarted.
@@ -181,12 +139,12 @@ func (rt *runtime) active() *window {
 
 const maxWindows = 64
 
-func (m *Model) suspend(rt *runtime, ev *trace.Event, v *clr.GCSuspendEEBegin) {
+func (m *Model) suspend(rt *runtime, e *pass.Event, v *clr.GCSuspendEEBegin) {
 	if v.Reason != clr.SuspendReasonSuspendForGC && v.Reason != clr.SuspendReasonSuspendForGCPrep || len(rt.windows) == maxWindows {
 		return
 	}
 	w := m.newWindow()
-	w.tid, w.from, w.all = ev.TID, ev.Time(), ev.Time()
+	w.tid, w.from, w.all = e.TID, e.Time, e.Time
 	maps.Copy(w.before, rt.threads)
 	if v.Reason == clr.SuspendReasonSuspendForGCPrep && rt.background.Known && !rt.final {
 		w.owner, rt.final = rt.background, true
@@ -208,10 +166,14 @@ func (m *Model) newWindow() *window {
 
 // suspended notes that all threads of the program are suspended. If the event has no
 // instance, the thread identifies it.
-func (m *Model) suspended(ev *trace.Event) {
-	for id, rt := range m.byID {
-		if w := rt.active(); id.pid == ev.PID && w != nil && w.tid == ev.TID {
-			w.all = ev.Time()
+func (m *Model) suspended(e *pass.Event) {
+	for _, of := range e.Process.Runtimes {
+		rt := m.runtimes.Get(of.Index)
+		if rt == nil {
+			continue
+		}
+		if w := rt.active(); w != nil && w.tid == e.TID {
+			w.all = e.Time
 		}
 	}
 }
@@ -247,9 +209,9 @@ func (rt *runtime) ended(now time.Duration, number uint32) {
 	}
 }
 
-func (rt *runtime) join(ev *trace.Event, v *clr.GCJoin) {
+func (rt *runtime) join(of *pass.Event, v *clr.GCJoin) {
 	e := event{
-		at: ev.Time(), tid: ev.TID, heap: uint32(v.Heap), begin: v.JoinTime == clr.JoinTimeStart,
+		at: of.Time, tid: of.TID, heap: uint32(v.Heap), begin: v.JoinTime == clr.JoinTimeStart,
 		typ: v.JoinType, stage: v.JoinID,
 	}
 	if e.typ != clr.JoinTypeRestart && e.heap >= maxHeaps {
@@ -278,19 +240,19 @@ func (a at) after(e *event) at {
 }
 
 // restart ends the suspension of the thread that restarts, or the latest one.
-func (m *Model) restart(rt *runtime, ev *trace.Event) {
+func (m *Model) restart(rt *runtime, e *pass.Event) {
 	if len(rt.windows) == 0 {
 		return
 	}
 	i := len(rt.windows) - 1
 	for j, w := range rt.windows {
-		if w.tid == ev.TID {
+		if w.tid == e.TID {
 			i = j
 		}
 	}
 	w := rt.windows[i]
 	rt.windows = slices.Delete(rt.windows, i, i+1)
-	for _, c := range w.collections(&m.replay, rt, ev) {
+	for _, c := range w.collections(&m.replay, rt, e) {
 		m.finish(rt, c)
 	}
 	m.spare = w
@@ -323,9 +285,9 @@ func (m *Model) done(c *Collection) {
 	}
 }
 
-// Close emits the remaining collections at the end of the trace.
-func (m *Model) Close() {
-	for _, rt := range m.byID {
+// End emits the remaining collections at the end of the trace.
+func (m *Model) End() {
+	for rt := range m.runtimes.All() {
 		if rt.held != nil {
 			m.done(rt.held)
 			rt.held = nil

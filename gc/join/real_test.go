@@ -2,7 +2,6 @@ package join_test
 
 import (
 	"cmp"
-	"iter"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,28 +9,9 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
-
-// A teed source also feeds its events to a model.
-type teed struct {
-	trace.Source
-	feed func(*trace.Event)
-}
-
-func (s teed) Events() iter.Seq2[*trace.Event, error] {
-	return func(yield func(*trace.Event, error) bool) {
-		for ev, err := range s.Source.Events() {
-			if err == nil {
-				s.feed(ev)
-			}
-			if !yield(ev, err) {
-				return
-			}
-		}
-	}
-}
 
 // The states of each heap sum to the pause that package gc finds, in real
 // traces of server collectors.
@@ -41,7 +21,7 @@ func TestSumsToThePause(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			t.Skipf("no trace %s", name)
 		}
-		in, err := open.File(path, open.Options{Want: func(d *trace.Descriptor) bool { return join.Wants(d) || gc.Wants(d) }})
+		in, err := open.File(path, open.Options{Want: pass.Wants(new(gc.Model), new(join.Model))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,13 +30,12 @@ func TestSumsToThePause(t *testing.T) {
 		joins := join.Model{Done: func(c *join.Collection) { joined[c.Number] = c }}
 		var model gc.Model
 		var all []*gc.Collection
-		for c, err := range model.Collections(teed{in.Source, joins.Feed}) {
+		for c, err := range model.Collections(in.Source, &joins) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, c)
 		}
-		joins.Close()
 		held := 0
 		for _, c := range all {
 			j := joined[c.Number]

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/enum"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // maxTunings bounds the tunings of all processes that a Tunings keeps.
@@ -172,28 +172,22 @@ func (t *Tuning) observes() bool { return t.Kind == TuningSize && t.Considered =
 type Tunings struct {
 	all     []Tuning
 	dropped int
-	last    map[runtimeID]int // tuning
-	dynamic clr.GCDynamicEvent
-	size    clr.SizeAdaptationTuning
-	full    clr.SizeAdaptationFullGCTuning
-	count   clr.HeapCountTuning
+	last    pass.Table[int] // the index of a runtime's latest tuning
 }
 
-// WantsTunings reports whether a Tunings reads events of a kind.
-func WantsTunings(d *trace.Descriptor) bool {
-	return clr.KindOf(d.Provider, d.ID) == clr.KindGCDynamicEvent
-}
+// Kinds returns the kinds of events that a Tunings reads.
+func (*Tunings) Kinds() []clr.Kind { return []clr.Kind{clr.KindGCDynamicEvent} }
 
-// Feed processes one event, which may be of any kind.
-func (t *Tunings) Feed(ev *trace.Event) {
-	v := &t.dynamic
-	if !WantsTunings(ev.Desc) || v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil {
+// Event processes one event.
+func (t *Tunings) Event(e *pass.Event) {
+	v, ok := pass.Decode[clr.GCDynamicEvent](e)
+	if !ok {
 		return
 	}
-	n := Tuning{PID: ev.PID, At: ev.Time()}
+	n := Tuning{PID: e.PID, At: e.Time}
 	switch clr.DynamicKindOf(v.Name) {
 	case clr.DynamicSizeAdaptationTuning:
-		d := &t.size
+		var d clr.SizeAdaptationTuning
 		if d.Decode(v.Data) != nil || d.TotalSOHStableSize >= 1<<50 {
 			return
 		}
@@ -202,14 +196,14 @@ func (t *Tunings) Feed(ev *trace.Event) {
 		n.Limit, n.Stable, n.SinceChange = d.MaxHeapCountDatas, int64(d.TotalSOHStableSize), d.NumGcsSinceLastChange
 		n.Condition, n.Reasons, n.Delays, n.Adjusted = d.ChangeDecision, d.AdjReason, d.HcFreqReason, d.AdjMetric
 	case clr.DynamicSizeAdaptationFullGCTuning:
-		d := &t.full
+		var d clr.SizeAdaptationFullGCTuning
 		if d.Decode(v.Data) != nil {
 			return
 		}
 		n.Kind, n.Heaps, n.Number = TuningFull, d.NewNHeaps, uint32(d.CurrentGCIndex)
 		n.Cost, n.SinceChange = float64(d.MedianGen2Tcp), d.NumGen2sSinceLastChange
 	case clr.DynamicHeapCountTuning:
-		d := &t.count
+		var d clr.HeapCountTuning
 		if d.Decode(v.Data) != nil {
 			return
 		}
@@ -221,19 +215,19 @@ func (t *Tunings) Feed(ev *trace.Event) {
 	if !(n.Cost >= 0 && n.Cost <= 100 && n.Considered >= 0 && n.Considered <= 100) {
 		return // damage
 	}
-	t.add(runtimeID{ev.PID, v.ClrInstanceID}, n)
+	if rt := e.Runtime(v.ClrInstanceID); rt != nil {
+		t.add(rt, n)
+	}
 }
 
-func (t *Tunings) add(id runtimeID, n Tuning) {
+func (t *Tunings) add(rt *pass.Runtime, n Tuning) {
 	if len(t.all) >= maxTunings {
 		t.dropped++
 		return
 	}
-	if t.last == nil {
-		t.last = make(map[runtimeID]int)
-	}
-	if i, ok := t.last[id]; ok {
-		last := &t.all[i]
+	latest, isNew := t.last.At(rt.Index)
+	if !isNew {
+		last := &t.all[*latest]
 		if last.Kind == TuningFull && (n.Kind == TuningFull || n.observes()) && n.Heaps != 0 {
 			last.Heaps = n.Heaps
 		}
@@ -242,7 +236,7 @@ func (t *Tunings) add(id runtimeID, n Tuning) {
 	if n.Heaps == 0 { // until it changes for the first time
 		n.Heaps = n.Before
 	}
-	t.last[id] = len(t.all)
+	*latest = len(t.all)
 	t.all = append(t.all, n)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventtest"
 )
 
@@ -12,9 +13,10 @@ func TestTunings(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var tunings Tunings
 	at := time.Duration(0)
+	tuningsPass := pass.New(&tunings)
 	feed := func(name string, data []byte) {
 		at += time.Second
-		tunings.Feed(m.At(at, &clr.GCDynamicEvent{Name: clr.NewUTF16(name), DataSize: uint32(len(data)), Data: data}))
+		tuningsPass.Feed(m.At(at, &clr.GCDynamicEvent{Name: clr.NewUTF16(name), DataSize: uint32(len(data)), Data: data}))
 	}
 	size := func(heaps, limit uint16, cost, considered float32, why ...any) {
 		e := clr.SizeAdaptationTuning{Version: 1, NewNHeaps: heaps, MaxHeapCountDatas: limit, MedianThroughputCostPercent: cost, TcpToConsider: considered}

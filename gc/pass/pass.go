@@ -28,10 +28,10 @@ type (
 	header interface{ Head(clr.Kind) int }
 )
 
-// Raw returns a model of the events that wants reports, of any provider, exactly as they
-// are in the trace. They include late events, and events of more processes than a Pass
-// distinguishes. It is for models that do not depend on their order, such as the names of
-// methods, and for events to be copied.
+// Raw returns a model of the events that wants reports, or of all if wants is nil, of any
+// provider, exactly as they are in the trace. They include late events, and events of more
+// processes than a Pass distinguishes. It is for models that do not depend on their order,
+// such as the names of methods, and for events to be copied.
 func Raw(wants func(*trace.Descriptor) bool, feed func(*trace.Event)) Model {
 	return &raw{wants, feed}
 }
@@ -44,6 +44,38 @@ type raw struct {
 func (*raw) Kinds() []clr.Kind { return nil }
 
 func (r *raw) Event(e *Event) { r.feed(e.Event) }
+
+// When returns a model that hands those events to m for which keep holds, such as the ones of
+// a selected time.
+func When(keep func(*Event) bool, m Model) Model { return &when{m, keep} }
+
+type when struct {
+	Model
+	keep func(*Event) bool
+}
+
+func (w *when) Event(e *Event) {
+	if w.keep(e) {
+		w.Model.Event(e)
+	}
+}
+
+func (w *when) End() { end(w.Model) }
+
+func (w *when) Head(k clr.Kind) int { return head(w.Model, k) }
+
+func end(m Model) {
+	if m, ok := m.(ender); ok {
+		m.End()
+	}
+}
+
+func head(m Model, k clr.Kind) int {
+	if m, ok := m.(header); ok {
+		return m.Head(k)
+	}
+	return math.MaxInt
+}
 
 // Wants returns the filter of a reader for models: it reports whether one of them reads
 // events of a kind.
@@ -66,11 +98,7 @@ func Head(models ...Model) func(*trace.Descriptor) int {
 		}
 		most := 0
 		for _, m := range r.models {
-			h, ok := m.(header)
-			if !ok {
-				return math.MaxInt
-			}
-			most = max(most, h.Head(r.kind))
+			most = max(most, head(m, r.kind))
 		}
 		return most
 	}
@@ -126,7 +154,7 @@ func (p *Pass) newRoute(d *trace.Descriptor) *route {
 	r := &route{desc: d, kind: clr.KindOf(d.Provider, d.ID)}
 	r.models = p.byKind[r.kind]
 	for _, raw := range p.raws {
-		if raw.wants(d) {
+		if raw.wants == nil || raw.wants(d) {
 			r.raws = append(r.raws, raw)
 		}
 	}
@@ -179,9 +207,7 @@ func (p *Pass) Feed(ev *trace.Event) {
 // was no room for.
 func (p *Pass) End(loss *trace.Loss) {
 	for _, m := range p.models {
-		if m, ok := m.(ender); ok {
-			m.End()
-		}
+		end(m)
 	}
 	loss.Events += p.leftOut
 	loss.LeftOut += p.leftOut

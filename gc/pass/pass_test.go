@@ -102,6 +102,25 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// TestWhen: a model is given the events that are kept, and its end.
+func TestWhen(t *testing.T) {
+	maker := eventtest.Maker{PID: 7}
+	src := &made{}
+	for i := range 5 {
+		src.events = append(src.events, maker.At(time.Duration(i), &clr.GCStart{}))
+	}
+	var at []time.Duration
+	m := &recorder{kinds: []clr.Kind{clr.KindGCStart}, event: func(e *pass.Event) { at = append(at, e.Time) }}
+	w := pass.When(func(e *pass.Event) bool { return e.Time >= 3 }, m)
+	run(t, src, w)
+	if !slices.Equal(at, []time.Duration{3, 4}) || m.ends != 1 {
+		t.Errorf("%v, %d ends", at, m.ends)
+	}
+	if head := pass.Head(w)(src.events[0].Desc); head != m.Head(clr.KindGCStart) {
+		t.Errorf("%d bytes", head)
+	}
+}
+
 // TestProcesses: events of more processes than are distinguished are counted once, however
 // many models read them, and go to the raw models alone.
 func TestProcesses(t *testing.T) {

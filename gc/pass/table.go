@@ -11,16 +11,20 @@ type Table[S any] struct {
 
 // At returns the state of an index, which is zero at first, and whether it is new.
 func (t *Table[S]) At(index int) (s *S, isNew bool) {
-	if index < len(t.at) && t.at[index] != nil {
+	if index < len(t.at) && t.at[index] != nil { // small, to be inlined
 		return t.at[index], false
 	}
+	return t.add(index), true
+}
+
+func (t *Table[S]) add(index int) *S {
 	for len(t.at) <= index {
 		t.at = append(t.at, nil)
 	}
-	s = new(S)
+	s := new(S)
 	t.at[index] = s
 	t.order = append(t.order, s)
-	return s, true
+	return s
 }
 
 // Get returns the state of an index, nil if there is none.

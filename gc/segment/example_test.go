@@ -1,27 +1,26 @@
 package segment_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/gc/segment"
 	"github.com/gctrail/gctrail/open"
 )
 
 // This prints how many regions there were after the first collections.
 func ExampleModel() {
-	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: segment.Wants})
+	var segments segment.Model
+	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: pass.Wants(&segments)})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer in.Close()
 
-	var segments segment.Model
-	for ev, err := range in.Source.Events() {
-		if err != nil {
-			log.Panic(err)
-		}
-		segments.Feed(ev)
+	if err := pass.Run(context.Background(), in.Source, &segments); err != nil {
+		log.Panic(err)
 	}
 	for number := uint32(1); number <= 2; number++ {
 		s, ok := segments.Remove(in.Source.Info().PID, 0, number)

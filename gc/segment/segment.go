@@ -6,14 +6,12 @@ package segment
 import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/trace"
+	"github.com/gctrail/gctrail/gc/pass"
 )
 
-// The bounds of a Model, over all processes: runtimes (of others, nothing is known),
-// segments that are followed, and collections whose Snapshot was not removed, of which
-// gc.Model holds back half as many.
+// The bounds of a Model, over all processes: segments that are followed, and collections
+// whose Snapshot was not removed, of which gc.Model holds back half as many.
 const (
-	maxRuntimes  = 2048
 	maxSegments  = 1 << 20
 	maxSnapshots = 1 << 15
 )
@@ -45,76 +43,56 @@ func (c *Committed) Total() int64 { return c.InUse + c.Free + c.GlobalFree }
 
 // A Model tracks segments. The zero Model is ready for use, by one goroutine.
 type Model struct {
-	byID   map[id]*segments
-	live   int // segments of all runtimes
-	ends   int // snapshots of all runtimes
-	create clr.GCCreateSegment
-	free   clr.GCFreeSegment
-	end    clr.GCEnd
-
-	rejected  int
-	dynamic   clr.GCDynamicEvent
-	committed clr.CommittedUsage
-}
-
-// An id is a runtime of a process.
-type id struct {
-	pid      uint64
-	instance uint16
+	runtimes pass.Table[segments]
+	live     int // segments of all runtimes
+	ends     int // snapshots of all runtimes
+	rejected int
 }
 
 type segments struct {
+	*pass.Runtime
 	sizes map[uint64]int64 // by address
 	now   Snapshot
 	ends  map[uint32]Snapshot
 }
 
-// Wants reports whether a Model reads events of a kind.
-func Wants(d *trace.Descriptor) bool {
-	switch clr.KindOf(d.Provider, d.ID) {
-	case clr.KindGCCreateSegment, clr.KindGCFreeSegment, clr.KindGCEnd, clr.KindGCDynamicEvent:
-		return true
-	}
-	return false
+// Kinds returns the kinds of events that a Model reads.
+func (*Model) Kinds() []clr.Kind {
+	return []clr.Kind{clr.KindGCCreateSegment, clr.KindGCFreeSegment, clr.KindGCEnd, clr.KindGCDynamicEvent}
 }
 
-// Feed processes one event, which may be of any kind.
-func (m *Model) Feed(ev *trace.Event) {
-	version := ev.Desc.Version
-	switch clr.KindOf(ev.Desc.Provider, ev.Desc.ID) {
+// Event processes one event.
+func (m *Model) Event(e *pass.Event) {
+	switch e.Kind {
 	case clr.KindGCCreateSegment:
-		if v := &m.create; v.Decode(version, ev.Payload, ev.PointerSize) == nil && m.takes(v.Size < clr.MaxSize) {
-			m.of(ev, v.ClrInstanceID, func(s *segments) { m.created(s, v) })
+		if v, ok := pass.Decode[clr.GCCreateSegment](e); ok && m.takes(v.Size < clr.MaxSize) {
+			m.of(e, v.ClrInstanceID, func(s *segments) { m.created(s, v) })
 		}
 	case clr.KindGCFreeSegment:
-		if v := &m.free; v.Decode(version, ev.Payload, ev.PointerSize) == nil {
-			m.of(ev, v.ClrInstanceID, func(s *segments) { m.freed(s, v.Address) })
+		if v, ok := pass.Decode[clr.GCFreeSegment](e); ok {
+			m.of(e, v.ClrInstanceID, func(s *segments) { m.freed(s, v.Address) })
 		}
 	case clr.KindGCDynamicEvent:
-		if v := &m.dynamic; v.Decode(version, ev.Payload, ev.PointerSize) == nil && clr.DynamicKindOf(v.Name) == clr.DynamicCommittedUsage {
-			m.of(ev, v.ClrInstanceID, func(s *segments) { m.commits(s, v.Data) })
+		if v, ok := pass.Decode[clr.GCDynamicEvent](e); ok && clr.DynamicKindOf(v.Name) == clr.DynamicCommittedUsage {
+			m.of(e, v.ClrInstanceID, func(s *segments) { m.commits(s, v.Data) })
 		}
 	case clr.KindGCEnd:
-		if v := &m.end; v.Decode(version, ev.Payload, ev.PointerSize) == nil {
-			m.of(ev, v.ClrInstanceID, func(s *segments) { m.ended(s, v.Count) })
+		if v, ok := pass.Decode[clr.GCEnd](e); ok {
+			m.of(e, v.ClrInstanceID, func(s *segments) { m.ended(s, v.Count) })
 		}
 	}
 }
 
 // of passes the segments of an event's runtime to a function, unless there is no room for
 // one more runtime.
-func (m *Model) of(ev *trace.Event, instance uint16, do func(*segments)) {
-	k := id{ev.PID, instance}
-	s := m.byID[k]
-	if s == nil {
-		if len(m.byID) == maxRuntimes {
-			return
-		}
-		if m.byID == nil {
-			m.byID = make(map[id]*segments)
-		}
-		s = &segments{sizes: make(map[uint64]int64), ends: make(map[uint32]Snapshot)}
-		m.byID[k] = s
+func (m *Model) of(e *pass.Event, instance uint16, do func(*segments)) {
+	rt := e.Runtime(instance)
+	if rt == nil {
+		return
+	}
+	s, isNew := m.runtimes.At(rt.Index)
+	if isNew {
+		*s = segments{Runtime: rt, sizes: make(map[uint64]int64), ends: make(map[uint32]Snapshot)}
 	}
 	do(s)
 }
@@ -165,7 +143,7 @@ func (m *Model) Rejected() int { return m.rejected }
 // commits records the committed memory, which the runtime reports at the start of every
 // collection, and again at the end of a blocking one.
 func (m *Model) commits(s *segments, data []byte) {
-	v := &m.committed
+	var v clr.CommittedUsage
 	if v.Decode(data) != nil {
 		return
 	}
@@ -193,7 +171,7 @@ func (m *Model) ended(s *segments, number uint32) {
 // Remove removes the Snapshot at the end of a collection and returns it, if there was
 // one.
 func (m *Model) Remove(pid uint64, instance uint16, number uint32) (Snapshot, bool) {
-	s := m.byID[id{pid, instance}]
+	s := m.runtimes.Find(func(s *segments) bool { return s.Process.PID == pid && s.Instance == instance })
 	if s == nil {
 		return Snapshot{}, false
 	}

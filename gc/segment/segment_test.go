@@ -5,13 +5,15 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventtest"
 )
 
 func TestSnapshots(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
 	var m Model
-	feed := func(e clr.Event) { m.Feed(maker.At(0, e)) }
+	mPass := pass.New(&m)
+	feed := func(e clr.Event) { mPass.Feed(maker.At(0, e)) }
 	feed(&clr.GCCreateSegment{Address: 1, Size: 100})
 	feed(&clr.GCCreateSegment{Address: 2, Size: 50})
 	commit := func(used, free, global, decommit uint64) {
@@ -49,34 +51,35 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// TestManyProcesses: of more runtimes than a Model has room for, nothing is known, and
-// the others' snapshots share a bound.
+// TestManyProcesses: of more processes than are distinguished, nothing is known, and the
+// others' snapshots share a bound.
 func TestManyProcesses(t *testing.T) {
 	const more = 500
 	var m Model
-	for n := range maxRuntimes + more {
+	mPass := pass.New(&m)
+	for n := range pass.MaxProcesses + more {
 		maker := eventtest.Maker{PID: uint64(1 + n)}
-		m.Feed(maker.At(0, &clr.GCCreateSegment{Address: 1, Size: 100}))
-		m.Feed(maker.At(0, &clr.GCEnd{Count: 1}))
+		mPass.Feed(maker.At(0, &clr.GCCreateSegment{Address: 1, Size: 100}))
+		mPass.Feed(maker.At(0, &clr.GCEnd{Count: 1}))
 	}
-	if len(m.byID) != maxRuntimes || m.live != maxRuntimes || m.ends != maxRuntimes {
-		t.Errorf("%d runtimes, %d segments, %d snapshots", len(m.byID), m.live, m.ends)
+	if m.live != pass.MaxProcesses || m.ends != pass.MaxProcesses {
+		t.Errorf("%d segments, %d snapshots", m.live, m.ends)
 	}
-	if _, ok := m.Remove(maxRuntimes+more, 0, 1); ok {
+	if _, ok := m.Remove(pass.MaxProcesses+more, 0, 1); ok {
 		t.Error("a snapshot of a runtime that there is no room for")
 	}
-	for n := range maxRuntimes {
+	for n := range pass.MaxProcesses {
 		if got, ok := m.Remove(uint64(1+n), 0, 1); !ok || got.Created != 1 {
 			t.Fatalf("process %d: %+v, %t", 1+n, got, ok)
 		}
 	}
 	maker := eventtest.Maker{PID: 1}
 	for n := range maxSnapshots + more {
-		m.Feed(maker.At(0, &clr.GCEnd{Count: uint32(n / 2)})) // each twice
-		m.Feed(maker.At(0, &clr.GCEnd{Count: uint32(n)}))
+		mPass.Feed(maker.At(0, &clr.GCEnd{Count: uint32(n / 2)})) // each twice
+		mPass.Feed(maker.At(0, &clr.GCEnd{Count: uint32(n)}))
 	}
-	if m.ends != maxSnapshots || len(m.byID[id{pid: 1}].ends) != maxSnapshots {
-		t.Errorf("%d snapshots, counted as %d", len(m.byID[id{pid: 1}].ends), m.ends)
+	if m.ends != maxSnapshots || len(m.runtimes.Get(0).ends) != maxSnapshots {
+		t.Errorf("%d snapshots, counted as %d", len(m.runtimes.Get(0).ends), m.ends)
 	}
 }
 
@@ -92,12 +95,13 @@ func FuzzFeed(f *testing.F) {
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		maker := eventtest.Maker{PID: 7}
 		var m Model
+		mPass := pass.New(&m)
 		for _, like := range []clr.Event{&clr.GCCreateSegment{}, &clr.GCCreateSegment{}, &clr.GCFreeSegment{}, &clr.GCDynamicEvent{}, &clr.GCEnd{}} {
 			ev := maker.At(0, like)
 			ev.Payload = payload
-			m.Feed(ev)
+			mPass.Feed(ev)
 		}
-		for _, s := range m.byID {
+		for s := range m.runtimes.All() {
 			if s.now.Live < 0 || s.now.LiveBytes < 0 {
 				t.Fatalf("%+v", s.now)
 			}

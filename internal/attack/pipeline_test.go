@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
@@ -44,7 +45,7 @@ func (i input) Name() string          { return i.in.Name }
 func (i input) Paths() []string       { return []string{i.in.Name} }
 func (i input) Merged() *trace.Merged { return nil }
 
-func (i input) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
+func (i input) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Collection, error] {
 	m.Ahead = func() (trace.Source, error) {
 		in, err := i.in.Reopen()
 		if err != nil {
@@ -53,7 +54,7 @@ func (i input) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 		return in.Source, nil
 	}
 	return func(yield func(*gc.Collection, error) bool) {
-		for c, err := range m.Collections(i.Source) {
+		for c, err := range m.Collections(i.Source, models...) {
 			if c != nil {
 				i.shown(c)
 			}
@@ -64,19 +65,15 @@ func (i input) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 	}
 }
 
-// A watched source calls feed before each event is yielded, and seen after that.
+// A watched source calls seen after each event.
 type watched struct {
 	trace.Source
-	feed func(*trace.Event)
 	seen func()
 }
 
 func (w watched) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		for ev, err := range w.Source.Events() {
-			if err == nil {
-				w.feed(ev)
-			}
 			if !yield(ev, err) {
 				return
 			}
@@ -93,15 +90,14 @@ func read(path string, seen func()) (o outcome) {
 			o.panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
 		}
 	}()
-	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || report.WantsDetails(d) }
-	in, err := open.File(path, open.Options{Want: want, Stacks: true})
+	in, err := open.File(path, open.Options{Want: report.Wants(), Stacks: true})
 	if err != nil {
 		return outcome{refused: err}
 	}
 	defer in.Close()
 	of := make(map[*gc.Process]*stats.Summary)
 	details := report.NewDetails(new(selection.Selection), in.Source.Info())
-	rep, err := report.Gather(input{watched{in.Source, details.Feed, seen}, in, func(c *gc.Collection) {
+	rep, err := report.Gather(input{watched{in.Source, seen}, in, func(c *gc.Collection) {
 		o.collections++
 		if of[c.Process] == nil {
 			of[c.Process] = new(stats.Summary)

@@ -90,7 +90,7 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 	var model alloc.Model
 	s := &allocSection{model: &model, sums: map[uint64]*collectedAllocs{}}
 	l := modelList[alloc.Total, alloc.Row]{
-		wants: alloc.Wants, feed: model.Feed, rejected: model.Rejected, collection: s.collection, fields: s.fields(by),
+		model: &model, rejected: model.Rejected, collection: s.collection, fields: s.fields(by),
 		pid: func(t alloc.Total) uint64 { return t.PID },
 		rows: func(t alloc.Total) []alloc.Row {
 			s.total = t

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/chart"
 	"github.com/gctrail/gctrail/internal/report"
 )
@@ -44,9 +45,9 @@ type charted struct {
 }
 
 // Collections yields the collections of the reading.
-func (r charted) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
+func (r charted) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Collection, error] {
 	return func(yield func(*gc.Collection, error) bool) {
-		for c, err := range r.reading.Collections(m) {
+		for c, err := range r.reading.Collections(m, models...) {
 			if err == nil && r.has(c) {
 				r.add(c)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/redact"
@@ -157,14 +158,13 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 		return o.report(ctx, std, paths)
 	}
 	c := convert.New(o.format, &o.Selection, o.folder)
-	r, err := std.read(ctx, paths, open.Options{Want: c.Wants, Stacks: c.Stacks()})
+	r, err := std.read(ctx, paths, open.Options{Want: c.Wants(), Stacks: c.Stacks()})
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	info := r.Info()
-	r.feed, r.names = func(ev *trace.Event) { c.Feed(info, ev) }, c.Names()
-	if err := o.perfMap.read(r.names); err != nil {
+	r.Names = c.Names()
+	if err := o.perfMap.read(r.Names); err != nil {
 		return err
 	}
 	if c.Events() {
@@ -238,12 +238,12 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 		return err
 	}
 	opts := convert.EventOptions{Selected: &o.Selection, PIDs: pids}
-	var learn func(*trace.Event)
+	var learn []pass.Model
 	if o.redact {
 		opts.Redact = redact.New(redact.Options{KeepSystem: o.system})
-		learn = opts.Redact.Learn
+		learn = append(learn, pass.Raw(nil, opts.Redact.Learn))
 	}
-	if opts.Lost, err = r.lossAhead(learn); err != nil {
+	if opts.Lost, err = r.lossAhead(ctx, learn...); err != nil {
 		return err
 	}
 	outs, err := o.create(std, paths)

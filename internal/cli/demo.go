@@ -91,8 +91,9 @@ func (std *stdio) readDemo(ctx context.Context, want func(*trace.Descriptor) boo
 	if err != nil {
 		return nil, fmt.Errorf("the built-in trace: %w", err)
 	}
-	std.showing = std.progress(in)
-	return &reading{Source: in.Source, paths: []string{"app.nettrace"}, in: in, ctx: ctx, progress: std.showing}, nil
+	r := std.reading(ctx, in, []string{"app.nettrace"})
+	r.Once = true
+	return r, nil
 }
 
 // demoGCs writes the first rows of the output of gcs.

@@ -57,7 +57,7 @@ func (o *finalizersOptions) run(ctx context.Context, std *stdio) error {
 func (o *finalizersOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	var model handle.Finalizers
 	l := modelList[handle.Finalization, handle.Finalized]{
-		wants: model.Wants, feed: model.Feed, fields: finalizerFields,
+		model: &model, fields: finalizerFields,
 		pid:  func(f handle.Finalization) uint64 { return f.PID },
 		rows: func(f handle.Finalization) []handle.Finalized { return model.Rows(f.PID) },
 		none: lack{what: "finalization events", recording: report.RecordFinalizers},

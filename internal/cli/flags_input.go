@@ -75,14 +75,14 @@ func (s *inputFlags) processIDs(r *reading) (map[uint64]bool, error) {
 		}
 		return pids, nil
 	}
-	src, err := r.again(gc.Wants)
+	src, err := r.Again(gc.Wants)
 	if err != nil {
-		return nil, &inputError{r.in.Name, err}
+		return nil, r.Fail(err)
 	}
 	var m gc.Model
 	for _, err := range m.Collections(src) {
 		if err != nil {
-			return nil, &inputError{r.in.Name, err}
+			return nil, err
 		}
 	}
 	for _, p := range m.Processes() {

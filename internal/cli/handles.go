@@ -63,7 +63,7 @@ func (o *handlesOptions) list(ctx context.Context, std *stdio, out *output, path
 	stacks := o.by.value == "kind,stack"
 	s := &handleSection{}
 	l := modelList[handle.Counts, handle.Row]{
-		wants: model.Wants, feed: model.Feed, fields: s.fields(stacks),
+		model: &model, fields: s.fields(stacks),
 		pid:  func(c handle.Counts) uint64 { return c.PID },
 		rows: func(c handle.Counts) []handle.Row { return model.Rows(c.PID, stacks) },
 		none: lack{what: "handle events", recording: report.RecordHandleStacks},

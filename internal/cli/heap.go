@@ -10,13 +10,12 @@ import (
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/gc/segment"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A heapRow is the heap after a collection, or one heap of it.
@@ -181,7 +180,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 	var tables []*heapTable
 	var failed error
 	o.unselected = func(c *gc.Collection) { segments.Remove(c.Process.PID, c.ClrInstance, c.Number) }
-	scan, err := o.scan(ctx, std, paths, open.Options{Want: segment.Wants}, func(_ *trace.Info, ev *trace.Event) { segments.Feed(ev) }, func(c *gc.Collection) {
+	scan, err := o.scan(ctx, std, paths, []pass.Model{&segments}, func(c *gc.Collection) {
 		i := slices.IndexFunc(tables, func(t *heapTable) bool { return t.process == c.Process })
 		if i < 0 {
 			i = len(tables)

@@ -11,12 +11,12 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A joinRow is one phase of one heap, in one collection or in all.
@@ -111,13 +111,12 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 		return sums[i]
 	}
 	var failed error
-	var at *trace.Info
 	pids, err := o.processIDs(paths)
 	if err != nil {
 		return err
 	}
 	model := join.Model{Done: func(c *join.Collection) {
-		if pids != nil && !pids[c.PID] || !o.AllTimes() && !o.HasTime(at, c.Start) {
+		if pids != nil && !pids[c.PID] || !o.has(c.Start) {
 			return
 		}
 		sum(c.PID).Add(c)
@@ -125,10 +124,7 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 			failed = cmp.Or(failed, w.section(nil, joinRows(c.PID, c.Number, c.Rows)))
 		}
 	}}
-	scan, err := o.scan(ctx, std, paths, open.Options{Want: join.Wants}, func(info *trace.Info, ev *trace.Event) {
-		at = info
-		model.Feed(ev)
-	}, func(c *gc.Collection) {
+	scan, err := o.scan(ctx, std, paths, []pass.Model{&model}, func(c *gc.Collection) {
 		for _, m := range c.Marks {
 			sum(c.Process.PID).Mark(m.Heap, m.Root, m.Bytes.Or(0))
 		}
@@ -136,7 +132,6 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 	if err != nil {
 		return err
 	}
-	model.Close()
 	if failed != nil {
 		return failed
 	}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
@@ -32,7 +34,9 @@ type listing struct {
 	raw      bool
 	file     *list.File // in output
 
+	info    *trace.Info   // of the trace that is read
 	perHeap bool          // collections carry each heap's part
+	stacks  bool          // of events are read
 	names   *symbol.Table // of the methods in stacks; nil for none
 
 	unselected func(*gc.Collection) // takes the collections that are not selected; nil for nothing
@@ -135,21 +139,19 @@ func (l *listing) limit() int {
 	}
 }
 
-// scan reads a trace to its end. It passes each event to feed, and each selected
-// collection to collection, which may be nil.
-func (l *listing) scan(ctx context.Context, std *stdio, paths []string, opts open.Options, feed func(*trace.Info, *trace.Event), collection func(*gc.Collection)) (*scanned, error) {
-	want := opts.Want
-	opts.Want = func(d *trace.Descriptor) bool { return gc.Wants(d) || want(d) }
-	r, err := std.read(ctx, paths, opts)
+// scan reads a trace to its end, for models. It passes each selected collection to
+// collection, which may be nil.
+func (l *listing) scan(ctx context.Context, std *stdio, paths []string, models []pass.Model, collection func(*gc.Collection)) (*scanned, error) {
+	all := append(slices.Clip(models), new(gc.Model))
+	r, err := std.read(ctx, paths, open.Options{Want: pass.Wants(all...), Head: pass.Head(all...), Stacks: l.stacks})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	info := r.Info()
-	r.feed, r.names = func(ev *trace.Event) { feed(info, ev) }, l.names
+	l.info, r.Names = r.Info(), l.names
 	s := &scanned{reading: r}
 	s.model.PerHeap = l.perHeap
-	for c, err := range r.Collections(&s.model) {
+	for c, err := range r.Collections(&s.model, models...) {
 		if err != nil {
 			return nil, err
 		}
@@ -162,9 +164,12 @@ func (l *listing) scan(ctx context.Context, std *stdio, paths []string, opts ope
 	return s, nil
 }
 
-// during reports whether an event is in the selected time.
-func (l *listing) during(info *trace.Info, ev *trace.Event) bool {
-	return l.AllTimes() || l.HasTime(info, ev.Time())
+// has reports whether a time of the trace is selected.
+func (l *listing) has(at time.Duration) bool { return l.AllTimes() || l.HasTime(l.info, at) }
+
+// during returns a model that is given the events of the selected time.
+func (l *listing) during(m pass.Model) pass.Model {
+	return pass.When(func(e *pass.Event) bool { return l.has(e.Time) }, m)
 }
 
 // A scanned trace was read to its end.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/perfview"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // The accounts that metrics can be computed from.
@@ -178,8 +178,7 @@ func (o *gcsOptions) accounts(ctx context.Context, std *stdio, paths []string) (
 	if err != nil {
 		return nil, err
 	}
-	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || perfview.Wants(d) }
-	r, err := std.read(ctx, paths, open.Options{Want: want})
+	r, err := std.read(ctx, paths, open.Options{Want: pass.Wants(new(gc.Model), new(perfview.Model))})
 	if err != nil {
 		return nil, err
 	}
@@ -199,13 +198,12 @@ func newAccounts(r *reading, keeps func(*gc.Collection) bool) *accounts {
 			a.seen[perfviewKey{g.PID, g.Number, g.Start}] = g
 		}
 	}
-	r.feed = a.theirs.Feed
 	return a
 }
 
 // read reads the trace to its end.
 func (a *accounts) read() error {
-	for c, err := range a.r.Collections(&a.own) {
+	for c, err := range a.r.Collections(&a.own, &a.theirs) {
 		if err != nil {
 			return err
 		}
@@ -222,7 +220,6 @@ func (a *accounts) read() error {
 		}
 		a.rows[c.Process] = append(a.rows[c.Process], perfviewRow{own: c})
 	}
-	a.theirs.Close()
 	for _, rows := range a.rows {
 		for i := range rows {
 			c := rows[i].own

@@ -4,18 +4,16 @@ import (
 	"context"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A modelList lists a model's results on the events of a trace: for each process a total
 // of type T and rows of type R.
 type modelList[T, R any] struct {
 	naming     naming
-	wants      func(*trace.Descriptor) bool
-	feed       func(*trace.Event) // of the model, for the selected time
+	model      pass.Model // for the selected time
 	collection func(*gc.Collection)
 	fields     []list.Field[R]
 	below      func(*R) []string // see rowWriter
@@ -31,14 +29,8 @@ type modelList[T, R any] struct {
 
 // list reads a trace and writes l's results.
 func (l *modelList[T, R]) list(ctx context.Context, o *listing, std *stdio, out *output, paths []string) error {
-	want := func(d *trace.Descriptor) bool { return l.wants(d) || l.naming.wants(d) }
-	o.names = &l.naming.table
-	scan, err := o.scan(ctx, std, paths, open.Options{Stacks: l.naming.stacks != nil, Want: want}, func(info *trace.Info, ev *trace.Event) {
-		l.naming.feed(ev)
-		if o.during(info, ev) {
-			l.feed(ev)
-		}
-	}, l.collection)
+	o.stacks, o.names = l.naming.stacks != nil, &l.naming.table
+	scan, err := o.scan(ctx, std, paths, append(l.naming.models(), o.during(l.model)), l.collection)
 	if err != nil {
 		return err
 	}

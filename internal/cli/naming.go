@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/symbol"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A naming names types and code that events refer to by number. The zero naming names
@@ -26,18 +26,16 @@ func (n *naming) wantStacks(perfMap *perfMapFlag) (*symbol.Stacks, error) {
 	return n.stacks, perfMap.read(&n.table)
 }
 
-// wants reports whether events of a kind name something.
-func (n *naming) wants(d *trace.Descriptor) bool {
-	return n.types != nil && symbol.WantsTypes(d) || n.stacks != nil && symbol.Wants(d)
-}
-
-func (n *naming) feed(ev *trace.Event) {
+// models returns the models that find the names.
+func (n *naming) models() []pass.Model {
+	var models []pass.Model
 	if n.stacks != nil {
-		n.table.Feed(ev)
+		models = append(models, pass.Raw(symbol.Wants, n.table.Feed))
 	}
 	if n.types != nil {
-		n.types.Feed(ev)
+		models = append(models, pass.Raw(symbol.WantsTypes, n.types.Feed))
 	}
+	return models
 }
 
 // writeUnresolved writes how many stacks and names are missing; add counts the samples

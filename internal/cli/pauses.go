@@ -19,7 +19,6 @@ import (
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -165,16 +164,15 @@ var bottleneckFields = []list.Field[bottleneckRow]{
 func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	var pauses []*report.Pauses
 	of := make(map[*gc.Process]*report.Pauses)
-	var info *trace.Info
 	o.unselected = func(c *gc.Collection) {
 		if p := of[c.Process]; p != nil { // threads may have been suspended before it, in the selected time
 			p.AddOutside(c.Outside)
 		}
 	}
-	scan, err := o.scan(ctx, std, paths, open.Options{Want: nothing}, func(i *trace.Info, _ *trace.Event) { info = i }, func(c *gc.Collection) {
+	scan, err := o.scan(ctx, std, paths, nil, func(c *gc.Collection) {
 		p := of[c.Process]
 		if p == nil {
-			from, to := o.Span(info)
+			from, to := o.Span(o.info)
 			p = report.NewPauses(float64(o.below), time.Duration(o.minLength), from, to)
 			of[c.Process] = p
 			pauses = append(pauses, p)
@@ -204,9 +202,6 @@ func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths
 	}
 	return nil
 }
-
-// nothing is the Want of a command that needs the events of collections only.
-func nothing(*trace.Descriptor) bool { return false }
 
 // pauseTables writes the tables of one process after the other.
 type pauseTables struct {

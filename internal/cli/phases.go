@@ -12,12 +12,11 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
 func phaseFields() []list.Field[background.Collection] {
@@ -113,10 +112,9 @@ func (l *listing) listPhases(ctx context.Context, std *stdio, out *output, paths
 	w := newRowWriter(l, std, out, phaseFields())
 	var sums []*phaseSum
 	byPID := map[uint64]*phaseSum{}
-	var at *trace.Info
 	rows := 0
 	model := background.Model{Done: func(c *background.Collection) {
-		if rows >= maxHeapRows || !l.AllTimes() && !l.HasTime(at, c.Start) {
+		if rows >= maxHeapRows || !l.has(c.Start) {
 			return
 		}
 		s := byPID[c.PID]
@@ -128,10 +126,7 @@ func (l *listing) listPhases(ctx context.Context, std *stdio, out *output, paths
 		s.rows = append(s.rows, *c)
 		rows++
 	}}
-	scan, err := l.scan(ctx, std, paths, open.Options{Want: background.Wants}, func(info *trace.Info, ev *trace.Event) {
-		at = info
-		model.Feed(ev)
-	}, nil)
+	scan, err := l.scan(ctx, std, paths, []pass.Model{&model}, nil)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,6 @@ import (
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // blockingPhases are the phases that the runtime times, with their keys and their
@@ -130,7 +128,7 @@ func (l *listing) listPhaseTimes(ctx context.Context, std *stdio, out *output, p
 	var sums []*timedSum
 	byProcess := map[*gc.Process]*timedSum{}
 	rows := 0
-	scan, err := l.scan(ctx, std, paths, open.Options{Want: nothing}, func(*trace.Info, *trace.Event) {}, func(c *gc.Collection) {
+	scan, err := l.scan(ctx, std, paths, nil, func(c *gc.Collection) {
 		if len(c.PhaseTimes) == 0 || rows >= maxHeapRows {
 			return
 		}

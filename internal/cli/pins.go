@@ -63,7 +63,7 @@ func (o *pinsOptions) run(ctx context.Context, std *stdio) error { return o.each
 func (o *pinsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	var model handle.Pins
 	l := modelList[handle.PinTotal, handle.Pin]{
-		wants: model.Wants, feed: model.Feed, rejected: model.Rejected, fields: pinFields,
+		model: &model, rejected: model.Rejected, fields: pinFields,
 		totals: func(*scanned) []handle.PinTotal { return model.Processes() },
 		pid:    func(t handle.PinTotal) uint64 { return t.PID },
 		head:   pinsHead,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"iter"
 	"os"
 	"os/signal"
 	"slices"
@@ -13,25 +12,29 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A reading is a trace while a command reads it: a trace.Source that ends where
-// the user interrupts, and shows its progress.
+// A reading is a trace while a command reads it: it ends where the user interrupts, and
+// shows its progress.
 type reading struct {
-	trace.Source
-	paths    []string
+	*report.Reading
 	in       *open.Input
-	ahead    *open.Input // the same trace once more, if it was asked for
-	ctx      context.Context
 	progress *progress
-	feed     func(*trace.Event) // is given each event before it is yielded; nil for none
-	names    *symbol.Table      // at the end of the events, is given the perf maps that came with the trace; nil for none
-	warn     func(string)
+}
+
+// reading returns a reading of an open trace.
+func (std *stdio) reading(ctx context.Context, in *open.Input, paths []string) *reading {
+	std.showing = std.progress(in)
+	r := &reading{report.NewReading(ctx, in, in.Name, paths), in, std.showing}
+	r.Once = slices.Contains(paths, "-")
+	r.Warn = func(what string) { std.warn(in.Name, what) }
+	r.Fail = func(err error) error { return &inputError{in.Name, err} }
+	r.Count = func() { r.progress.collections.Add(1) }
+	return r
 }
 
 // read opens the trace at a path, or the traces at several paths as one.
@@ -47,9 +50,7 @@ func (std *stdio) read(ctx context.Context, paths []string, opts open.Options) (
 		return nil, &inputError{strings.Join(paths, " + "), err}
 	}
 	std.warn(in.Name, report.Beside(in))
-	std.showing = std.progress(in)
-	warn := func(what string) { std.warn(in.Name, what) }
-	return &reading{Source: in.Source, paths: paths, in: in, ctx: ctx, progress: std.showing, warn: warn}, nil
+	return std.reading(ctx, in, paths), nil
 }
 
 // throughPipe is ctx for reading standard input. Where that is a pipe, Ctrl-C
@@ -68,101 +69,23 @@ func throughPipe(ctx context.Context) context.Context {
 // Close ends the reading.
 func (r *reading) Close() {
 	r.progress.stop()
-	r.in.Close()
-	if r.ahead != nil {
-		r.ahead.Close()
-	}
+	r.Reading.Close()
 }
 
-// Events yields the trace's events until the context is done. The error is an
-// *inputError, or the context's.
-func (r *reading) Events() iter.Seq2[*trace.Event, error] {
-	const often = 256 // events between two looks at the context
-	return func(yield func(*trace.Event, error) bool) {
-		n := 0
-		for ev, err := range r.Source.Events() {
-			if n++; n%often == 0 && r.ctx.Err() != nil {
-				yield(nil, r.ctx.Err())
-				return
-			}
-			if err != nil {
-				yield(nil, &inputError{r.in.Name, err})
-				return
-			}
-			if r.feed != nil {
-				r.feed(ev)
-			}
-			if !yield(ev, nil) {
-				return
-			}
-		}
-		if r.names != nil {
-			if err := r.names.ReadPerfMaps(r.in.PerfMap); err != nil {
-				r.warn(err.Error())
-			}
-		}
-	}
-}
-
-// Name returns the name of the trace, as the user gave it.
-func (r *reading) Name() string { return r.in.Name }
-
-// Paths returns the paths of the trace's files.
-func (r *reading) Paths() []string { return r.paths }
-
-// Collections yields the trace's collections.
-func (r *reading) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
-	if !slices.Contains(r.paths, "-") {
-		m.Ahead = func() (trace.Source, error) { return r.again(gc.Identifies) }
-	}
-	return func(yield func(*gc.Collection, error) bool) {
-		for c, err := range m.Collections(r) {
-			r.progress.collections.Add(1)
-			if !yield(c, err) {
-				return
-			}
-		}
-	}
-}
-
-// again opens the trace once more, for some kinds of its events.
-func (r *reading) again(want func(*trace.Descriptor) bool) (trace.Source, error) {
-	in, err := open.Files(r.paths, open.Options{Want: want})
-	if err != nil {
-		return nil, err
-	}
-	r.ahead = in
-	return in.Source, nil
-}
-
-// lossAhead reads the trace once before, gives each event to learn unless that is nil, and
-// returns what is missing of it; nil for standard input, which can be read once only.
-func (r *reading) lossAhead(learn func(*trace.Event)) (*trace.Loss, error) {
-	if slices.Contains(r.paths, "-") {
+// lossAhead reads the trace once before, for models, and returns what is missing of it; nil
+// for standard input, which can be read once only.
+func (r *reading) lossAhead(ctx context.Context, models ...pass.Model) (*trace.Loss, error) {
+	if r.Once {
 		return nil, nil
 	}
-	src, err := r.again(nil) // a loss at the end reaches to the last event that is read
+	src, err := r.Again(nil) // a loss at the end reaches to the last event that is read
 	if err != nil {
-		return nil, &inputError{r.in.Name, err}
+		return nil, r.Fail(err)
 	}
-	for ev, err := range src.Events() {
-		if err == nil && r.ctx.Err() != nil {
-			return nil, r.ctx.Err()
-		}
-		if err != nil {
-			return nil, &inputError{r.in.Name, err}
-		}
-		if learn != nil {
-			learn(ev)
-		}
+	if err := pass.Run(ctx, src, models...); err != nil {
+		return nil, err
 	}
 	return src.Loss(), nil
-}
-
-// Merged returns the trace as several that are read as one, else nil.
-func (r *reading) Merged() *trace.Merged {
-	m, _ := r.Source.(*trace.Merged)
-	return m
 }
 
 // each reads traces one after the other. It continues after a trace that cannot be read,

@@ -11,7 +11,6 @@ import (
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
 type reportOptions struct {
@@ -167,15 +166,14 @@ func suggestion(word string) string {
 
 // gather reads the trace at some paths.
 func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) (*report.Report, error) {
-	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || report.WantsDetails(d) }
-	r, err := std.read(ctx, paths, open.Options{Want: want, Stacks: true})
+	r, err := std.read(ctx, paths, open.Options{Want: report.Wants(), Stacks: true})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	details := report.NewDetails(&o.Selection, r.Info())
-	r.feed, r.names = details.Feed, details.Names()
-	if err := o.perfMap.read(r.names); err != nil {
+	r.Names = details.Names()
+	if err := o.perfMap.read(r.Names); err != nil {
 		return nil, err
 	}
 	var in report.Input = r

@@ -42,14 +42,14 @@ func (std *stdio) refusePage(output, command string) error {
 
 // gatherPage reads the trace at some paths into a page.
 func (o *reportOptions) gatherPage(ctx context.Context, std *stdio, paths []string, page *report.Page) (*report.Report, error) {
-	r, err := std.read(ctx, paths, open.Options{Want: report.WantsPage, Stacks: true})
+	r, err := std.read(ctx, paths, open.Options{Want: report.WantsPage(), Stacks: true})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	paged := report.NewPaged(r, &o.Selection)
-	r.feed, r.names = paged.Feed, paged.Names()
-	if err := o.perfMap.read(r.names); err != nil {
+	r.Names = paged.Names()
+	if err := o.perfMap.read(r.Names); err != nil {
 		return nil, err
 	}
 	rep, err := page.Gather(paged, o.budget.Budget, o.addLedgers)

@@ -13,6 +13,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
@@ -59,25 +60,18 @@ func tellApart(runs []*compare.Run) {
 
 // run reads one trace as a run: that of the process that paused for longest.
 func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, page *report.Page) (*compare.Run, error) {
-	var allocs alloc.Model
-	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || alloc.Wants(d) || symbol.WantsTypes(d) }
-	opts := open.Options{Want: want}
+	recorder := runRecorder{selected: o, runs: map[*gc.Process]*compare.Run{}}
+	recorder.allocs.Types = new(symbol.Types)
+	opts := open.Options{Want: pass.Wants(append(recorder.models(), new(gc.Model))...)}
 	if page != nil {
-		opts = open.Options{Want: report.WantsPage, Stacks: true}
+		opts = open.Options{Want: report.WantsPage(), Stacks: true}
 	}
 	r, err := std.read(ctx, []string{path}, opts)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	allocs.Types = new(symbol.Types)
-	r.feed = func(ev *trace.Event) {
-		allocs.Types.Feed(ev)
-		if o.AllTimes() || o.HasTime(r.Info(), ev.Time()) {
-			allocs.Feed(ev)
-		}
-	}
-	recorder := runRecorder{reading: r, selected: o, runs: map[*gc.Process]*compare.Run{}}
+	recorder.reading = r
 	rep, err := gatherRun(&recorder, o, page)
 	if err != nil {
 		return nil, err
@@ -94,7 +88,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, 
 	}
 	run.Holes = r.Loss().Holes(run.From.Or(0), run.To.Or(trace.MaxTime)) || r.Info().Silence() > 0
 	if process != nil {
-		run.Types = allocatedTypes(&allocs, process.PID)
+		run.Types = allocatedTypes(&recorder.allocs, process.PID)
 	}
 	if n := rep.Processes(); n > 1 {
 		std.warn(path, fmt.Sprintf("has %s with collections; using %s, which paused longest; select another with --process or --pid",
@@ -121,12 +115,7 @@ func gatherRun(r *runRecorder, o *selection.Selection, page *report.Page) (*repo
 		return report.Gather(r, o, report.Budget{}, nil)
 	}
 	paged := report.NewPaged(r, o)
-	feed := r.feed
-	r.names = paged.Names()
-	r.feed = func(ev *trace.Event) {
-		feed(ev)
-		paged.Feed(ev)
-	}
+	r.Names = paged.Names()
 	return page.Gather(paged, report.Budget{}, nil)
 }
 
@@ -144,16 +133,23 @@ func allocatedTypes(m *alloc.Model, pid uint64) map[string]int64 {
 	return bytes
 }
 
-// A runRecorder records runs of the collections that it emits.
+// A runRecorder records runs of the collections that it emits, and what is allocated.
 type runRecorder struct {
 	*reading
 	selected *selection.Selection
 	runs     map[*gc.Process]*compare.Run
+	allocs   alloc.Model
 }
 
-func (r *runRecorder) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
+// models returns the models of what is allocated in the selected time.
+func (r *runRecorder) models() []pass.Model {
+	during := func(e *pass.Event) bool { return r.selected.AllTimes() || r.selected.HasTime(r.Info(), e.Time) }
+	return []pass.Model{pass.Raw(symbol.WantsTypes, r.allocs.Types.Feed), pass.When(during, &r.allocs)}
+}
+
+func (r *runRecorder) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Collection, error] {
 	return func(yield func(*gc.Collection, error) bool) {
-		for c, err := range r.reading.Collections(m) {
+		for c, err := range r.reading.Collections(m, append(models, r.models()...)...) {
 			if err == nil && r.selected.HasCollection(r.Info(), c) {
 				run := r.runs[c.Process]
 				if run == nil {

@@ -8,12 +8,11 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A tuningRow is a tuning with the heap after its collection.
@@ -97,11 +96,7 @@ func (o *joinsOptions) listTunings(ctx context.Context, std *stdio, out *output,
 		number uint32
 	}
 	heaps := map[key]gc.Opt[int64]{}
-	scan, err := o.scan(ctx, std, paths, open.Options{Want: join.WantsTunings}, func(info *trace.Info, ev *trace.Event) {
-		if o.during(info, ev) {
-			model.Feed(ev)
-		}
-	}, func(c *gc.Collection) {
+	scan, err := o.scan(ctx, std, paths, []pass.Model{o.during(&model)}, func(c *gc.Collection) {
 		if len(heaps) < maxHeapRows {
 			heaps[key{c.Process.PID, c.Number}] = c.HeapAfter
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/etwsession"
 )
 
@@ -134,7 +135,7 @@ func (c *etwCapture) start(providers []etwsession.Provider) (names, err error) {
 func (c *etwCapture) follow() error {
 	c.reader = c.follower.Reader(etl.Options{Want: c.wants})
 	model := gc.Model{Live: true}
-	for col, err := range model.Collections(watched{c.reader, c.see}) {
+	for col, err := range model.Collections(c.reader, pass.Raw(nil, c.see)) {
 		if err != nil {
 			return errors.Join(&ReviewError{c.path, err}, c.follower.Stop())
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -120,23 +119,4 @@ func sameValue(v any, word, want string) bool {
 		return strings.EqualFold(text, want)
 	}
 	return text == want || word != "" && word == want
-}
-
-// A watched is a trace whose events pass through see first.
-type watched struct {
-	trace.Source
-	see func(*trace.Event)
-}
-
-func (w watched) Events() iter.Seq2[*trace.Event, error] {
-	return func(yield func(*trace.Event, error) bool) {
-		for ev, err := range w.Source.Events() {
-			if err == nil {
-				w.see(ev)
-			}
-			if !yield(ev, err) {
-				return
-			}
-		}
-	}
 }

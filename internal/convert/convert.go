@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
@@ -24,11 +25,10 @@ import (
 // alone has then written nothing; others have written an empty result.
 var ErrNothing = errors.New("nothing to convert")
 
-// An Input is a trace that is read once, for its collections. It passes each event to the
-// Converter's Feed.
+// An Input is a trace that is read once, for its collections and for other models.
 type Input interface {
 	trace.Source
-	Collections(*gc.Model) iter.Seq2[*gc.Collection, error]
+	Collections(*gc.Model, ...pass.Model) iter.Seq2[*gc.Collection, error]
 	Name() string
 }
 
@@ -119,31 +119,41 @@ func (c *Converter) OnlyAllocations() bool {
 	return !slices.ContainsFunc(c.parts(), func(p part) bool { return p.collections != nil })
 }
 
-// Wants reports whether events of a kind are needed.
-func (c *Converter) Wants(d *trace.Descriptor) bool {
-	return c.Events() || gc.Wants(d) || c.wantsPhases() && background.Wants(d) || c.Stacks() && (alloc.Wants(d) || symbol.Wants(d) || symbol.WantsTypes(d))
+// Wants returns the filter of a reader: it reports whether events of a kind are needed.
+func (c *Converter) Wants() func(*trace.Descriptor) bool {
+	return pass.Wants(append(c.models(), &c.model)...)
 }
 
 // Names returns the table of methods that stacks are resolved with, for the perf maps
 // that came with the trace.
 func (c *Converter) Names() *symbol.Table { return &c.table }
 
-// Feed takes in one event.
-func (c *Converter) Feed(info *trace.Info, ev *trace.Event) {
+// models returns the models that read the trace beside its collections.
+func (c *Converter) models() []pass.Model {
+	var models []pass.Model
 	if c.wantsPhases() {
-		c.phase.Feed(ev)
+		models = append(models, &c.phase)
 	}
 	if c.allocs.Stacks == nil {
-		return
+		return models
 	}
-	c.table.Feed(ev)
-	c.types.Feed(ev)
-	if !c.selected.AllTimes() && !c.selected.HasTime(info, ev.Time()) {
-		return
+	models = append(models, pass.Raw(symbol.Wants, c.table.Feed), pass.Raw(symbol.WantsTypes, c.types.Feed),
+		pass.When(func(e *pass.Event) bool { return c.during(e.Time) }, &c.allocs))
+	if c.Events() {
+		models = append(models, pass.Raw(nil, c.event))
 	}
-	c.allocs.Feed(ev)
-	if c.events != nil && c.err == nil && (c.PIDs == nil || c.PIDs[ev.PID]) {
-		c.err = c.events.Add(info.Start, ev)
+	return models
+}
+
+// during reports whether a time is selected.
+func (c *Converter) during(at time.Duration) bool {
+	return c.selected.AllTimes() || c.selected.HasTime(c.info, at)
+}
+
+// event writes an event.
+func (c *Converter) event(ev *trace.Event) {
+	if c.err == nil && (c.PIDs == nil || c.PIDs[ev.PID]) && c.during(ev.Time()) {
+		c.err = c.events.Add(c.info.Start, ev)
 	}
 }
 
@@ -166,7 +176,7 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 			}
 		}
 	})
-	for of, err := range r.Collections(&c.model) {
+	for of, err := range r.Collections(&c.model, c.models()...) {
 		if err != nil {
 			return err
 		}

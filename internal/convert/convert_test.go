@@ -23,34 +23,21 @@ import (
 
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
 
-// An input hands its events to a Converter before the model has them.
-type input struct {
-	trace.Source
-	c *convert.Converter
-}
+// An input is a trace without a file.
+type input struct{ trace.Source }
 
 func (in input) Name() string { return "test" }
 
-func (in input) Events() iter.Seq2[*trace.Event, error] {
-	return func(yield func(*trace.Event, error) bool) {
-		for ev, err := range in.Source.Events() {
-			if err == nil {
-				in.c.Feed(in.Info(), ev)
-			}
-			if !yield(ev, err) {
-				return
-			}
-		}
-	}
+func (in input) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Collection, error] {
+	return m.Collections(in, models...)
 }
-
-func (in input) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] { return m.Collections(in) }
 
 const (
 	web    = "../../testdata/net10-wks-web-collect.nettrace.gz"
@@ -70,13 +57,13 @@ func converted(t *testing.T, file, format string) []byte {
 func convertTo(t *testing.T, file, format string, o *selection.Selection) ([]byte, error) {
 	t.Helper()
 	c := convert.New(convert.Named(format), o, false)
-	in, err := open.Files([]string{file}, open.Options{Want: c.Wants, Stacks: c.Stacks()})
+	in, err := open.Files([]string{file}, open.Options{Want: c.Wants(), Stacks: c.Stacks()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
 	var out bytes.Buffer
-	err = c.Write(input{in.Source, c}, []io.Writer{&out})
+	err = c.Write(input{in.Source}, []io.Writer{&out})
 	return out.Bytes(), err
 }
 
@@ -276,7 +263,7 @@ func TestParquet(t *testing.T) {
 // command prints.
 func TestParquetEvents(t *testing.T) {
 	c := convert.New(convert.Named("parquet"), new(selection.Selection), true)
-	in, err := open.Files([]string{stacks}, open.Options{Want: c.Wants, Stacks: c.Stacks()})
+	in, err := open.Files([]string{stacks}, open.Options{Want: c.Wants(), Stacks: c.Stacks()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +274,7 @@ func TestParquetEvents(t *testing.T) {
 	for i := range outs {
 		writers[i] = &outs[i]
 	}
-	if err := c.Write(input{in.Source, c}, writers); err != nil {
+	if err := c.Write(input{in.Source}, writers); err != nil {
 		t.Fatal(err)
 	}
 	type row struct {

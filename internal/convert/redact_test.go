@@ -409,13 +409,13 @@ func tablesOf(t *testing.T, data []byte) []byte {
 // tables returns the tables of a trace in Parquet.
 func tables(data []byte) (all [][]byte) {
 	c := convert.New(convert.Named("parquet"), new(selection.Selection), true)
-	src := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{Want: c.Wants, Stacks: c.Stacks()})
+	src := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{Want: c.Wants(), Stacks: c.Stacks()})
 	outs := make([]bytes.Buffer, len(convert.Named("parquet").Files("x")))
 	writers := make([]io.Writer, len(outs))
 	for i := range outs {
 		writers[i] = &outs[i]
 	}
-	if err := c.Write(input{src, c}, writers); err != nil && !errors.Is(err, convert.ErrNothing) {
+	if err := c.Write(input{src}, writers); err != nil && !errors.Is(err, convert.ErrNothing) {
 		panic(err)
 	}
 	for i := range outs {

@@ -1,9 +1,11 @@
 package perfview_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/perfview"
 	"github.com/gctrail/gctrail/open"
 )
@@ -11,21 +13,17 @@ import (
 // This prints the first collection as PerfView's GCStats has them. A cell is
 // empty if TraceEvent has no figure.
 func ExampleModel() {
-	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: perfview.Wants})
+	var all []*perfview.GC
+	model := perfview.Model{Done: func(g *perfview.GC) { all = append(all, g) }}
+	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: pass.Wants(&model)})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer in.Close()
 
-	var all []*perfview.GC
-	model := perfview.Model{Done: func(g *perfview.GC) { all = append(all, g) }}
-	for ev, err := range in.Source.Events() {
-		if err != nil {
-			log.Panic(err)
-		}
-		model.Feed(ev)
+	if err := pass.Run(context.Background(), in.Source, &model); err != nil {
+		log.Panic(err)
 	}
-	model.Close()
 	for _, g := range all[:1] {
 		for _, c := range perfview.Events()[:6] {
 			fmt.Printf("%s: %q\n", c.Name, c.Text(g))

@@ -4,15 +4,13 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/trace"
+	"github.com/gctrail/gctrail/gc/pass"
 )
 
 // The bounds of a Model's memory.
 const (
-	maxProcesses = 4096
-	maxPending   = 4096 // collections of one process that are not done
-	maxKinds     = 1 << 14
-	maxHeaps     = 1024
+	maxPending = 4096 // collections of one process that are not done
+	maxHeaps   = 1024
 )
 
 // A Model rebuilds collections as TraceEvent does. The zero Model is ready for use,
@@ -22,59 +20,47 @@ type Model struct {
 	// process. It may retain the GC.
 	Done func(*GC)
 
-	kinds     map[*trace.Descriptor]clr.Kind
-	desc      *trace.Descriptor // of the last event
-	kind      clr.Kind          // and its kind
-	processes map[uint64]*process
-	order     []*process
-	decoded   struct {
-		suspend   clr.GCSuspendEEBegin
-		start     clr.GCStart
-		end       clr.GCEnd
-		stats     clr.GCHeapStats
-		global    clr.GCGlobalHeapHistory
-		perHeap   clr.GCPerHeapHistory
-		tick      clr.GCAllocationTick
-		dynamic   clr.GCDynamicEvent
-		committed clr.CommittedUsage
-	}
+	processes pass.Table[process]
 }
 
 // handlers process each kind of event.
-var handlers = map[clr.Kind]func(*Model, *process, *trace.Event){
-	clr.KindGCSuspendEEBegin:    (*Model).suspendBegin,
-	clr.KindGCSuspendEEEnd:      (*Model).suspendEnd,
-	clr.KindGCRestartEEEnd:      (*Model).restartEnd,
-	clr.KindGCStart:             (*Model).gcStart,
-	clr.KindGCEnd:               (*Model).gcEnd,
-	clr.KindGCHeapStats:         (*Model).heapStats,
-	clr.KindGCGlobalHeapHistory: (*Model).globalHistory,
-	clr.KindGCPerHeapHistory:    (*Model).perHeapHistory,
-	clr.KindGCAllocationTick:    (*Model).allocationTick,
-	clr.KindGCDynamicEvent:      (*Model).dynamicEvent,
+var handlers = [...]func(*process, *pass.Event){
+	clr.KindGCSuspendEEBegin:    (*process).suspendBegin,
+	clr.KindGCSuspendEEEnd:      (*process).suspendEnd,
+	clr.KindGCRestartEEEnd:      (*process).restartEnd,
+	clr.KindGCStart:             (*process).gcStart,
+	clr.KindGCEnd:               (*process).gcEnd,
+	clr.KindGCHeapStats:         (*process).heapStats,
+	clr.KindGCGlobalHeapHistory: (*process).globalHistory,
+	clr.KindGCPerHeapHistory:    (*process).perHeapHistory,
+	clr.KindGCAllocationTick:    (*process).allocationTick,
+	clr.KindGCDynamicEvent:      (*process).dynamicEvent,
 }
 
-// Wants reports whether a Model reads events of a kind.
-func Wants(d *trace.Descriptor) bool { return handlers[clr.KindOf(d.Provider, d.ID)] != nil }
-
-// Feed processes one event. Events must come in time order.
-func (m *Model) Feed(ev *trace.Event) {
-	if ev.Desc != m.desc {
-		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
+// Kinds returns the kinds of events that a Model reads.
+func (*Model) Kinds() []clr.Kind {
+	var kinds []clr.Kind
+	for k, handle := range handlers {
+		if handle != nil {
+			kinds = append(kinds, clr.Kind(k))
+		}
 	}
-	handle := handlers[m.kind]
-	if handle == nil || ev.Late {
-		return
-	}
-	if p := m.process(ev.PID); p != nil {
-		handle(m, p, ev)
-		m.release(p, false)
-	}
+	return kinds
 }
 
-// Close ends the trace, and calls Done with the remaining complete collections.
-func (m *Model) Close() {
-	for _, p := range m.order {
+// Event processes one event.
+func (m *Model) Event(e *pass.Event) {
+	p, isNew := m.processes.At(e.Process.Index)
+	if isNew {
+		p.pid = e.PID
+	}
+	handlers[e.Kind](p, e)
+	m.release(p, false)
+}
+
+// End ends the trace, and calls Done with the remaining complete collections.
+func (m *Model) End() {
+	for p := range m.processes.All() {
 		m.release(p, true)
 	}
 }
@@ -82,43 +68,10 @@ func (m *Model) Close() {
 // LastStats returns the time of the last GCHeapStats of a process, which
 // TraceEvent considers the end of the process.
 func (m *Model) LastStats(pid uint64) time.Duration {
-	if p := m.processes[pid]; p != nil {
+	if p := m.processes.Find(func(p *process) bool { return p.pid == pid }); p != nil {
 		return p.restarted
 	}
 	return 0
-}
-
-func (m *Model) kindOf(d *trace.Descriptor) clr.Kind {
-	kind, known := m.kinds[d]
-	if !known {
-		if m.kinds == nil || len(m.kinds) == maxKinds {
-			m.kinds = make(map[*trace.Descriptor]clr.Kind)
-		}
-		kind = clr.KindOf(d.Provider, d.ID)
-		m.kinds[d] = kind
-	}
-	return kind
-}
-
-func (m *Model) process(pid uint64) *process {
-	p := m.processes[pid]
-	if p == nil && len(m.processes) < maxProcesses {
-		if m.processes == nil {
-			m.processes = make(map[uint64]*process)
-		}
-		p = &process{pid: pid}
-		m.processes[pid] = p
-		m.order = append(m.order, p)
-	}
-	return p
-}
-
-// decode decodes an event's payload into v.
-func (m *Model) decode(ev *trace.Event, v interface {
-	Decode(version uint32, payload []byte, ptrSize int) error
-},
-) bool {
-	return v.Decode(clr.VersionOf(m.kind, ev.Desc.Version, ev.Payload, ev.PointerSize), ev.Payload, ev.PointerSize) == nil
 }
 
 // A process is the state of a process. TraceEvent does not distinguish its
@@ -167,12 +120,12 @@ func (p *process) current() *GC {
 	}
 }
 
-func (m *Model) suspendBegin(p *process, ev *trace.Event) {
-	v := &m.decoded.suspend
-	if !m.decode(ev, v) {
+func (p *process) suspendBegin(e *pass.Event) {
+	v, ok := pass.Decode[clr.GCSuspendEEBegin](e)
+	if !ok {
 		return
 	}
-	t := thread{ev.TID, true}
+	t := thread{e.TID, true}
 	switch v.Reason {
 	case clr.SuspendReasonSuspendForGC:
 		p.suspender = t
@@ -182,60 +135,60 @@ func (m *Model) suspendBegin(p *process, ev *trace.Event) {
 		p.other = t
 		return
 	}
-	p.reason, p.suspend = v.Reason, ev.Time()
+	p.reason, p.suspend = v.Reason, e.Time
 }
 
-func (m *Model) suspendEnd(p *process, ev *trace.Event) {
-	if !p.preparer.is(ev.TID) && !p.suspender.is(ev.TID) {
+func (p *process) suspendEnd(e *pass.Event) {
+	if !p.preparer.is(e.TID) && !p.suspender.is(e.TID) {
 		return
 	}
 	if p.preparer.known && p.background != nil {
-		p.background.Suspend += ev.Time() - p.suspend
+		p.background.Suspend += e.Time - p.suspend
 	}
-	p.suspended, p.everStopped = ev.Time(), true
+	p.suspended, p.everStopped = e.Time, true
 }
 
-func (m *Model) restartEnd(p *process, ev *trace.Event) {
-	if p.other.is(ev.TID) {
+func (p *process) restartEnd(e *pass.Event) {
+	if p.other.is(e.TID) {
 		p.other = thread{}
 	}
-	if !p.preparer.is(ev.TID) && !p.suspender.is(ev.TID) {
+	if !p.preparer.is(e.TID) && !p.suspender.is(e.TID) {
 		return
 	}
 	switch g := p.current(); {
 	case g == nil:
 	case g.Type == clr.GCTypeBackgroundGC:
 		if p.preparer.known {
-			g.Pause += ev.Time() - p.suspend
+			g.Pause += e.Time - p.suspend
 		} else {
-			g.Pause = ev.Time() - g.PauseStart
+			g.Pause = e.Time - g.PauseStart
 		}
 	case g.ended:
-		g.Pause = ev.Time() - g.PauseStart
+		g.Pause = e.Time - g.PauseStart
 		g.complete = g.stats != nil
 	}
 	p.preparer, p.suspender = thread{}, thread{}
 }
 
-func (m *Model) gcStart(p *process, ev *trace.Event) {
-	v := &m.decoded.start
-	if !m.decode(ev, v) || !p.suspender.known && !p.other.known || p.last != nil && p.last.Number == v.Count {
+func (p *process) gcStart(e *pass.Event) {
+	v, ok := pass.Decode[clr.GCStart](e)
+	if !ok || !p.suspender.known && !p.other.known || p.last != nil && p.last.Number == v.Count {
 		return
 	}
 	g := &GC{
-		PID: p.pid, Number: v.Count, Generation: int(min(v.Depth, 2)), Reason: v.Reason, Type: v.Type, Start: ev.Time(),
+		PID: p.pid, Number: v.Count, Generation: int(min(v.Depth, 2)), Reason: v.Reason, Type: v.Type, Start: e.Time,
 		index: p.started,
 	}
 	ephemeral := p.last != nil && p.last.Type == clr.GCTypeBackgroundGC && !p.last.complete && v.Type == clr.GCTypeNonConcurrentGC
 	if ephemeral || v.Reason == clr.GCReasonPMFullGC {
-		g.PauseStart = ev.Time()
+		g.PauseStart = e.Time
 		if c := p.current(); c != nil && v.Reason == clr.GCReasonPMFullGC {
 			c.complete = true
 		}
 	} else {
 		g.PauseStart = p.suspend
 		if !p.everStopped {
-			p.suspended, p.everStopped = ev.Time(), true
+			p.suspended, p.everStopped = e.Time, true
 		}
 		g.Suspend = p.suspended - p.suspend
 	}
@@ -248,15 +201,16 @@ func (m *Model) gcStart(p *process, ev *trace.Event) {
 	p.gcs = append(p.gcs, g)
 }
 
-func (m *Model) gcEnd(p *process, ev *trace.Event) {
-	if g := p.current(); g != nil && m.decode(ev, &m.decoded.end) {
-		g.Duration, g.ended = ev.Time()-g.Start, ev.Time() != g.Start
+func (p *process) gcEnd(e *pass.Event) {
+	if _, ok := pass.Decode[clr.GCEnd](e); ok && p.current() != nil {
+		g := p.current()
+		g.Duration, g.ended = e.Time-g.Start, e.Time != g.Start
 	}
 }
 
-func (m *Model) heapStats(p *process, ev *trace.Event) {
-	v := &m.decoded.stats
-	if !m.decode(ev, v) {
+func (p *process) heapStats(e *pass.Event) {
+	v, ok := pass.Decode[clr.GCHeapStats](e)
+	if !ok {
 		return
 	}
 	if g := p.current(); g != nil {
@@ -267,7 +221,7 @@ func (m *Model) heapStats(p *process, ev *trace.Event) {
 		}
 		g.SinceLast = g.PauseStart - p.restarted
 		if g.Type == clr.GCTypeBackgroundGC {
-			g.SinceLast = ev.Time() - p.restarted
+			g.SinceLast = e.Time - p.restarted
 		}
 		if p.ticked {
 			for i := range g.ticks {
@@ -280,25 +234,25 @@ func (m *Model) heapStats(p *process, ev *trace.Event) {
 		}
 	}
 	p.ticksBefore = p.ticks
-	p.restarted = ev.Time()
+	p.restarted = e.Time
 }
 
-func (m *Model) globalHistory(p *process, ev *trace.Event) {
-	v := &m.decoded.global
+func (p *process) globalHistory(e *pass.Event) {
+	v, ok := pass.Decode[clr.GCGlobalHeapHistory](e)
 	g := p.current()
-	if g == nil || !m.decode(ev, v) {
+	if g == nil || !ok {
 		return
 	}
 	g.Heaps = int(v.NumHeaps)
-	g.global = clr.VersionOf(m.kind, ev.Desc.Version, ev.Payload, ev.PointerSize) >= 3
+	g.global = e.Version >= 3
 	g.globalReasons = v.CondemnReasons1
 	g.globalGenerations = v.CondemnReasons0
 }
 
-func (m *Model) perHeapHistory(p *process, ev *trace.Event) {
-	v := &m.decoded.perHeap
+func (p *process) perHeapHistory(e *pass.Event) {
+	v, ok := pass.Decode[clr.GCPerHeapHistory](e)
 	g := p.current()
-	if g == nil || len(g.heaps) == maxHeaps || !m.decode(ev, v) {
+	if g == nil || len(g.heaps) == maxHeaps || !ok {
 		return
 	}
 	h := heapHistory{generations: v.CondemnReasons0, reasons: v.CondemnReasons1, count: min(len(v.Values), numGenerations)}
@@ -313,29 +267,27 @@ func (m *Model) perHeapHistory(p *process, ev *trace.Event) {
 	g.heaps = append(g.heaps, h)
 }
 
-func (m *Model) allocationTick(p *process, ev *trace.Event) {
-	v := &m.decoded.tick
-	if !m.decode(ev, v) {
+func (p *process) allocationTick(e *pass.Event) {
+	v, ok := pass.Decode[clr.GCAllocationTick](e)
+	if !ok {
 		return
 	}
 	p.ticked = true
 	amount := v.AllocationAmount64
-	if ev.Desc.Version < 2 {
+	if e.Desc.Version < 2 {
 		amount = uint64(v.AllocationAmount)
 	}
 	p.ticks[min(v.AllocationKind, 2)] += int64(min(amount, 1<<40))
 }
 
-func (m *Model) dynamicEvent(p *process, ev *trace.Event) {
-	v := &m.decoded.dynamic
+func (p *process) dynamicEvent(e *pass.Event) {
+	v, ok := pass.Decode[clr.GCDynamicEvent](e)
 	g := p.current()
-	if g == nil || !m.decode(ev, v) || v.Name.String() != "CommittedUsage" || m.decoded.committed.Decode(v.Data) != nil {
+	var used clr.CommittedUsage
+	if g == nil || g.committed != nil || !ok || v.Name.String() != "CommittedUsage" || used.Decode(v.Data) != nil {
 		return
 	}
-	if g.committed == nil {
-		used := m.decoded.committed
-		g.committed = &used
-	}
+	g.committed = &used
 }
 
 // release finishes the collections that nothing more is known of, in order.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/perfview"
 	"github.com/gctrail/gctrail/open"
@@ -82,20 +83,16 @@ func TestAgainstTraceEvent(t *testing.T) {
 
 func rebuild(t *testing.T, path string) map[string]*perfview.GC {
 	t.Helper()
-	in, err := open.File(path, open.Options{Want: perfview.Wants})
+	in, err := open.File(path, open.Options{Want: pass.Wants(new(perfview.Model))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
 	got := make(map[string]*perfview.GC)
 	m := perfview.Model{Done: func(g *perfview.GC) { got[fmt.Sprint(g.PID, " ", g.Number)] = g }}
-	for ev, err := range in.Source.Events() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.Feed(ev)
+	if err := pass.Run(t.Context(), in.Source, &m); err != nil {
+		t.Fatal(err)
 	}
-	m.Close()
 	return got
 }
 
@@ -237,7 +234,7 @@ func compare(t *testing.T, got map[string]*perfview.GC, want []reference) {
 func TestDamage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
-		in, err := open.File(traces+"net9-srv-datas-web-collect.nettrace.gz", open.Options{Want: perfview.Wants})
+		in, err := open.File(traces+"net9-srv-datas-web-collect.nettrace.gz", open.Options{Want: pass.Wants(new(perfview.Model))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,6 +246,7 @@ func TestDamage(t *testing.T) {
 				}
 			}
 		}}
+		mPass := pass.New(&m)
 		for ev, err := range in.Source.Events() {
 			if err != nil {
 				t.Fatal(err)
@@ -263,9 +261,9 @@ func TestDamage(t *testing.T) {
 			case 2:
 				ev.Payload = ev.Payload[:rng.IntN(len(ev.Payload)+1)]
 			}
-			m.Feed(ev)
+			mPass.Feed(ev)
 		}
-		m.Close()
+		mPass.End(in.Source.Loss())
 		in.Close()
 		if shown == 0 {
 			t.Fatal("no collection is left")

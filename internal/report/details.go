@@ -12,6 +12,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/handle"
 	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
@@ -22,7 +23,6 @@ const (
 	maxTypes   = 5 // of each heap
 	maxCallers = 10
 	maxInduced = 1 << 14 // stacks
-	maxKinds   = 1 << 14 // of events
 )
 
 // Details reads events other than collections': allocations, pins, finalization, handles,
@@ -41,25 +41,7 @@ type Details struct {
 	join       join.Model
 	joins      map[uint64]*join.Sum // by process
 	induced    map[induced]int
-	readers    []reader
-	kinds      map[*trace.Descriptor]*fed
-	desc       *trace.Descriptor // of the last event
-	fed        *fed              // its readers
-	decoded    struct {
-		triggered clr.GCTriggered
-		start     clr.GCStart
-	}
 }
-
-// A reader reads the events of some kinds.
-type reader struct {
-	wants  func(*trace.Descriptor) bool
-	feed   func(*trace.Event)
-	always bool // of the time that is not selected too
-}
-
-// A fed are the readers of events of one kind.
-type fed struct{ always, selected []func(*trace.Event) }
 
 // An induced holds the common properties of some induced collections.
 type induced struct {
@@ -73,103 +55,63 @@ type induced struct {
 func NewDetails(o *selection.Selection, info *trace.Info) *Details {
 	d := &Details{
 		selected: o, info: info,
-		phases: make(map[uint64]*Phases), joins: make(map[uint64]*join.Sum), induced: make(map[induced]int), kinds: make(map[*trace.Descriptor]*fed),
+		phases: make(map[uint64]*Phases), joins: make(map[uint64]*join.Sum), induced: make(map[induced]int),
 	}
 	d.allocs.Stacks, d.allocs.Types = symbol.NewStacks(&d.table), &d.types
 	d.allocs.LargeLimits = findings.ProposedLOHThresholds()
 	d.handles.Stacks, d.finalizers.Types = d.allocs.Stacks, &d.types
 	d.background.Done, d.join.Done = d.addPhases, d.addJoins
-	d.readers = d.allReaders()
 	return d
 }
 
-func (d *Details) allReaders() []reader {
-	return []reader{
-		{symbol.Wants, d.table.Feed, true},
-		{symbol.WantsTypes, d.types.Feed, true},
-		{alloc.Wants, d.allocs.Feed, false},
-		{d.handles.Wants, d.handles.Feed, false},
-		{d.pins.Wants, d.pins.Feed, false},
-		{d.finalizers.Wants, d.finalizers.Feed, false},
-		{background.Wants, d.background.Feed, false},
-		{join.Wants, d.join.Feed, false},
-		{wantsKind(clr.KindGCTriggered), d.triggered, false},
-		{wantsKind(clr.KindGCStart), d.started, false},
+// Models returns the models that Details consist of, which read the trace: names of code and
+// types in all of it, and the rest in the time that is selected.
+func (d *Details) Models() []pass.Model {
+	if d == nil {
+		return nil
 	}
+	models := []pass.Model{pass.Raw(symbol.Wants, d.table.Feed), pass.Raw(symbol.WantsTypes, d.types.Feed)}
+	for _, m := range []pass.Model{&d.allocs, &d.handles, &d.pins, &d.finalizers, &d.background, &d.join, (*inducers)(d)} {
+		if !d.selected.AllTimes() {
+			m = pass.When(func(e *pass.Event) bool { return d.selected.HasTime(d.info, e.Time) }, m)
+		}
+		models = append(models, m)
+	}
+	return models
 }
 
 // Names returns the table of methods that Details resolve stacks with, for the perf
 // maps that came with the trace.
 func (d *Details) Names() *symbol.Table { return &d.table }
 
-// WantsDetails reports whether Details read events of a kind.
-func WantsDetails(d *trace.Descriptor) bool {
-	return slices.ContainsFunc(new(Details).allReaders(), func(r reader) bool { return r.wants(d) })
+// Wants returns the filter of a reader for Gather with Details.
+func Wants() func(*trace.Descriptor) bool {
+	return pass.Wants(append(NewDetails(new(selection.Selection), nil).Models(), new(gc.Model))...)
 }
 
-// Feed processes one event, which may be of any kind.
-func (d *Details) Feed(ev *trace.Event) {
-	if ev.Desc != d.desc {
-		d.desc, d.fed = ev.Desc, d.feeds(ev.Desc)
-	}
-	for _, feed := range d.fed.always {
-		feed(ev)
-	}
-	if len(d.fed.selected) == 0 || !d.selected.AllTimes() && !d.selected.HasTime(d.info, ev.Time()) {
+// inducers are the model of what induces collections.
+type inducers Details
+
+func (*inducers) Kinds() []clr.Kind { return []clr.Kind{clr.KindGCTriggered, clr.KindGCStart} }
+
+func (i *inducers) Event(e *pass.Event) {
+	if e.Kind == clr.KindGCTriggered {
+		if v, ok := pass.Decode[clr.GCTriggered](e); ok {
+			(*Details)(i).induce(e, v.Reason)
+		}
 		return
 	}
-	for _, feed := range d.fed.selected {
-		feed(ev)
-	}
-}
-
-// feeds returns the readers of a kind of event.
-func (d *Details) feeds(desc *trace.Descriptor) *fed {
-	f := d.kinds[desc]
-	if f != nil {
-		return f
-	}
-	f = new(fed)
-	for _, r := range d.readers {
-		switch {
-		case !r.wants(desc):
-		case r.always:
-			f.always = append(f.always, r.feed)
-		default:
-			f.selected = append(f.selected, r.feed)
-		}
-	}
-	if len(d.kinds) == maxKinds {
-		clear(d.kinds)
-	}
-	d.kinds[desc] = f
-	return f
-}
-
-func wantsKind(k clr.Kind) func(*trace.Descriptor) bool {
-	return func(d *trace.Descriptor) bool { return clr.KindOf(d.Provider, d.ID) == k }
-}
-
-func (d *Details) triggered(ev *trace.Event) {
-	if v := &d.decoded.triggered; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
-		d.induce(clr.KindGCTriggered, ev, v.Reason)
-	}
-}
-
-func (d *Details) started(ev *trace.Event) {
-	v := &d.decoded.start
-	version := clr.VersionOf(clr.KindGCStart, ev.Desc.Version, ev.Payload, ev.PointerSize)
-	if v.Decode(version, ev.Payload, ev.PointerSize) == nil {
-		d.induce(clr.KindGCStart, ev, v.Reason)
+	if v, ok := pass.Decode[clr.GCStart](e); ok {
+		(*Details)(i).induce(e, v.Reason)
 	}
 }
 
 // induce counts an induced collection for the stack that induced it.
-func (d *Details) induce(kind clr.Kind, ev *trace.Event, reason clr.GCReason) {
-	if ev.StackLen() == 0 {
+func (d *Details) induce(e *pass.Event, reason clr.GCReason) {
+	if e.StackLen() == 0 {
 		return
 	}
-	k := induced{pid: ev.PID, event: kind, stack: symbol.OtherStacks}
+	k := induced{pid: e.PID, event: e.Kind, stack: symbol.OtherStacks}
 	switch reason {
 	case clr.GCReasonInduced, clr.GCReasonInducedCompacting, clr.GCReasonInducedAggressive:
 	case clr.GCReasonInducedNotForced:
@@ -178,7 +120,7 @@ func (d *Details) induce(kind clr.Kind, ev *trace.Event, reason clr.GCReason) {
 		return
 	}
 	if len(d.induced) < maxInduced {
-		k.stack = d.allocs.Stacks.Intern(ev)
+		k.stack = d.allocs.Stacks.Intern(e.Event)
 	}
 	d.induced[k]++
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
@@ -24,30 +25,31 @@ const (
 	growAt    = 0x4000
 )
 
-func fedDetails(m *eventtest.Maker, induced int) *Details {
+func fedDetails(m *eventtest.Maker, induced int) (*Details, *pass.Pass) {
 	d := NewDetails(new(selection.Selection), new(trace.Info))
+	p := pass.New(d.Models()...)
 	for at, name := range map[uint64]string{collectAt: "System.GC|Collect", cleanupAt: "App|Cleanup", readAt: "System.IO.Stream|Read", growAt: "App.Buffer|Grow"} {
 		space, method, _ := strings.Cut(name, "|")
-		d.Feed(m.At(0, &clr.MethodLoadVerbose{
+		p.Feed(m.At(0, &clr.MethodLoadVerbose{
 			MethodID: at, MethodStartAddress: at, MethodSize: 0x100,
 			MethodNamespace: clr.NewUTF16(space), MethodName: clr.NewUTF16(method), MethodSignature: clr.NewUTF16("void ()"),
 		}))
 	}
 	for range induced {
-		d.Feed(m.At(time.Second, &clr.GCTriggered{Reason: clr.GCReasonInduced}, collectAt+8, cleanupAt+8))
+		p.Feed(m.At(time.Second, &clr.GCTriggered{Reason: clr.GCReasonInduced}, collectAt+8, cleanupAt+8))
 	}
-	d.Feed(m.At(time.Second, &clr.GCTriggered{Reason: clr.GCReasonAllocSmall}, readAt+8))
-	d.Feed(m.At(time.Second, &clr.GCTriggered{Reason: clr.GCReasonInduced}))
-	return d
+	p.Feed(m.At(time.Second, &clr.GCTriggered{Reason: clr.GCReasonAllocSmall}, readAt+8))
+	p.Feed(m.At(time.Second, &clr.GCTriggered{Reason: clr.GCReasonInduced}))
+	return d, p
 }
 
 // TestDetails: findings name the program's own methods instead of the library methods
 // that it calls.
 func TestDetails(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
-	d := fedDetails(&m, 3)
+	d, p := fedDetails(&m, 3)
 	tick := func(name string, amount uint64, kind clr.AllocationKind, stack ...uint64) {
-		d.Feed(m.At(time.Second, &clr.GCAllocationTick{
+		p.Feed(m.At(time.Second, &clr.GCAllocationTick{
 			AllocationAmount: uint32(amount), AllocationAmount64: amount, AllocationKind: kind, TypeName: clr.NewUTF16(name),
 		}, stack...))
 	}
@@ -85,28 +87,28 @@ func TestDetails(t *testing.T) {
 // the program's method that creates them.
 func TestDetailsOfObjects(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
-	d := fedDetails(&m, 0)
+	d, p := fedDetails(&m, 0)
 	set := func(id uint64, kind clr.HandleKind, stack ...uint64) {
-		d.Feed(m.At(time.Second, &clr.SetGCHandle{HandleID: id, Kind: kind}, stack...))
+		p.Feed(m.At(time.Second, &clr.SetGCHandle{HandleID: id, Kind: kind}, stack...))
 	}
 	set(1, clr.HandleKindStrong, readAt+8, growAt+8)
 	set(2, clr.HandleKindStrong, readAt+8, growAt+8)
 	set(3, clr.HandleKindStrong, cleanupAt+8)
 	set(4, clr.HandleKindStrong)
 	set(5, clr.HandleKindPinned, growAt+8)
-	d.Feed(m.At(time.Second, &clr.DestroyGCHandle{HandleID: 4}))
-	d.Feed(m.At(time.Second, &clr.GCStart{Count: 1}))
+	p.Feed(m.At(time.Second, &clr.DestroyGCHandle{HandleID: 4}))
+	p.Feed(m.At(time.Second, &clr.GCStart{Count: 1}))
 	pin := func(id, object uint64, typ string) {
-		d.Feed(m.At(time.Second, &clr.PinObjectAtGCTime{HandleID: id, ObjectID: object, ObjectSize: 100, TypeName: clr.NewUTF16(typ)}))
+		p.Feed(m.At(time.Second, &clr.PinObjectAtGCTime{HandleID: id, ObjectID: object, ObjectSize: 100, TypeName: clr.NewUTF16(typ)}))
 	}
 	pin(5, 0x100, "System.Byte[]")
 	pin(0x7fff, 0x200, "System.Byte[]")
 	pin(0x7ffe, 0x300, "System.Byte[]")
 	pin(0x7ffd, 0x400, "System.Object")
 	for range 3 {
-		d.Feed(m.At(time.Second, &clr.FinalizeObject{TypeID: 9}))
+		p.Feed(m.At(time.Second, &clr.FinalizeObject{TypeID: 9}))
 	}
-	d.Feed(m.At(time.Second, &clr.BulkType{Count: 1, Values: []clr.BulkTypeValue{{TypeID: 9, Name: clr.NewUTF16("App.File")}}}))
+	p.Feed(m.At(time.Second, &clr.BulkType{Count: 1, Values: []clr.BulkTypeValue{{TypeID: 9, Name: clr.NewUTF16("App.File")}}}))
 
 	got := d.of(&gc.Process{PID: 7})
 	if len(got.Handles) != 2 || got.PinnedFrom != "App.Buffer.Grow()" {
@@ -129,11 +131,11 @@ func TestDetailsOfObjects(t *testing.T) {
 // longest, and matter where background collections take a good part of the pauses.
 func TestPhasesOfBackgroundCollections(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
-	d := fedDetails(&m, 0)
+	d, p := fedDetails(&m, 0)
 	ms := time.Millisecond
 	for number, mark := range map[uint32]time.Duration{1: 5 * ms, 2: 20 * ms} {
 		at := time.Duration(number) * time.Second
-		feed := func(after time.Duration, e clr.Event) { d.Feed(m.At(at+after, e)) }
+		feed := func(after time.Duration, e clr.Event) { p.Feed(m.At(at+after, e)) }
 		feed(0, &clr.GCStart{Count: number, Type: clr.GCTypeBackgroundGC})
 		feed(0, &clr.BGCBegin{})
 		feed(1*ms, &clr.BGC1stNonConEnd{})

@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/internal/selection"
@@ -17,8 +18,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Paged is an Input whose collections also go to a page. The caller feeds it with
-// the trace's events.
+// A Paged is an Input whose collections also go to a page.
 type Paged struct {
 	Input
 	Incomplete []uint32 // numbers of collections that are not complete
@@ -36,27 +36,21 @@ func NewPaged(r Input, o *selection.Selection) *Paged {
 	return p
 }
 
-// WantsPage reports whether a page is made of events of a kind.
-func WantsPage(d *trace.Descriptor) bool {
-	return gc.Wants(d) || WantsDetails(d) || background.Wants(d)
-}
-
-// Feed processes one event, which may be of any kind.
-func (p *Paged) Feed(ev *trace.Event) {
-	p.details.Feed(ev)
-	p.background.Feed(ev)
+// WantsPage returns the filter of a reader for GatherPage.
+func WantsPage() func(*trace.Descriptor) bool {
+	return pass.Wants(append(NewDetails(new(selection.Selection), nil).Models(), new(background.Model), new(gc.Model))...)
 }
 
 // Names returns the table of methods; see Details.Names.
 func (p *Paged) Names() *symbol.Table { return p.details.Names() }
 
 // Collections yields the trace's collections.
-func (p *Paged) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
+func (p *Paged) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Collection, error] {
 	m.PerHeap = true
 	return func(yield func(*gc.Collection, error) bool) {
 		page := adderTo(&p.page)
 		defer page.close()
-		for c, err := range p.Input.Collections(m) {
+		for c, err := range p.Input.Collections(m, append(models, &p.background)...) {
 			if err == nil && p.selected.HasCollection(p.Info(), c) {
 				page.add(c)
 				if !c.Complete {

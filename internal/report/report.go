@@ -8,6 +8,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -42,7 +43,7 @@ type Case struct {
 // A Input is a trace that is read once, for its collections.
 type Input interface {
 	trace.Source
-	Collections(*gc.Model) iter.Seq2[*gc.Collection, error]
+	Collections(*gc.Model, ...pass.Model) iter.Seq2[*gc.Collection, error]
 	Name() string          // of the trace, as it was given
 	Paths() []string       // for commands
 	Merged() *trace.Merged // nil for a single file
@@ -54,8 +55,8 @@ type Budget = findings.Budget
 // ParseBudget parses a budget: 50ms, 5%, or both with a comma between them.
 func ParseBudget(s string) (Budget, error) { return findings.ParseBudget(s) }
 
-// Gather reads a trace to its end and judges the processes in it. The caller
-// feeds details, which may be nil, with the trace's events.
+// Gather reads a trace to its end and judges the processes in it, with details unless
+// these are nil.
 func Gather(r Input, o *selection.Selection, budget Budget, details *Details) (*Report, error) {
 	return gather(r, o, budget, details, 0)
 }
@@ -71,7 +72,7 @@ func gather(r Input, o *selection.Selection, budget Budget, details *Details, re
 		set.Options.Details = details.of
 	}
 	ranks := make(map[*gc.Process]*Ranks)
-	for c, err := range r.Collections(&m) {
+	for c, err := range r.Collections(&m, details.Models()...) {
 		if err != nil {
 			return nil, err
 		}
@@ -86,9 +87,6 @@ func gather(r Input, o *selection.Selection, budget Budget, details *Details, re
 				details.collection(c)
 			}
 		}
-	}
-	if details != nil {
-		details.join.Close()
 	}
 	rep := &Report{
 		Name: r.Name(), paths: r.Paths(), selected: *o, budget: budget, merged: r.Merged(), info: r.Info(), loss: r.Loss(), recorded: findings.RecordedOf(r),

@@ -1,17 +1,15 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"sync"
 
-	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A file is a trace that can be shown: on disk, and read at the first request, or
@@ -31,11 +29,10 @@ func (f *file) block(ctx context.Context, program, name string) ([]byte, error) 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.blocks == nil {
-		in, err := open.File(f.path, open.Options{Want: report.WantsPage, Stacks: true})
+		in, err := open.File(f.path, open.Options{Want: report.WantsPage(), Stacks: true})
 		if err != nil {
 			return nil, err
 		}
-		defer in.Close()
 		if err := f.read(ctx, program, in); err != nil {
 			return nil, err
 		}
@@ -49,12 +46,13 @@ func (f *file) block(ctx context.Context, program, name string) ([]byte, error) 
 
 var errNoBlock = errors.New("no such part")
 
-// read makes the page's data of a trace. The caller holds the lock.
+// read makes the page's data of a trace, and closes it. The caller holds the lock.
 func (f *file) read(ctx context.Context, program string, in *open.Input) error {
-	r := &reading{Source: in.Source, in: in, file: f, ctx: ctx}
+	r := report.NewReading(ctx, in, f.name, []string{cmp.Or(f.path, f.name)})
+	r.Once = f.path == ""
+	defer r.Close()
 	paged := report.NewPaged(r, new(selection.Selection))
-	r.feed = paged.Feed
-	r.end = func() { _ = paged.Names().ReadPerfMaps(in.PerfMap) } // frames without names are shown as such
+	r.Names = paged.Names() // frames without names are shown as such
 	var page report.Page
 	rep, err := page.Gather(paged, report.Budget{}, nil)
 	if err != nil {
@@ -80,61 +78,10 @@ func (f *file) drop() {
 
 // upload reads a trace that a page sends. It stores the trace on disk while it is read.
 func upload(ctx context.Context, program, name string, body io.Reader) (*file, error) {
-	in, err := open.Spooled(body, name, maxUpload, open.Options{Want: report.WantsPage, Stacks: true})
+	in, err := open.Spooled(body, name, maxUpload, open.Options{Want: report.WantsPage(), Stacks: true})
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
 	f := &file{name: name}
 	return f, f.read(ctx, program, in)
-}
-
-// A reading is a trace while it is read: until the request's context is done.
-type reading struct {
-	trace.Source
-	in   *open.Input
-	file *file
-	ctx  context.Context
-	feed func(*trace.Event)
-	end  func() // is called at the end of the events
-}
-
-// Name is the trace's.
-func (r *reading) Name() string { return r.file.name }
-
-// Paths returns the paths of the trace's files, for commands.
-func (r *reading) Paths() []string {
-	if r.file.path == "" {
-		return []string{r.file.name}
-	}
-	return []string{r.file.path}
-}
-
-// Merged is nil: each file is a trace of its own.
-func (r *reading) Merged() *trace.Merged { return nil }
-
-// Collections yields the trace's collections.
-func (r *reading) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
-	return m.Collections(r)
-}
-
-// Events yields the trace's events until the context is done.
-func (r *reading) Events() iter.Seq2[*trace.Event, error] {
-	const often = 256 // events between two looks at the context
-	return func(yield func(*trace.Event, error) bool) {
-		n := 0
-		for ev, err := range r.Source.Events() {
-			if n++; n%often == 0 && r.ctx.Err() != nil {
-				yield(nil, r.ctx.Err())
-				return
-			}
-			if err == nil {
-				r.feed(ev)
-			}
-			if !yield(ev, err) {
-				return
-			}
-		}
-		r.end()
-	}
 }
