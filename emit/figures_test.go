@@ -17,6 +17,7 @@ import (
 // TestFiguresInAllFormats: the same collections have the same figures, whatever the
 // format.
 func TestFiguresInAllFormats(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp(dir, "")

@@ -280,6 +280,7 @@ func (s *stuck) Write(b []byte) (int, error) {
 // program, and the trace shows how many it dropped, and where: collections with all their
 // events have their figures.
 func TestLostEvents(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := emit.NewProvider(emit.ProviderOptions{})
 		if err != nil {

@@ -93,6 +93,7 @@ func TestAllocations(t *testing.T) {
 // TestConcurrentSessions raises events on many goroutines while sessions come and go; the
 // traces are whole, with each thread's events in order.
 func TestConcurrentSessions(t *testing.T) {
+	t.Parallel()
 	p := newProvider(t, emit.ProviderOptions{})
 	stop := make(chan struct{})
 	var raising, sessions sync.WaitGroup

@@ -259,6 +259,7 @@ func TestServeBuffers(t *testing.T) {
 // TestServeBlockingClient: a client that requests it loses nothing, and the program waits
 // for it.
 func TestServeBlockingClient(t *testing.T) {
+	t.Parallel()
 	p := newProvider(t, emit.ProviderOptions{})
 	server, c := serve(t, p)
 	config := diag.Config{BufferMB: 1, Block: true, Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 1, Level: 5}}}

@@ -170,6 +170,7 @@ func beyond(whole, got map[string]float64) (list []string) {
 // TestPayloadBits flips single bits in payloads: a command's output is still possible, or
 // marked. GCTRAIL_SEED chooses the bits.
 func TestPayloadBits(t *testing.T) {
+	t.Parallel()
 	tries := extent.Pick(12, 60, 6000)
 	path := filepath.Join(t.TempDir(), "bit.nettrace")
 	list := make([]*bitTrace, 0, len(bitTraces))

@@ -227,6 +227,7 @@ func TestRefused(t *testing.T) {
 // TestCollectSaysWhatReportSays: the report of the file begins with the text that collect
 // prints at the end.
 func TestCollectSaysWhatReportSays(t *testing.T) {
+	t.Parallel()
 	traces, err := filepath.Glob("../../testdata/net*.nettrace.gz")
 	if err != nil || len(traces) == 0 {
 		t.Fatal("no traces", err)

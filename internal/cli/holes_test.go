@@ -209,6 +209,7 @@ var missing = []string{"truncated", "missing", "lost", "damaged", "could not be 
 // file of an LTTng trace, or the end of a file. A full run also
 // takes the reference traces.
 func TestHoledTraces(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	budget := filepath.Join(dir, "budget.yaml")
 	const generous = "version: 1\nlimits: {pause_pct: 99, pause_max_ms: 1e9, collections: 1e9, gen2_collections: 1e9, heap_peak_bytes: 1e15, allocated_bytes: 1e18}\nfindings: [R02]\n"

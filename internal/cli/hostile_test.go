@@ -141,6 +141,7 @@ func TestHostileProcesses(t *testing.T) {
 
 // TestHostileCommandLine: the notices and the file of a trace of such a process.
 func TestHostileCommandLine(t *testing.T) {
+	t.Parallel()
 	trace := webBytes(t)
 	for _, name := range hostile {
 		f := diagtest.New(trace, nil)

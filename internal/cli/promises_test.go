@@ -28,6 +28,7 @@ type promise struct{ purpose, command string }
 // TestSuggestedCommands runs every command of gctrail in the report of a trace: commands
 // that read the trace show the promised data, and the others are accepted.
 func TestSuggestedCommands(t *testing.T) {
+	t.Parallel()
 	tried := make(map[string]int)
 	for _, path := range tracesToTry(t) {
 		all := suggestions(t, path)
@@ -304,6 +305,7 @@ func TestRecordStarts(t *testing.T) {
 // TestHints: if a trace lacks the data of a command, the suggested recording command is
 // accepted, and so is each command that a listing prints.
 func TestHints(t *testing.T) {
+	t.Parallel()
 	paths, _ := filepath.Glob("../../testdata/*.nettrace.gz")
 	zips, _ := filepath.Glob("../../testdata/*.zip")
 	tried := make(map[string]bool)

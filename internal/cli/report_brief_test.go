@@ -13,6 +13,7 @@ import (
 // The JSON of a report is brief, names what it leaves out, and keeps what an agent
 // asks for first.
 func TestBriefReport(t *testing.T) {
+	t.Parallel()
 	traces, err := filepath.Glob("../../testdata/*.*z*")
 	if err != nil || len(traces) < 10 {
 		t.Fatalf("%d traces (%v)", len(traces), err)

@@ -22,7 +22,6 @@ import (
 // on runs gctrail in-process, on a terminal of some width; 0 is a pipe.
 func on(t *testing.T, width int, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	t.Setenv("LC_ALL", "C.UTF-8")
 	var out, talk bytes.Buffer
 	std := &stdio{out: &out, err: text.NewPrinter(&talk), outTerm: text.Terminal{Is: width > 0, Width: width}}
 	cmd := newRootCmd(std)
@@ -98,6 +97,7 @@ var quotedList = regexp.MustCompile(`"([a-z_]+(?:,[a-z_]+)+)"`)
 // no line is wider, but for the commands to copy. A pipe and NO_COLOR get no
 // escapes, a dumb terminal nothing but ASCII.
 func TestReportFitsTheTerminal(t *testing.T) {
+	t.Parallel()
 	for _, path := range traces(t) {
 		for _, width := range []int{60, 80, 200} {
 			out, _, _ := on(t, width, "report", path)
@@ -121,6 +121,7 @@ func TestReportFitsTheTerminal(t *testing.T) {
 // TestReportBeginsWithAScreen: on a terminal of 80 by 24, the verdict, the figures,
 // the findings and the next command are on the first screen, above the prompt.
 func TestReportBeginsWithAScreen(t *testing.T) {
+	t.Parallel()
 	for _, path := range traces(t) {
 		first, _, found := strings.Cut(report80(t, path), "\nTrace\n")
 		if n := strings.Count(first, "\n"); !found || n > 23 {

@@ -61,6 +61,7 @@ var published = map[string][][]string{
 
 // TestSchemas: the commands' output on real traces agrees with the schemas.
 func TestSchemas(t *testing.T) {
+	t.Parallel()
 	all := resolved(t)
 	paths := []string{
 		"net10-wks-stacks.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz", "net31-net9-lttng.trace.zip", "net10-wks-handles-collect.nettrace.gz",

@@ -18,6 +18,7 @@ var partOfReport = regexp.MustCompile(`(?m)^(Trace|[0-9,]+ processes with GCs, b
 // TestFirstScreen checks that the beginning of a report fits a terminal of 80 columns and
 // 24 lines: the verdict, figures, evidence, findings and the next commands.
 func TestFirstScreen(t *testing.T) {
+	t.Parallel()
 	var paths []string
 	for _, pattern := range []string{"../../testdata/*.gz", "../../testdata/*.zip", "../../../shared/traces/*/*.nettrace.gz", "../../../shared/traces/*/*.zip", "../../../shared/traces/*/*.tar.xz"} {
 		found, _ := filepath.Glob(pattern)

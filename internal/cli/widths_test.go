@@ -83,6 +83,7 @@ func mustFit(t *testing.T, what, out string, width int) {
 // TestWidths checks that no line of the commands that list what is in a trace is wider
 // than the terminal, with names of wide and combining characters.
 func TestWidths(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob("../../testdata/*.nettrace.gz")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no traces", err)

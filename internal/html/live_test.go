@@ -13,6 +13,7 @@ import (
 // TestLiveDetails: the latest collections have their details, of as many as there is
 // room for.
 func TestLiveDetails(t *testing.T) {
+	t.Parallel()
 	all := collections(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")
 	for _, heaps := range []int{1, 200} {
 		var l Live
