@@ -18,11 +18,11 @@ type Column struct {
 	typ   Type
 }
 
-// Value and Type are those of package figure.
-type (
-	Value = figure.Value
-	Type  = figure.Type
-)
+// A Value is a figure of a collection.
+type Value = figure.Value
+
+// A Type determines how a figure is written.
+type Type = figure.Type
 
 const (
 	Unknown = figure.Unknown
