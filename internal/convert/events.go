@@ -3,7 +3,6 @@ package convert
 import (
 	"io"
 
-	"github.com/gctrail/gctrail/export/nettrace"
 	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/trace"
@@ -17,24 +16,21 @@ type EventOptions struct {
 	Lost     *trace.Loss      // of an earlier reading; nil if there was none
 }
 
-// Wants reports whether reading any other event needs events of a kind.
-func Wants(d *trace.Descriptor) bool { return nettrace.Essential(d) }
-
 // A Written has the number of events that were written, that were left out because
 // their fields are unknown or identify the program, and that the format cannot hold.
 type Written struct{ Events, LeftOut, Refused uint64 }
 
 // Events writes the events of a source as a .nettrace.
 func Events(src trace.Source, w io.Writer, o EventOptions) (Written, error) {
-	opts := nettrace.Options{Single: len(o.PIDs) == 1, Lost: o.Lost, Redact: o.Redact}
-	var out *nettrace.Writer
+	opts := writerOptions{Single: len(o.PIDs) == 1, Lost: o.Lost, Redact: o.Redact}
+	var out *eventWriter
 	for ev, err := range src.Events() {
 		if err != nil {
 			return Written{}, err
 		}
 		if out == nil {
 			opts.From, opts.To = o.Selected.Span(src.Info())
-			out = nettrace.NewWriter(w, src, opts)
+			out = newEventWriter(w, src, opts)
 		}
 		if o.PIDs != nil && !o.PIDs[ev.PID] {
 			continue

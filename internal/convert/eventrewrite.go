@@ -1,4 +1,4 @@
-package nettrace
+package convert
 
 import (
 	"github.com/gctrail/gctrail/clr"

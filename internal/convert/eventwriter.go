@@ -1,7 +1,4 @@
-// Package nettrace writes events of a trace of any format as a .nettrace: all
-// of them, or a part, and on request without the names that identify the
-// program.
-package nettrace
+package convert
 
 import (
 	"cmp"
@@ -19,8 +16,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options select the contents of the new trace. The zero Options select everything.
-type Options struct {
+// writerOptions select the contents of the new trace. The zero Options select everything.
+type writerOptions struct {
 	// From and To limit the time. The new trace begins and ends there. Events
 	// outside that name processes, settings, types and methods are also
 	// written, at the nearest time inside.
@@ -45,11 +42,11 @@ const frequency = 1e9
 // in which events may be missing.
 const nobody = 1<<63 - 1
 
-// A Writer writes the events of one source, in order.
-type Writer struct {
+// An eventWriter writes the events of one source, in order.
+type eventWriter struct {
 	out  io.Writer
 	src  trace.Source
-	o    Options
+	o    writerOptions
 	w    *nettrace.Writer
 	from time.Duration
 
@@ -78,26 +75,26 @@ type Writer struct {
 
 type threadKey struct{ pid, tid uint64 }
 
-// NewWriter returns a Writer of events that src yields.
-func NewWriter(w io.Writer, src trace.Source, o Options) *Writer {
-	writer := &Writer{out: w, src: src, o: o, named: make(map[uint64]bool), pids: make(map[uint64]bool), threads: make(map[threadKey]bool)}
+// newEventWriter returns a writer of the events that src yields.
+func newEventWriter(w io.Writer, src trace.Source, o writerOptions) *eventWriter {
+	writer := &eventWriter{out: w, src: src, o: o, named: make(map[uint64]bool), pids: make(map[uint64]bool), threads: make(map[threadKey]bool)}
 	if o.Lost != nil {
 		writer.losses, writer.lost = o.Lost.Ranges(), o.Lost.Events
 	}
 	return writer
 }
 
-// Essential reports whether events of a kind are needed to read others: they name
+// Wants reports whether events of a kind are needed to read others: they name
 // processes, settings, types, methods and modules.
-func Essential(d *trace.Descriptor) bool {
+func Wants(d *trace.Descriptor) bool {
 	return gc.Identifies(d) || symbol.Wants(d) || symbol.WantsTypes(d)
 }
 
 // Event writes an event, or leaves it out.
-func (w *Writer) Event(ev *trace.Event) error {
+func (w *eventWriter) Event(ev *trace.Event) error {
 	at := ev.Time()
 	if from, to := w.o.From.Or(math.MinInt64), w.o.To.Or(math.MaxInt64); at < from || at > to {
-		if !Essential(ev.Desc) {
+		if !Wants(ev.Desc) {
 			return nil
 		}
 		at = min(max(at, from), to)
@@ -150,7 +147,7 @@ const (
 
 // bound makes room for the thread of an event: a sequence point resets the
 // counts of all other threads.
-func (w *Writer) bound(k threadKey, at time.Duration) error {
+func (w *eventWriter) bound(k threadKey, at time.Duration) error {
 	if w.threads[k] {
 		return nil
 	}
@@ -173,7 +170,7 @@ func (w *Writer) bound(k threadKey, at time.Duration) error {
 // recordLost records the losses that began before an event. Each loss is
 // between two sequence points, so that it affects no other time. If the number
 // of lost events is unknown, it records one.
-func (w *Writer) recordLost(at time.Duration) error {
+func (w *eventWriter) recordLost(at time.Duration) error {
 	for len(w.losses) > 0 && at >= w.losses[0].From {
 		r := w.losses[0]
 		if !w.inside {
@@ -197,7 +194,7 @@ func (w *Writer) recordLost(at time.Duration) error {
 
 // setStack sets the stack of the written event, redacted, with addresses of the new
 // trace's size.
-func (w *Writer) setStack(ev *trace.Event) {
+func (w *eventWriter) setStack(ev *trace.Event) {
 	w.stack = w.stack[:0]
 	if w.o.Redact != nil {
 		w.addresses = w.o.Redact.AppendStack(w.addresses[:0], ev)
@@ -216,7 +213,7 @@ func (w *Writer) setStack(ev *trace.Event) {
 
 // write writes an event. An event that is too large for the format, or too
 // late, counts as lost in the new trace.
-func (w *Writer) write(ev *trace.Event) error {
+func (w *eventWriter) write(ev *trace.Event) error {
 	err := w.w.Write(ev.TID, ev)
 	switch {
 	case errors.Is(err, trace.ErrLate), errors.Is(err, trace.ErrTooLarge):
@@ -230,7 +227,7 @@ func (w *Writer) write(ev *trace.Event) error {
 
 // begin writes the head of the trace, once the first event has shown what
 // belongs there.
-func (w *Writer) begin(ev *trace.Event) error {
+func (w *eventWriter) begin(ev *trace.Event) error {
 	if w.w != nil {
 		return nil
 	}
@@ -256,7 +253,7 @@ func (w *Writer) begin(ev *trace.Event) error {
 // Close names the processes whose names were not among the events, and ends the
 // trace unless the source is truncated. It does not close the underlying
 // writer.
-func (w *Writer) Close() error {
+func (w *eventWriter) Close() error {
 	if w.w == nil {
 		if err := w.begin(&trace.Event{PID: w.src.Info().PID}); err != nil {
 			return err
@@ -287,7 +284,7 @@ var processInfo = &trace.Descriptor{
 	Fields: clr.KindProcessInfo.Fields(1),
 }
 
-func (w *Writer) name(pid uint64) error {
+func (w *eventWriter) name(pid uint64) error {
 	p := w.src.Info().Processes[pid]
 	line := p.CommandLine
 	if line == "" {
