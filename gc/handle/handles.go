@@ -3,12 +3,14 @@ package handle
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // The bounds of Handles: how many open ones it follows, in how many pages of its tables, and
@@ -27,7 +29,10 @@ type Handles struct {
 
 	processes pass.Table[handles]
 	open      int
-	pages     int // of the tables of all processes
+	pages     int  // of the tables of all processes
+	ops       []op // not applied yet
+	applied   []op // by a goroutine, or before
+	applying  sync.WaitGroup
 }
 
 // A handles holds the state of one process.
@@ -35,7 +40,7 @@ type handles struct {
 	pid    uint64
 	open   table[openHandle]
 	sites  map[site]*siteSum
-	list   []*siteSum   // of sites
+	list   []*siteSum   // of the sites of applied operations, by number
 	last   [16]*siteSum // by kind, the site of the last one that was created
 	counts Counts
 	net    int64 // created less destroyed, including handles from before the trace
@@ -112,49 +117,26 @@ func (h *Handles) Event(e *pass.Event) {
 	switch e.Kind {
 	case clr.KindSetGCHandle:
 		if v, ok := pass.Decode[clr.SetGCHandle](e); ok {
-			h.created(p, e, v)
+			h.add(op{of: p, do: opCreate, id: v.HandleID, at: e.Time, site: h.siteOf(p, e.Event, v.Kind)})
 		}
 	case clr.KindDestroyGCHandle:
 		if v, ok := pass.Decode[clr.DestroyGCHandle](e); ok {
-			h.destroyed(p, v.HandleID, e.Time)
+			h.add(op{of: p, do: opDestroy, id: v.HandleID, at: e.Time})
 		}
 	case clr.KindGCHeapStats:
 		if v, ok := pass.Decode[clr.GCHeapStats](e); ok {
-			p.counted(int64(v.GCHandleCount))
+			h.add(op{of: p, do: opCount, id: uint64(v.GCHandleCount)})
 		}
 	}
 }
 
-func (h *Handles) created(p *handles, e *pass.Event, v *clr.SetGCHandle) {
-	at := e.Time
-	k := site{kind: v.Kind}
+// siteOf returns the sum of where the handle of an event is created.
+func (h *Handles) siteOf(p *handles, ev *trace.Event, kind clr.HandleKind) *siteSum {
+	k := site{kind: kind}
 	if h.Stacks != nil {
-		k.stack = h.Stacks.Intern(e.Event)
+		k.stack = h.Stacks.Intern(ev)
 	}
-	s := p.site(k)
-	s.created++
-	p.counts.Created++
-	p.net++
-	if !h.hasRoom(p, v.HandleID) {
-		p.counts.Untracked++
-		return
-	}
-	pages := p.open.pages
-	before := p.open.set(v.HandleID, openHandle{s.number, at})
-	h.pages += p.open.pages - pages
-	if before.site != 0 {
-		p.counts.Lost++
-		p.net--
-		p.siteOf(before).series.add(at, -1)
-	} else {
-		h.open++
-	}
-	s.series.add(at, 1)
-}
-
-// hasRoom reports whether one more handle can be followed.
-func (h *Handles) hasRoom(p *handles, id uint64) bool {
-	return h.open < maxOpen && (h.pages < maxPages || p.open.has(id)) || p.open.get(id).site != 0
+	return p.site(k)
 }
 
 // siteOf returns where a handle was created.
@@ -173,42 +155,17 @@ func (p *handles) site(k site) *siteSum {
 		s = p.sites[k]
 	}
 	if s == nil {
-		s = &siteSum{site: k, number: uint32(len(p.list)) + 1}
+		s = &siteSum{site: k, number: uint32(len(p.sites)) + 1}
 		p.sites[k] = s
-		p.list = append(p.list, s)
 	}
 	*last = s
 	return s
 }
 
-func (h *Handles) destroyed(p *handles, id uint64, at time.Duration) {
-	p.counts.Destroyed++
-	p.net--
-	pages := p.open.pages
-	o := p.open.remove(id)
-	h.pages += p.open.pages - pages
-	if o.site == 0 {
-		p.counts.Unknown++
-		return
-	}
-	h.open--
-	s := p.siteOf(o)
-	s.destroyed++
-	s.series.add(at, -1)
-}
-
-// counted processes the runtime's count.
-func (p *handles) counted(n int64) {
-	c := &p.counts
-	if !c.Before.Known() {
-		c.Before = gc.Some(n - p.net)
-	}
-	c.Runtime, c.Open = gc.Some(n), gc.Some(p.net)
-}
-
 // Processes returns the counts of each process that created or destroyed
 // handles.
 func (h *Handles) Processes() []Counts {
+	h.settle()
 	var all []Counts
 	for p := range h.processes.All() {
 		if p.counts.Created+p.counts.Destroyed > 0 {
@@ -221,6 +178,7 @@ func (h *Handles) Processes() []Counts {
 // Rows returns a process's handles by kind, in descending order of open ones; by kind and
 // stack if stacks is set.
 func (h *Handles) Rows(pid uint64, stacks bool) []Row {
+	h.settle()
 	p := h.processes.Find(func(p *handles) bool { return p.pid == pid })
 	if p == nil {
 		return nil

@@ -22,12 +22,11 @@ type table[V comparable] struct {
 type slot[V comparable] struct {
 	key  uint64 // the common bits of all ids of the page
 	page *page[V]
+	used int // values of the page
 }
 
-type page[V comparable] struct {
-	values [1 << pageBits]V
-	used   int
-}
+// A page is nothing but values, as 64 of 16 bytes are just one of the sizes of memory.
+type page[V comparable] [1 << pageBits]V
 
 const (
 	pageBits = 6
@@ -74,7 +73,7 @@ func (t *table[V]) get(id uint64) (v V) {
 	}
 	key, place := split(id)
 	if p := t.find(key).page; p != nil {
-		v = p.values[place]
+		v = p[place]
 	}
 	return v
 }
@@ -87,16 +86,15 @@ func (t *table[V]) set(id uint64, v V) (before V) {
 	key, place := split(id)
 	s := t.find(key)
 	if s.page == nil {
-		*s = slot[V]{key, t.newPage()}
+		*s = slot[V]{key: key, page: t.newPage()}
 		t.pages++
 	}
 	var none V
-	p := s.page
-	if before = p.values[place]; before == none {
+	if before = s.page[place]; before == none {
 		t.count++
-		p.used++
+		s.used++
 	}
-	p.values[place] = v
+	s.page[place] = v
 	return before
 }
 
@@ -107,13 +105,13 @@ func (t *table[V]) remove(id uint64) (v V) {
 	}
 	var none V
 	key, place := split(id)
-	p := t.find(key).page
-	if p == nil || p.values[place] == none {
+	s := t.find(key)
+	if s.page == nil || s.page[place] == none {
 		return v
 	}
-	v, p.values[place] = p.values[place], none
+	v, s.page[place] = s.page[place], none
 	t.count--
-	if p.used--; p.used == 0 {
+	if s.used--; s.used == 0 {
 		t.removePage(key)
 	}
 	return v
@@ -168,7 +166,7 @@ func (t *table[V]) values() iter.Seq[V] {
 			if s.page == nil {
 				continue
 			}
-			for _, v := range s.page.values {
+			for _, v := range s.page {
 				if v != none && !yield(v) {
 					return
 				}
