@@ -36,7 +36,7 @@ func NewPaged(r Input, o *selection.Selection) *Paged {
 	return p
 }
 
-// WantsPage returns the filter of a reader for GatherPage.
+// WantsPage returns the filter of a reader for Page.Gather.
 func WantsPage() func(*trace.Descriptor) bool {
 	return pass.Wants(append(NewDetails(new(selection.Selection), nil).Models(), new(background.Model), new(gc.Model))...)
 }
