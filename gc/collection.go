@@ -123,6 +123,19 @@ var certaintyNames = [...]string{"", "exact", "estimate", "lower_bound"}
 
 func (c Certainty) String() string { return enum.Name("Certainty", certaintyNames[:], c) }
 
+// Mark returns the sign before a figure that is not exact: > for a lower bound, ~ for an
+// estimate.
+func (c Certainty) Mark() string {
+	switch c {
+	case LowerBound:
+		return ">"
+	case Estimate:
+		return "~"
+	default:
+		return ""
+	}
+}
+
 // A Pause is a stretch of time in which the program's threads were paused.
 type Pause struct {
 	Kind     PauseKind

@@ -29,7 +29,7 @@ var suspensionRules = []rule{
 
 func slowToSuspend(j *judgement) (Finding, bool) {
 	slow := &j.tallies[slowSuspensions]
-	suspended := j.all.Suspend - j.waited
+	suspended := j.all.Suspend.Opt().Or(0) - j.waited
 	mean := suspended / time.Duration(max(1, j.all.Pause.Count()))
 	share := j.explains(suspended)
 	often := mean >= normalSuspension && share >= largeShare/2

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // Totals sums up the figures of collections. The zero Totals is empty.
@@ -17,9 +16,8 @@ type Totals struct {
 	Induced    int // requested by the program
 	HeapDumps  int // requested by trace sessions, to write the heap
 
-	Pause        Distribution  // of the collections whose pause is known
-	Suspend      time.Duration // of Pause, until all threads were suspended
-	SuspendKnown int           // summands of Suspend
+	Pause   Distribution       // of the collections whose pause is known
+	Suspend Sum[time.Duration] // of Pause, until all threads were suspended
 
 	Allocated Bytes
 	Freed     Bytes
@@ -49,10 +47,7 @@ func (t *Totals) Add(c *gc.Collection) {
 	if p := c.Pause(); p.Known() {
 		t.Pause.Add(p.Or(0))
 	}
-	if s := c.Suspend(); s.Known() {
-		t.Suspend = saturate.Add(t.Suspend, s.Or(0))
-		t.SuspendKnown++
-	}
+	t.Suspend.Add(c.Suspend())
 	t.Allocated.addAllocated(c)
 	t.Freed.add(c.Freed, c.FreedQuality, c.AffectedByLoss)
 	t.Promoted.add(c.Promoted, gc.Exact, c.AffectedByLoss)
@@ -67,8 +62,7 @@ func (t *Totals) Merge(o *Totals) {
 	t.Induced += o.Induced
 	t.HeapDumps += o.HeapDumps
 	t.Pause.Merge(&o.Pause)
-	t.Suspend = saturate.Add(t.Suspend, o.Suspend)
-	t.SuspendKnown += o.SuspendKnown
+	t.Suspend.Merge(o.Suspend)
 	t.Allocated.Merge(o.Allocated)
 	t.Freed.Merge(o.Freed)
 	t.Promoted.Merge(o.Promoted)
@@ -81,6 +75,19 @@ func (t *Totals) PausesUnknown() int { return t.Count - t.Pause.Count() }
 // PauseAtLeast reports whether Pause is a lower bound: pauses are unknown, or lost events
 // may have been of more.
 func (t *Totals) PauseAtLeast() bool { return t.atLeast || t.PausesUnknown() > 0 || t.Affected > 0 }
+
+// TotalPause returns the sum of the pauses.
+func (t *Totals) TotalPause() Sum[time.Duration] {
+	return Sum[time.Duration]{t.Pause.Sum(), t.Pause.Count(), t.PauseAtLeast()}
+}
+
+// TotalSuspend returns the sum of Suspend, a lower bound where the pauses are.
+func (t *Totals) TotalSuspend() Sum[time.Duration] {
+	if t.PauseAtLeast() {
+		return t.Suspend.AtLeast()
+	}
+	return t.Suspend
+}
 
 // lowerBounds makes the sums lower bounds.
 func (t *Totals) lowerBounds() {

@@ -225,9 +225,9 @@ const ofTicks = "each type is that of the object that crossed 100 KB"
 // events are samples or count whole allocation contexts.
 func (s *allocSection) mark(t *alloc.Total) string {
 	if t.Open || s.lossy {
-		return list.Mark(gc.LowerBound)
+		return gc.LowerBound.Mark()
 	}
-	return list.Mark(gc.Estimate)
+	return gc.Estimate.Mark()
 }
 
 // head prints how much was allocated, by what account, and how that agrees with

@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
@@ -93,20 +94,19 @@ func longestRoot(c *gc.Collection) string {
 type timedSum struct {
 	process *gc.Process
 	rows    []gc.Collection
-	pause   time.Duration
+	pause   stats.Sum[time.Duration]
 	phases  []timedPhase
 }
 
 // A timedPhase sums up the times of a phase as far as they are known.
 type timedPhase struct {
 	phase    string
-	duration time.Duration
-	atLeast  bool
+	duration stats.Sum[time.Duration]
 }
 
 func (s *timedSum) add(c *gc.Collection) {
 	s.rows = append(s.rows, *c)
-	s.pause += c.Pause().Or(0)
+	s.pause.Add(c.Pause())
 	for _, t := range c.PhaseTimes {
 		s.sum(t)
 	}
@@ -118,8 +118,19 @@ func (s *timedSum) sum(t gc.PhaseTime) {
 		i = len(s.phases)
 		s.phases = append(s.phases, timedPhase{phase: t.Phase})
 	}
-	s.phases[i].duration += t.Duration.Or(0)
-	s.phases[i].atLeast = s.phases[i].atLeast || !t.Duration.Known()
+	s.phases[i].duration.Add(t.Duration)
+}
+
+// sumInWords returns a sum of times for sentences.
+func sumInWords(s stats.Sum[time.Duration]) string {
+	switch total, is := s.Get(); is {
+	case gc.Uncertain:
+		return "an unknown time"
+	case gc.LowerBound:
+		return "at least " + units.Duration(total)
+	default:
+		return units.Duration(total)
+	}
 }
 
 // listPhaseTimes lists how long the phases took in which threads were suspended.
@@ -146,14 +157,11 @@ func (l *listing) listPhaseTimes(ctx context.Context, std *stdio, out *output, p
 	}
 	return sections(scan, std, w, sums, func(s *timedSum) uint64 { return s.process.PID },
 		func(p *text.Page, of *gc.Process, s *timedSum) {
-			p.Heading("%s: %s paused in %s", called(of), units.Duration(s.pause), text.Plural(int64(len(s.rows)), "GC", "GCs"))
+			p.Heading("%s: %s paused in %s", called(of), sumInWords(s.pause), text.Plural(int64(len(s.rows)), "GC", "GCs"))
 			var words []string
 			for _, t := range s.phases {
-				switch {
-				case t.atLeast:
-					words = append(words, t.phase+" at least "+units.Duration(t.duration))
-				case t.duration > 0:
-					words = append(words, t.phase+" "+units.Duration(t.duration))
+				if total, is := t.duration.Get(); total > 0 || is != gc.Exact {
+					words = append(words, t.phase+" "+sumInWords(t.duration))
 				}
 			}
 			if len(words) > 0 {

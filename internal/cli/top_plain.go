@@ -12,7 +12,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etwsession"
-	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -51,7 +50,7 @@ func logColumns(layout string) []logColumn {
 		number("after_MB", 10, 1, func(c *watch.Collection) string { return logged(c.HeapAfter, logMegabytes) }),
 		number("promoted_MB", 11, 7, func(c *watch.Collection) string { return logged(c.Promoted, logMegabytes) }),
 		number("freed_MB", 10, 8, func(c *watch.Collection) string {
-			return list.Mark(c.FreedQuality) + logged(c.Freed, logMegabytes)
+			return c.FreedQuality.Mark() + logged(c.Freed, logMegabytes)
 		}),
 	}
 }

@@ -53,7 +53,7 @@ func Cells[R any](fields []Field[R], r *R) []string {
 		}
 		mark := ""
 		if f.Is != nil {
-			mark = Mark(f.Is(r))
+			mark = f.Is(r).Mark()
 		}
 		cells = append(cells, mark+f.cell(f.Value(r)))
 	}

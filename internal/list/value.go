@@ -123,16 +123,3 @@ func (f *Field[R]) cell(v column.Value) string {
 		return "-"
 	}
 }
-
-// Mark returns the mark of a figure that is not exact: > for a lower bound, ~ for an
-// estimate.
-func Mark(c gc.Certainty) string {
-	switch c {
-	case gc.LowerBound:
-		return ">"
-	case gc.Estimate:
-		return "~"
-	default:
-		return ""
-	}
-}

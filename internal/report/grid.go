@@ -44,42 +44,25 @@ func (g *grid) timesIn(scale units.Scale, heading string, rank int, values []gc.
 	g.numbers(heading+" "+scale.Unit, rank, cells)
 }
 
-// A timeSum is a sum of durations, which may be a lower bound or unknown.
-type timeSum struct {
-	gc.Opt[time.Duration]
-	atLeast bool
-}
-
-func pauseSum(t *stats.Totals) timeSum {
-	return timeSum{ofPauses(t, t.Pause.Sum()), t.PauseAtLeast()}
-}
-
-func suspendSum(t *stats.Totals) timeSum {
-	if t.SuspendKnown == 0 {
-		return timeSum{}
-	}
-	return timeSum{gc.Some(t.Suspend), t.PauseAtLeast() || t.SuspendKnown < t.Count}
-}
-
 // timeSums adds a column of sums of durations, with > where the true ones may be larger.
-func (g *grid) timeSums(heading string, rank int, sums []timeSum) {
-	scale := units.TimeScale(longest(each(sums, func(s *timeSum) gc.Opt[time.Duration] { return s.Opt })))
+func (g *grid) timeSums(heading string, rank int, sums []stats.Sum[time.Duration]) {
+	scale := units.TimeScale(longest(each(sums, func(s *stats.Sum[time.Duration]) gc.Opt[time.Duration] { return s.Opt() })))
 	cells := make([]string, len(sums))
 	for i, sum := range sums {
 		cells[i] = "-"
-		if d, ok := sum.Get(); ok {
-			cells[i] = marked(scale.Time(d), sum.atLeast)
+		if d, is := sum.Get(); is != gc.Uncertain {
+			cells[i] = marked(scale.Time(d), is)
 		}
 	}
 	g.numbers(heading+" "+scale.Unit, rank, cells)
 }
 
-// marked marks a figure with > if the true one may be larger.
-func marked(figure string, atLeast bool) string {
-	if atLeast && !strings.HasPrefix(figure, "<") {
-		return ">" + figure
+// marked returns a figure behind the mark of its certainty, unless it has another sign.
+func marked(figure string, is gc.Certainty) string {
+	if strings.HasPrefix(figure, "<") {
+		return figure
 	}
-	return figure
+	return is.Mark() + figure
 }
 
 // longest returns the longest of the durations that are known.
@@ -102,7 +85,7 @@ func (g *grid) sizes(heading string, rank int, values []stats.Bytes) {
 	for i, v := range values {
 		cells[i] = "-"
 		if v.Known > 0 {
-			cells[i] = certaintyMarks[v.Certainty()] + scale.Size(v.Sum)
+			cells[i] = v.Certainty().Mark() + scale.Size(v.Sum)
 		}
 	}
 	g.numbers(heading+" "+scale.Unit, rank, cells)

@@ -136,13 +136,8 @@ func (c *Case) totals() ProcessTotals {
 		},
 	}
 	j.useAllocated(&c.Summary)
-	j.pauseIs, j.freedIs, j.promotedIs, j.doubtful = gc.Exact, all.Freed.Certainty(), all.Promoted.Certainty(), all.Doubtful
-	if all.PauseAtLeast() {
-		j.pauseIs = gc.LowerBound
-	}
-	if all.SuspendKnown > 0 {
-		j.Suspend = gc.Some(Millis(all.Suspend))
-	}
+	j.pauseIs, j.freedIs, j.promotedIs, j.doubtful = c.pauseIs(), all.Freed.Certainty(), all.Promoted.Certainty(), all.Doubtful
+	j.Suspend = millis(all.Suspend.Opt())
 	for n := range 3 {
 		if t := c.Summary.Generation(n); t.Count > 0 {
 			j.Generations = append(j.Generations, GenerationTotals{n, totalsJSON(t)})

@@ -41,7 +41,7 @@ func (c *Case) writeMarkdown(p *text.Page, j *Process) {
 	if all.Pause.Count() > 0 {
 		share := "unknown"
 		if known := c.Summary.PauseShare(); known.Known() {
-			share = marked(units.Percent(known.Or(0)), all.PauseAtLeast())
+			share = marked(units.Percent(known.Or(0)), c.pauseIs())
 		}
 		p.Line("| paused | %s of %s (%s) |", c.totalPause(), units.Duration(c.Summary.Watched()), share)
 		p.Line("| pauses | median %s, p99 %s, longest %s |", units.Duration(all.Pause.Percentile(50)), units.Duration(all.Pause.Percentile(99)), units.Duration(all.Pause.Max()))

@@ -259,5 +259,5 @@ func shown[T any](o gc.Opt[T], in func(T) string, is gc.Certainty) string {
 	if strings.HasPrefix(figure, "<") { // it has another sign
 		return figure
 	}
-	return certaintyMarks[is] + figure
+	return is.Mark() + figure
 }

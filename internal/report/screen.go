@@ -176,13 +176,19 @@ func (c *Case) writeFigures(p *text.Page) {
 	}
 }
 
+// pauseIs returns the certainty of the total pause, and of its share of the time.
+func (c *Case) pauseIs() gc.Certainty {
+	_, is := c.Summary.All().TotalPause().Get()
+	return is
+}
+
 // totalPause returns how long all pauses took, with > where some are unknown.
 func (c *Case) totalPause() string {
 	all := c.Summary.All()
 	if all.Pause.Count() == 0 {
 		return "unknown"
 	}
-	return marked(units.Duration(all.Pause.Sum()), all.PauseAtLeast())
+	return marked(units.Duration(all.Pause.Sum()), c.pauseIs())
 }
 
 // pauses returns the share of the time that pauses took, and the longest.
@@ -193,7 +199,7 @@ func (c *Case) pauses() string {
 	}
 	var parts []string
 	if share := c.Summary.PauseShare(); share.Known() {
-		parts = append(parts, fmt.Sprintf("(%s of %s)", marked(units.Percent(share.Or(0)), all.PauseAtLeast()), units.Duration(c.Summary.Watched())))
+		parts = append(parts, fmt.Sprintf("(%s of %s)", marked(units.Percent(share.Or(0)), c.pauseIs()), units.Duration(c.Summary.Watched())))
 	}
 	longest := "longest " + units.Duration(all.Pause.Max())
 	if of := c.Summary.Longest; len(of) > 0 {
@@ -228,7 +234,7 @@ func (c *Case) classes() string {
 func (c *Case) allocation() string {
 	var parts []string
 	if rate := c.Summary.AllocationRate(); rate.Known() {
-		parts = append(parts, "("+certaintyMarks[rate.Certainty]+units.Bytes(saturate.Int(rate.PerSecond))+"/s)")
+		parts = append(parts, "("+rate.Certainty.Mark()+units.Bytes(saturate.Int(rate.PerSecond))+"/s)")
 	}
 	freed := c.Summary.All().Freed
 	if freed.Known > 0 {
@@ -245,10 +251,8 @@ func sumText(b stats.Bytes) string {
 	if b.Known == 0 {
 		return "unknown"
 	}
-	return certaintyMarks[b.Certainty()] + units.Bytes(b.Sum)
+	return b.Certainty().Mark() + units.Bytes(b.Sum)
 }
-
-var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
 // process describes the process and the settings of its GC.
 func (c *Case) process() string {

@@ -133,7 +133,7 @@ var facts = []fact{
 	{"before MB", 9, false, 4, func(c *watch.Collection) string { return optional(c.HeapBefore, units.MB) }},
 	{"after MB", 9, false, 1, func(c *watch.Collection) string { return optional(c.HeapAfter, units.MB) }},
 	{"promoted MB", 11, false, 7, func(c *watch.Collection) string { return optional(c.Promoted, units.MB) }},
-	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return certaintyMarks[c.FreedQuality] + optional(c.Freed, units.MB) }},
+	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return c.FreedQuality.Mark() + optional(c.Freed, units.MB) }},
 	{"suspend ms", 10, false, 9, func(c *watch.Collection) string { return optional(c.Suspend(), units.Millis) }},
 }
 
@@ -142,11 +142,8 @@ func allocating(p *watch.Process, format func(int64) string) string {
 	if !p.Allocating.Known() {
 		return "-"
 	}
-	return certaintyMarks[p.Allocating.Certainty] + format(saturate.Int(p.Allocating.PerSecond))
+	return p.Allocating.Certainty.Mark() + format(saturate.Int(p.Allocating.PerSecond))
 }
-
-// certaintyMarks are the marks of gctrail gcs: a lower bound, an estimate.
-var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
 // generationAndKind returns the generation and the kind of a collection, in words.
 func generationAndKind(c *watch.Collection) string {

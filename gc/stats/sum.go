@@ -1,0 +1,71 @@
+package stats
+
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/saturate"
+)
+
+// A Sum adds up figures that are never negative and of which some may be unknown. A plain
+// total of v.Or(0) would be too small without a sign of it; a Sum keeps its certainty with
+// it. The zero Sum is unknown, because no figure is known.
+type Sum[T ~int64] struct {
+	total   T
+	known   int  // figures
+	atLeast bool // a part is unknown
+}
+
+// Add adds a figure.
+func (s *Sum[T]) Add(v gc.Opt[T]) {
+	figure, known := v.Get()
+	if !known {
+		s.atLeast = true
+		return
+	}
+	s.known++
+	s.total = saturate.Add(s.total, figure)
+}
+
+// Merge adds another sum.
+func (s *Sum[T]) Merge(o Sum[T]) {
+	s.total = saturate.Add(s.total, o.total)
+	s.known += o.known
+	s.atLeast = s.atLeast || o.atLeast
+}
+
+// AtLeast returns the sum as a lower bound: further figures may be missing.
+func (s Sum[T]) AtLeast() Sum[T] {
+	s.atLeast = true
+	return s
+}
+
+// Get returns the total of the known figures, and its certainty: exact if all are known, a
+// lower bound if some are not, and uncertain if none is.
+func (s Sum[T]) Get() (T, gc.Certainty) {
+	switch {
+	case s.known == 0:
+		return 0, gc.Uncertain
+	case s.atLeast:
+		return s.total, gc.LowerBound
+	default:
+		return s.total, gc.Exact
+	}
+}
+
+// Opt returns the total of the known figures, unknown if none is.
+func (s Sum[T]) Opt() gc.Opt[T] {
+	if s.known == 0 {
+		return gc.Opt[T]{}
+	}
+	return gc.Some(s.total)
+}
+
+// String returns the total behind the mark of its certainty, or "-" if it is unknown.
+func (s Sum[T]) String() string {
+	total, is := s.Get()
+	if is == gc.Uncertain {
+		return "-"
+	}
+	return is.Mark() + fmt.Sprint(total)
+}
