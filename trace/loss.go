@@ -124,6 +124,11 @@ func (l *Loss) Clone() Loss {
 // Uncounted reports whether an unknown number of events is, or may be, missing.
 func (l *Loss) Uncounted() bool { return l.StreamsUnknown || l.Events == 0 && len(l.ranges) > 0 }
 
+// Incomplete reports whether events are missing, or may be.
+func (l *Loss) Incomplete() bool {
+	return l.Events > 0 || l.Truncated || l.Damaged > 0 || l.Uncounted()
+}
+
 // Holes reports whether an unknown number of events may be missing between from and to.
 func (l *Loss) Holes(from, to time.Duration) bool {
 	return l.Damaged > 0 || l.LeftOut > 0 || l.Truncated && to >= MaxTime || l.StreamsUnknown || l.Uncounted() && l.Touches(from, to)

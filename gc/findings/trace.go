@@ -47,7 +47,8 @@ type Trace struct {
 
 // holes reports whether the trace lacks events that were raised.
 func (t *Trace) holes() bool {
-	return t.Lost > 0 || t.LeftOut > 0 || t.Damaged > 0 || t.Truncated || t.Missing
+	loss := trace.Loss{Events: t.Lost + t.LeftOut, Damaged: t.Damaged, Truncated: t.Truncated, StreamsUnknown: t.Missing}
+	return loss.Incomplete()
 }
 
 // incomplete returns the reason why whole collections may be missing without a count of

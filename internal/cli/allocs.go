@@ -117,7 +117,7 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 	l.totals = func(scan *scanned) []alloc.Total {
 		s.seconds, format = o.window(scan).Seconds(), scan.Info().Format
 		loss := scan.Loss()
-		s.lossy = loss.Events > 0 || loss.Damaged > 0 || loss.Truncated || loss.Uncounted() || model.Rejected() > 0
+		s.lossy = loss.Incomplete() || model.Rejected() > 0
 		return slices.DeleteFunc(model.Totals(), func(t alloc.Total) bool { return t.Source != o.choose(&model, t.PID) })
 	}
 	l.head = func(p *text.Page, of *gc.Process, t alloc.Total) {

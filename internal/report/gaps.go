@@ -148,9 +148,9 @@ func (rep *Report) emptyVerdict() (findings.Code, string) {
 		return findings.NoCollections, fmt.Sprintf("None of the trace's %s is selected: %s.", text.Counted(rep.skipped, "GC"), rep.outside)
 	case rep.skipped > 0:
 		return findings.NoCollections, fmt.Sprintf("None of the trace's %s is selected.", text.Counted(rep.skipped, "GC"))
-	case rep.narrowed && !rep.incomplete():
+	case rep.narrowed && !rep.loss.Incomplete():
 		return findings.NoCollections, "No GC happened in the selected part of the trace."
-	case rep.incomplete():
+	case rep.loss.Incomplete():
 		return findings.NoVerdict, "No verdict: the trace has no GC, and events are missing."
 	case rep.info.Last < watchedEnough:
 		return findings.NoVerdict, fmt.Sprintf("No verdict: no GC happened in %s, which is too short to judge.", units.Duration(rep.info.Last))
@@ -167,7 +167,7 @@ func (rep *Report) unrecorded() string {
 		return "the trace has no events" + rep.perhapsMissing() + "."
 	case runtime.Events == 0:
 		return "the trace has no events of the .NET runtime provider, which raises the GC events" + rep.perhapsMissing() + "."
-	case runtime.Keywords&clr.KeywordGC == 0 && rep.incomplete():
+	case runtime.Keywords&clr.KeywordGC == 0 && rep.loss.Incomplete():
 		return "the trace has .NET runtime events, but no GC events" + rep.perhapsMissing() + "."
 	case runtime.Keywords&clr.KeywordGC == 0:
 		return "the trace has .NET runtime events, but no GC events: keyword gc (0x1) was probably not enabled."
@@ -179,7 +179,7 @@ func (rep *Report) unrecorded() string {
 
 // perhapsMissing adds that the trace may have lost the missing data.
 func (rep *Report) perhapsMissing() string {
-	if rep.incomplete() {
+	if rep.loss.Incomplete() {
 		return ", and is not complete: they may be missing"
 	}
 	return ""
@@ -187,9 +187,3 @@ func (rep *Report) perhapsMissing() string {
 
 // watchedEnough is the least time without a collection that says something.
 const watchedEnough = 10 * time.Second
-
-// incomplete reports whether events are missing, or whole parts may be.
-func (rep *Report) incomplete() bool {
-	l := rep.loss
-	return l.Events > 0 || l.Truncated || l.Damaged > 0 || l.StreamsUnknown || len(l.Ranges()) > 0
-}

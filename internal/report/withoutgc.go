@@ -13,7 +13,7 @@ import (
 // nothingMissing reports whether the collections and ticks of all of the trace's time would
 // be in it.
 func (rep *Report) nothingMissing() bool {
-	return !rep.narrowed && !rep.incomplete() && rep.provider(clr.RuntimeProvider).Keywords&clr.KeywordGC != 0
+	return !rep.narrowed && !rep.loss.Incomplete() && rep.provider(clr.RuntimeProvider).Keywords&clr.KeywordGC != 0
 }
 
 // WithoutGC returns the processes that had no GC in all of the recorded time, if all events
