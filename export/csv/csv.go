@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/jsontext"
@@ -18,7 +17,7 @@ import (
 
 // A Writer writes lines of columns. The zero Writer has none.
 type Writer struct {
-	Columns []column.Column
+	Columns []figure.Figure
 	Raw     bool // write text unchanged, even if it looks like a formula
 }
 
@@ -28,7 +27,7 @@ func (w *Writer) AppendHeader(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendText(dst, w.Columns[i].Name)
+		dst = appendText(dst, w.Columns[i].Key)
 	}
 	return append(dst, '\n')
 }
@@ -45,7 +44,7 @@ func (w *Writer) AppendCollection(dst []byte, c *gc.Collection) []byte {
 }
 
 // AppendRow appends a line of values.
-func (w *Writer) AppendRow(dst []byte, values []column.Value) []byte {
+func (w *Writer) AppendRow(dst []byte, values []figure.Value) []byte {
 	for i := range values {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -55,19 +54,19 @@ func (w *Writer) AppendRow(dst []byte, values []column.Value) []byte {
 	return append(dst, '\n')
 }
 
-func (w *Writer) appendValue(dst []byte, v column.Value) []byte {
+func (w *Writer) appendValue(dst []byte, v figure.Value) []byte {
 	switch v.Type {
-	case column.Text:
+	case figure.Text:
 		return appendText(dst, w.word(v.Text))
-	case column.List:
+	case figure.List:
 		return appendText(dst, w.word(strings.ReplaceAll(strings.TrimSuffix(v.Text, "\n"), "\n", ";")))
-	case column.Int, column.Bytes:
+	case figure.Int, figure.Bytes:
 		return strconv.AppendInt(dst, v.Int, 10)
-	case column.Bool:
+	case figure.Bool:
 		return strconv.AppendBool(dst, v.Int != 0)
-	case column.Millis:
+	case figure.Millis:
 		return figure.AppendMillis(dst, time.Duration(v.Int))
-	case column.Float, column.Percent:
+	case figure.Float, figure.Percent:
 		return strconv.AppendFloat(dst, v.Float, 'f', -1, 64)
 	default:
 		return dst

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -23,7 +23,7 @@ func TestAgreesWithJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	w := csv.Writer{Columns: column.All()}
+	w := csv.Writer{Columns: figure.All()}
 	text := w.AppendHeader(nil)
 	var objects []map[string]any
 	var m gc.Model
@@ -104,10 +104,10 @@ func jsonValue(o map[string]any, name string) (string, bool) {
 }
 
 func TestQuotes(t *testing.T) {
-	process, _ := column.Named("process")
-	since, _ := column.Named("since_last_ms")
+	process, _ := figure.Named("process")
+	since, _ := figure.Named("since_last_ms")
 	c := &gc.Collection{Process: &gc.Process{Name: `a,"b"`}, SinceLast: gc.Some(1500 * time.Microsecond)}
-	columns := []column.Column{process, since}
+	columns := []figure.Figure{process, since}
 	if got, want := string((&csv.Writer{Columns: columns}).AppendCollection(nil, c)), "\"a,\"\"b\"\"\",1.5\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -119,8 +119,8 @@ func TestFormulas(t *testing.T) {
 		"=1+1": "'=1+1", "@sum": "'@sum", "+1+1": "'+1+1", "-2+3": "'-2+3", "\tx": "'?x", "\rx": "'?x", "a\x1b[31m\n": "a?[31m?",
 		"-12.5": "-12.5", "-inf": "'-inf", "web": "web", "a=1": "a=1", `=cmd|"x"`: `"'=cmd|""x"""`, "\xff": "\ufffd",
 	} {
-		w := csv.Writer{Columns: []column.Column{{Name: "word", Value: func(*gc.Collection) column.Value {
-			return column.Value{Type: column.Text, Text: word}
+		w := csv.Writer{Columns: []figure.Figure{{Key: "word", Value: func(*gc.Collection) figure.Value {
+			return figure.Value{Type: figure.Text, Text: word}
 		}}}}
 		if got := string(w.AppendCollection(nil, nil)); got != want+"\n" {
 			t.Errorf("%q: %q, want %q", word, got, want)
@@ -134,8 +134,8 @@ func TestFormulas(t *testing.T) {
 
 // TestLists checks that the words of a list are one field.
 func TestLists(t *testing.T) {
-	w := csv.Writer{Columns: []column.Column{{Name: "words", Value: func(*gc.Collection) column.Value {
-		return column.Value{Type: column.List, Text: "one\ntwo, three\n"}
+	w := csv.Writer{Columns: []figure.Figure{{Key: "words", Value: func(*gc.Collection) figure.Value {
+		return figure.Value{Type: figure.List, Text: "one\ntwo, three\n"}
 	}}}}
 	if got, want := string(w.AppendCollection(nil, &gc.Collection{})), "\"one;two, three\"\n"; got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -21,7 +21,7 @@ func ExampleWriter() {
 	var model gc.Model
 	var w csv.Writer
 	for _, name := range []string{"number", "pause_ms", "since_last_ms", "freed_bytes"} {
-		c, _ := column.Named(name)
+		c, _ := figure.Named(name)
 		w.Columns = append(w.Columns, c)
 	}
 	lines, count := w.AppendHeader(nil), 0

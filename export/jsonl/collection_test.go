@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -96,8 +96,8 @@ func TestUnknownProcess(t *testing.T) {
 	if line := jsonl.AppendCollection(nil, start, c); !bytes.HasPrefix(line, []byte(`{"pid":null,`)) {
 		t.Errorf("got %s", line)
 	}
-	pid, _ := column.Named("pid")
-	if v := pid.Value(c); v != (column.Value{}) {
+	pid, _ := figure.Named("pid")
+	if v := pid.Value(c); v != (figure.Value{}) {
 		t.Errorf("the column has %+v", v)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -37,39 +37,39 @@ func (e *Events) Add(start time.Time, ev *trace.Event) error {
 func (e *Events) Close() error { return e.table.close() }
 
 func (e *Events) fields() []field[*trace.Event] {
-	number := func(v uint64) column.Value { return column.Value{Type: column.Int, Int: int64(v)} }
-	id := func(v uint64) column.Value {
+	number := func(v uint64) figure.Value { return figure.Value{Type: figure.Int, Int: int64(v)} }
+	id := func(v uint64) figure.Value {
 		if v == trace.UnknownID {
-			return column.Value{}
+			return figure.Value{}
 		}
 		return number(v)
 	}
-	text := func(s string) column.Value { return column.Value{Type: column.Text, Text: s} }
+	text := func(s string) figure.Value { return figure.Value{Type: figure.Text, Text: s} }
 	return []field[*trace.Event]{
-		{"time", column.Time, func(ev *trace.Event) column.Value { return column.Instant(e.start, ev.Time()) }},
-		{"time_ms", column.Millis, func(ev *trace.Event) column.Value { return column.Value{Type: column.Millis, Int: int64(ev.Time())} }},
-		{"provider", column.Text, func(ev *trace.Event) column.Value { return text(ev.Desc.Provider) }},
-		{"id", column.Int, func(ev *trace.Event) column.Value { return number(uint64(ev.Desc.ID)) }},
-		{"version", column.Int, func(ev *trace.Event) column.Value { return number(uint64(ev.Desc.Version)) }},
-		{"name", column.Text, func(ev *trace.Event) column.Value { return text(e.decoder.Name(ev.Desc)) }},
-		{"level", column.Int, func(ev *trace.Event) column.Value { return number(uint64(ev.Desc.Level)) }},
-		{"keywords", column.Int, func(ev *trace.Event) column.Value { return number(ev.Desc.Keywords) }},
-		{"pid", column.Int, func(ev *trace.Event) column.Value { return id(ev.PID) }},
-		{"tid", column.Int, func(ev *trace.Event) column.Value { return id(ev.TID) }},
-		{"cpu", column.Int, func(ev *trace.Event) column.Value {
+		{"time", figure.Time, func(ev *trace.Event) figure.Value { return figure.Instant(e.start, ev.Time()) }},
+		{"time_ms", figure.Millis, func(ev *trace.Event) figure.Value { return figure.Value{Type: figure.Millis, Int: int64(ev.Time())} }},
+		{"provider", figure.Text, func(ev *trace.Event) figure.Value { return text(ev.Desc.Provider) }},
+		{"id", figure.Int, func(ev *trace.Event) figure.Value { return number(uint64(ev.Desc.ID)) }},
+		{"version", figure.Int, func(ev *trace.Event) figure.Value { return number(uint64(ev.Desc.Version)) }},
+		{"name", figure.Text, func(ev *trace.Event) figure.Value { return text(e.decoder.Name(ev.Desc)) }},
+		{"level", figure.Int, func(ev *trace.Event) figure.Value { return number(uint64(ev.Desc.Level)) }},
+		{"keywords", figure.Int, func(ev *trace.Event) figure.Value { return number(ev.Desc.Keywords) }},
+		{"pid", figure.Int, func(ev *trace.Event) figure.Value { return id(ev.PID) }},
+		{"tid", figure.Int, func(ev *trace.Event) figure.Value { return id(ev.TID) }},
+		{"cpu", figure.Int, func(ev *trace.Event) figure.Value {
 			if ev.CPU == trace.UnknownCPU {
-				return column.Value{}
+				return figure.Value{}
 			}
 			return number(uint64(ev.CPU))
 		}},
-		{"data_json", column.Text, func(ev *trace.Event) column.Value {
+		{"data_json", figure.Text, func(ev *trace.Event) figure.Value {
 			e.json = append(e.decoder.AppendFields(e.json[:0], ev), '}')
 			e.json[0] = '{' // a comma
 			return text(string(e.json))
 		}},
-		{"stack", column.Text, func(ev *trace.Event) column.Value {
+		{"stack", figure.Text, func(ev *trace.Event) figure.Value {
 			if ev.StackLen() == 0 {
-				return column.Value{}
+				return figure.Value{}
 			}
 			e.stack, e.json = ev.AppendStack(e.stack[:0]), e.json[:0]
 			for i, address := range e.stack {

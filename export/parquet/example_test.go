@@ -6,9 +6,9 @@ import (
 	"log"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/parquet"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -21,9 +21,9 @@ func ExampleCollections() {
 	defer in.Close()
 
 	var model gc.Model
-	figure, _ := column.Named("since_last_ms")
+	sinceLast, _ := figure.Named("since_last_ms")
 	var file bytes.Buffer
-	w := parquet.Collections(&file, func() time.Time { return in.Source.Info().Start }, []column.Column{figure})
+	w := parquet.Collections(&file, func() time.Time { return in.Source.Info().Start }, []figure.Figure{sinceLast})
 	for c, err := range model.Collections(in.Source) {
 		if err != nil {
 			log.Panic(err)
@@ -42,12 +42,12 @@ func ExampleCollections() {
 	}
 	defer r.Close()
 	rows, unknown := 0, 0
-	for row, err := range r.Rows([]parquet.Column{{Name: "since_last_ms", Type: column.Float}}) {
+	for row, err := range r.Rows([]parquet.Column{{Name: "since_last_ms", Type: figure.Float}}) {
 		if err != nil {
 			log.Panic(err)
 		}
 		rows++
-		if row[0].Type == column.Unknown {
+		if row[0].Type == figure.Unknown {
 			unknown++
 		}
 	}

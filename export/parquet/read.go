@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -203,9 +203,9 @@ func (r *Reader) chunk(p *parser) chunk {
 // Rows yields the rows, with a value for each of the wanted columns; a column that
 // the file does not have is unknown. The row belongs to the reader until the next
 // step. An error comes last.
-func (r *Reader) Rows(want []Column) func(yield func([]column.Value, error) bool) {
-	return func(yield func([]column.Value, error) bool) {
-		row := make([]column.Value, len(want))
+func (r *Reader) Rows(want []Column) func(yield func([]figure.Value, error) bool) {
+	return func(yield func([]figure.Value, error) bool) {
+		row := make([]figure.Value, len(want))
 		columns := make([]values, len(want))
 		for _, g := range r.groups {
 			for i, w := range want {
@@ -299,7 +299,7 @@ func (r *Reader) page(v *values, c *chunk, rows int) error {
 
 // values walks the values of a column of a row group. What is cut is unknown.
 type values struct {
-	want          column.Type
+	want          figure.Type
 	packed, plain []byte
 
 	levels []byte // the runs that are left
@@ -309,51 +309,51 @@ type values struct {
 	bit    int    // in the first byte of rest
 }
 
-func (v *values) next() column.Value {
+func (v *values) next() figure.Value {
 	for v.run == 0 {
 		header, n := binary.Uvarint(v.levels)
 		if n <= 0 || n >= len(v.levels) || header&1 != 0 {
-			return column.Value{}
+			return figure.Value{}
 		}
 		v.run, v.known = header>>1, v.levels[n] != 0
 		v.levels = v.levels[n+1:]
 	}
 	if v.run--; !v.known {
-		return column.Value{}
+		return figure.Value{}
 	}
 	switch physical(v.want) {
 	case typeBoolean:
 		if len(v.rest) == 0 {
-			return column.Value{}
+			return figure.Value{}
 		}
 		one := int64(v.rest[0] >> v.bit & 1)
 		if v.bit++; v.bit == 8 {
 			v.rest, v.bit = v.rest[1:], 0
 		}
-		return column.Value{Type: column.Bool, Int: one}
+		return figure.Value{Type: figure.Bool, Int: one}
 	case typeByteArray:
 		if len(v.rest) < 4 {
-			return column.Value{}
+			return figure.Value{}
 		}
 		n := uint64(binary.LittleEndian.Uint32(v.rest))
 		if n > uint64(len(v.rest)-4) {
-			return column.Value{}
+			return figure.Value{}
 		}
 		text := string(v.rest[4 : 4+n])
 		v.rest = v.rest[4+n:]
-		return column.Value{Type: v.want, Text: text}
+		return figure.Value{Type: v.want, Text: text}
 	}
 	if len(v.rest) < 8 {
-		return column.Value{}
+		return figure.Value{}
 	}
 	bits := binary.LittleEndian.Uint64(v.rest)
 	v.rest = v.rest[8:]
 	switch v.want {
-	case column.Int, column.Bytes:
-		return column.Value{Type: v.want, Int: int64(bits)}
-	case column.Millis:
-		return column.Value{Type: v.want, Int: int64(math.Round(math.Float64frombits(bits) * float64(time.Millisecond)))}
+	case figure.Int, figure.Bytes:
+		return figure.Value{Type: v.want, Int: int64(bits)}
+	case figure.Millis:
+		return figure.Value{Type: v.want, Int: int64(math.Round(math.Float64frombits(bits) * float64(time.Millisecond)))}
 	default:
-		return column.Value{Type: v.want, Float: math.Float64frombits(bits)}
+		return figure.Value{Type: v.want, Float: math.Float64frombits(bits)}
 	}
 }

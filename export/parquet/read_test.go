@@ -7,31 +7,31 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/parquet"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/trace"
 )
 
 var testColumns = []parquet.Column{
-	{Name: "name", Type: column.Text},
-	{Name: "count", Type: column.Int},
-	{Name: "ok", Type: column.Bool},
-	{Name: "took_ms", Type: column.Millis},
-	{Name: "share_pct", Type: column.Percent},
+	{Name: "name", Type: figure.Text},
+	{Name: "count", Type: figure.Int},
+	{Name: "ok", Type: figure.Bool},
+	{Name: "took_ms", Type: figure.Millis},
+	{Name: "share_pct", Type: figure.Percent},
 }
 
 // testRow is row i; every third value is unknown.
-func testRow(i int) []column.Value {
-	row := []column.Value{
-		{Type: column.Text, Text: fmt.Sprint("row ", i)},
-		{Type: column.Int, Int: int64(i) << 40},
-		{Type: column.Bool, Int: int64(i % 2)},
-		{Type: column.Millis, Int: int64(i) * 1001},
-		{Type: column.Percent, Float: float64(i) / 3},
+func testRow(i int) []figure.Value {
+	row := []figure.Value{
+		{Type: figure.Text, Text: fmt.Sprint("row ", i)},
+		{Type: figure.Int, Int: int64(i) << 40},
+		{Type: figure.Bool, Int: int64(i % 2)},
+		{Type: figure.Millis, Int: int64(i) * 1001},
+		{Type: figure.Percent, Float: float64(i) / 3},
 	}
 	for c := range row {
 		if (i+c)%3 == 0 {
-			row[c] = column.Value{}
+			row[c] = figure.Value{}
 		}
 	}
 	return row
@@ -53,7 +53,7 @@ func testTable(t testing.TB, rows int) []byte {
 }
 
 // read reads a table to its end, and returns the error that ended it.
-func read(file []byte, want []parquet.Column, each func(row []column.Value)) error {
+func read(file []byte, want []parquet.Column, each func(row []figure.Value)) error {
 	r, err := parquet.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func read(file []byte, want []parquet.Column, each func(row []column.Value)) err
 func TestRead(t *testing.T) {
 	const rows = 20_000 // several row groups
 	i := 0
-	err := read(testTable(t, rows), testColumns, func(row []column.Value) {
+	err := read(testTable(t, rows), testColumns, func(row []figure.Value) {
 		for c, want := range testRow(i) {
 			if row[c] != want {
 				t.Fatalf("row %d, column %d: %+v, want %+v", i, c, row[c], want)
@@ -88,8 +88,8 @@ func TestRead(t *testing.T) {
 func TestReadOthers(t *testing.T) {
 	file := testTable(t, 10)
 	i := 0
-	err := read(file, []parquet.Column{{Name: "none", Type: column.Int}, testColumns[0]}, func(row []column.Value) {
-		if row[0] != (column.Value{}) || row[1] != testRow(i)[0] {
+	err := read(file, []parquet.Column{{Name: "none", Type: figure.Int}, testColumns[0]}, func(row []figure.Value) {
+		if row[0] != (figure.Value{}) || row[1] != testRow(i)[0] {
 			t.Errorf("row %d: %+v", i, row)
 		}
 		i++
@@ -97,7 +97,7 @@ func TestReadOthers(t *testing.T) {
 	if err != nil || i != 10 {
 		t.Errorf("%d rows, %v", i, err)
 	}
-	if err := read(file, []parquet.Column{{Name: "name", Type: column.Int}}, func([]column.Value) {}); !errors.Is(err, trace.ErrUnsupported) {
+	if err := read(file, []parquet.Column{{Name: "name", Type: figure.Int}}, func([]figure.Value) {}); !errors.Is(err, trace.ErrUnsupported) {
 		t.Errorf("another type: %v", err)
 	}
 }
@@ -107,7 +107,7 @@ func TestReadOthers(t *testing.T) {
 func TestReadDamaged(t *testing.T) {
 	file := testTable(t, 100)
 	for cut := range file {
-		if err := read(file[:cut], testColumns, func([]column.Value) {}); err == nil {
+		if err := read(file[:cut], testColumns, func([]figure.Value) {}); err == nil {
 			t.Fatalf("cut at %d: no error", cut)
 		}
 	}
@@ -115,7 +115,7 @@ func TestReadDamaged(t *testing.T) {
 		damaged := bytes.Clone(file)
 		damaged[at] ^= 0xff
 		rows := 0
-		_ = read(damaged, testColumns, func([]column.Value) { rows++ })
+		_ = read(damaged, testColumns, func([]figure.Value) { rows++ })
 		if rows > 100_000 {
 			t.Fatalf("byte %d: %d rows", at, rows)
 		}
@@ -131,7 +131,7 @@ func TestReadBits(t *testing.T) {
 		damaged := bytes.Clone(file)
 		damaged[at] ^= 1 << (at % 8)
 		i := 0
-		err := read(damaged, testColumns, func(row []column.Value) {
+		err := read(damaged, testColumns, func(row []figure.Value) {
 			if !slices.Equal(row, testRow(i)) {
 				t.Errorf("byte %d: row %d is %+v", at, i, row)
 			}
@@ -146,6 +146,6 @@ func TestReadBits(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(testTable(f, 5))
 	f.Fuzz(func(_ *testing.T, file []byte) {
-		_ = read(file, testColumns, func([]column.Value) {})
+		_ = read(file, testColumns, func([]figure.Value) {})
 	})
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 const magic = "PAR1"
@@ -48,8 +48,8 @@ const (
 // A field is one column of a table of rows of one kind.
 type field[R any] struct {
 	name  string
-	typ   column.Type
-	value func(R) column.Value
+	typ   figure.Type
+	value func(R) figure.Value
 }
 
 // A table writes rows.
@@ -191,7 +191,7 @@ func (t *table[R]) footer() []byte {
 		switch {
 		case typ == typeByteArray:
 			f.i32(6, convertedUTF8)
-		case t.fields[i].typ == column.Time:
+		case t.fields[i].typ == figure.Time:
 			f.timestamp()
 		}
 		f.end()
@@ -241,13 +241,13 @@ func (t *table[R]) rowGroup(f *thrift, g *group) {
 }
 
 // physical returns how values of a type are stored.
-func physical(t column.Type) int32 {
+func physical(t figure.Type) int32 {
 	switch t {
-	case column.Int, column.Bytes, column.Time:
+	case figure.Int, figure.Bytes, figure.Time:
 		return typeInt64
-	case column.Float, column.Percent, column.Millis:
+	case figure.Float, figure.Percent, figure.Millis:
 		return typeDouble
-	case column.Bool:
+	case figure.Bool:
 		return typeBoolean
 	default:
 		return typeByteArray
@@ -255,7 +255,7 @@ func physical(t column.Type) int32 {
 }
 
 // add adds a value. A value of another type than the column's is null.
-func (b *buffer) add(typ column.Type, v column.Value) {
+func (b *buffer) add(typ figure.Type, v figure.Value) {
 	known := v.Type == typ
 	b.known = append(b.known, known)
 	if !known {
@@ -266,7 +266,7 @@ func (b *buffer) add(typ column.Type, v column.Value) {
 		b.values = binary.LittleEndian.AppendUint64(b.values, uint64(v.Int))
 	case typeDouble:
 		f := v.Float
-		if typ == column.Millis {
+		if typ == figure.Millis {
 			f = float64(v.Int) / float64(time.Millisecond)
 		}
 		b.values = binary.LittleEndian.AppendUint64(b.values, math.Float64bits(f))

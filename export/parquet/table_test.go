@@ -10,18 +10,18 @@ import (
 
 	reader "github.com/parquet-go/parquet-go"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // Another implementation reads back every value of random tables, of more rows than
 // a row group has.
 func TestReadBack(t *testing.T) {
-	type row []column.Value
-	types := []column.Type{column.Int, column.Bytes, column.Millis, column.Percent, column.Bool, column.Text, column.List, column.Float, column.Time}
+	type row []figure.Value
+	types := []figure.Type{figure.Int, figure.Bytes, figure.Millis, figure.Percent, figure.Bool, figure.Text, figure.List, figure.Float, figure.Time}
 	random := rand.New(rand.NewPCG(1, 2))
 	var fields []field[row]
 	for i, typ := range types {
-		fields = append(fields, field[row]{string(rune('z'-i)) + "_column", typ, func(r row) column.Value { return r[i] }})
+		fields = append(fields, field[row]{string(rune('z'-i)) + "_column", typ, func(r row) figure.Value { return r[i] }})
 	}
 	for _, n := range []int{0, 1, rowsPerGroup, 2*rowsPerGroup + 77} {
 		var out bytes.Buffer
@@ -31,11 +31,11 @@ func TestReadBack(t *testing.T) {
 			r := make(row, len(types))
 			for i, typ := range types {
 				if random.IntN(5) > 0 {
-					r[i] = column.Value{
+					r[i] = figure.Value{
 						Type: typ, Int: random.Int64() - random.Int64(), Float: random.NormFloat64(),
 						Text: strings.Repeat("é\xff", random.IntN(3)) + "x",
 					}
-					if typ == column.Bool {
+					if typ == figure.Bool {
 						r[i].Int &= 1
 					}
 				}
@@ -83,18 +83,18 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
-func same(v reader.Value, typ column.Type, want column.Value) bool {
-	if want.Type == column.Unknown {
+func same(v reader.Value, typ figure.Type, want figure.Value) bool {
+	if want.Type == figure.Unknown {
 		return v.IsNull()
 	}
 	switch typ {
-	case column.Int, column.Bytes, column.Time:
+	case figure.Int, figure.Bytes, figure.Time:
 		return v.Int64() == want.Int
-	case column.Millis:
+	case figure.Millis:
 		return v.Double() == float64(want.Int)/1e6
-	case column.Bool:
+	case figure.Bool:
 		return v.Boolean() == (want.Int == 1)
-	case column.Text, column.List:
+	case figure.Text, figure.List:
 		return string(v.ByteArray()) == strings.ToValidUTF8(want.Text, "\ufffd")
 	default:
 		return v.Double() == want.Float
@@ -103,7 +103,7 @@ func same(v reader.Value, typ column.Type, want column.Value) bool {
 
 // An error of the file is not lost.
 func TestFull(t *testing.T) {
-	table := newTable(full{}, "test", []field[int]{{"n", column.Int, func(n int) column.Value { return column.Value{Type: column.Int, Int: int64(n)} }}})
+	table := newTable(full{}, "test", []field[int]{{"n", figure.Int, func(n int) figure.Value { return figure.Value{Type: figure.Int, Int: int64(n)} }}})
 	if table.add(1) == nil && table.close() == nil {
 		t.Error("no error")
 	}

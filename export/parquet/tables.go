@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/figure"
@@ -28,16 +27,16 @@ func (w *Writer) Close() error { return w.close() }
 // Collections returns a Writer with a row for each collection: start_time, and the
 // given columns. Start returns the wall-clock time of the start of the trace that the
 // collection is of.
-func Collections(w io.Writer, start func() time.Time, columns []column.Column) *Writer {
-	fields := []field[*gc.Collection]{{"start_time", column.Time, func(c *gc.Collection) column.Value {
+func Collections(w io.Writer, start func() time.Time, columns []figure.Figure) *Writer {
+	fields := []field[*gc.Collection]{{"start_time", figure.Time, func(c *gc.Collection) figure.Value {
 		at, known := c.Start.Get()
 		if !known {
-			return column.Value{}
+			return figure.Value{}
 		}
-		return column.Instant(start(), at)
+		return figure.Instant(start(), at)
 	}}}
 	for _, c := range columns {
-		fields = append(fields, field[*gc.Collection]{c.Name, c.Type(), c.Value})
+		fields = append(fields, field[*gc.Collection]{c.Key, c.Type, c.Value})
 	}
 	t := newTable(w, "collections", fields)
 	return &Writer{t.add, t.close}
@@ -54,8 +53,8 @@ type part[T any] struct {
 func identity[T any]() []field[part[T]] {
 	var fields []field[part[T]]
 	for _, name := range []string{"pid", "process", "clr_instance", "number"} {
-		c, _ := column.Named(name)
-		fields = append(fields, field[part[T]]{name, c.Type(), func(p part[T]) column.Value { return c.Value(p.collection) }})
+		c, _ := figure.Named(name)
+		fields = append(fields, field[part[T]]{name, c.Type, func(p part[T]) figure.Value { return c.Value(p.collection) }})
 	}
 	return fields
 }
@@ -64,7 +63,7 @@ func identity[T any]() []field[part[T]] {
 func parts[T any](figures []figure.Part[T]) []field[part[T]] {
 	var fields []field[part[T]]
 	for _, f := range figures {
-		fields = append(fields, field[part[T]]{f.Key, f.Type, func(p part[T]) column.Value { return f.Value(p.of) }})
+		fields = append(fields, field[part[T]]{f.Key, f.Type, func(p part[T]) figure.Value { return f.Value(p.of) }})
 	}
 	return fields
 }
@@ -110,40 +109,40 @@ type sampled struct {
 // WriteAllocations writes a row for each type, heap and stack. Stacks are names
 // with newlines between them, leaf first.
 func WriteAllocations(w io.Writer, processes []*export.Allocations) error {
-	number := func(t column.Type, v int64) column.Value { return column.Value{Type: t, Int: v} }
-	text := func(s string) column.Value {
+	number := func(t figure.Type, v int64) figure.Value { return figure.Value{Type: t, Int: v} }
+	text := func(s string) figure.Value {
 		if s == "" {
-			return column.Value{}
+			return figure.Value{}
 		}
-		return column.Value{Type: column.Text, Text: s}
+		return figure.Value{Type: figure.Text, Text: s}
 	}
 	t := newTable(w, "allocations", []field[sampled]{
-		{"pid", column.Int, func(s sampled) column.Value {
+		{"pid", figure.Int, func(s sampled) figure.Value {
 			if s.of.Process.PID == trace.UnknownID {
-				return column.Value{}
+				return figure.Value{}
 			}
-			return number(column.Int, int64(s.of.Process.PID))
+			return number(figure.Int, int64(s.of.Process.PID))
 		}},
-		{"process", column.Text, func(s sampled) column.Value { return text(s.of.Process.Name) }},
-		{"type", column.Text, func(s sampled) column.Value { return text(s.row.Type) }},
-		{"heap", column.Text, func(s sampled) column.Value { return text(s.row.Heap.String()) }},
-		{"samples", column.Int, func(s sampled) column.Value { return number(column.Int, s.row.Samples) }},
-		{"objects", column.Int, func(s sampled) column.Value {
+		{"process", figure.Text, func(s sampled) figure.Value { return text(s.of.Process.Name) }},
+		{"type", figure.Text, func(s sampled) figure.Value { return text(s.row.Type) }},
+		{"heap", figure.Text, func(s sampled) figure.Value { return text(s.row.Heap.String()) }},
+		{"samples", figure.Int, func(s sampled) figure.Value { return number(figure.Int, s.row.Samples) }},
+		{"objects", figure.Int, func(s sampled) figure.Value {
 			if s.row.Objects == 0 {
-				return column.Value{}
+				return figure.Value{}
 			}
-			return number(column.Int, s.row.Objects)
+			return number(figure.Int, s.row.Objects)
 		}},
-		{"bytes", column.Bytes, func(s sampled) column.Value { return number(column.Bytes, s.row.Bytes) }},
-		{"low_bytes", column.Bytes, func(s sampled) column.Value { return number(column.Bytes, s.row.Low) }},
-		{"high_bytes", column.Bytes, func(s sampled) column.Value {
+		{"bytes", figure.Bytes, func(s sampled) figure.Value { return number(figure.Bytes, s.row.Bytes) }},
+		{"low_bytes", figure.Bytes, func(s sampled) figure.Value { return number(figure.Bytes, s.row.Low) }},
+		{"high_bytes", figure.Bytes, func(s sampled) figure.Value {
 			if s.row.Open {
-				return column.Value{}
+				return figure.Value{}
 			}
-			return number(column.Bytes, s.row.High)
+			return number(figure.Bytes, s.row.High)
 		}},
-		{"stack", column.Text, func(s sampled) column.Value { return text(stack(s)) }},
-		{"source", column.Text, func(s sampled) column.Value { return text(s.row.Source.String()) }},
+		{"stack", figure.Text, func(s sampled) figure.Value { return text(stack(s)) }},
+		{"source", figure.Text, func(s sampled) figure.Value { return text(s.row.Source.String()) }},
 	})
 	for _, a := range processes {
 		for i := range a.Rows {

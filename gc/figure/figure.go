@@ -4,6 +4,7 @@
 package figure
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -32,7 +33,7 @@ type Figure struct {
 	Items Items                             // of List: its objects in JSON
 	Is    func(*gc.Collection) gc.Certainty // how reliable the value is; nil if it is always exact
 
-	Heading string     // in tables, if the key does not make it
+	Heading string     // in tables; the key makes that of most
 	Listed  *Listed    // in the list of collections, unless columns are chosen
 	Until   *Condition // nil if conditions do not know it
 	Label   string     // in timelines, which show the figures that have one
@@ -156,6 +157,7 @@ var flat = sync.OnceValue(func() []Figure {
 		case f.Type == Words:
 			f.Type, f.Value = Text, joined(f.Value, f.Names())
 		}
+		f.Heading = cmp.Or(f.Heading, heading(f.Key))
 		all = append(all, f)
 	}
 	for i, name := range gc.GenerationNames() {
@@ -163,7 +165,8 @@ var flat = sync.OnceValue(func() []Figure {
 			if p.Key == "name" {
 				continue
 			}
-			all = append(all, Figure{Key: name + "_" + p.Key, Type: p.Type, Term: p.Term, Value: func(c *gc.Collection) Value {
+			key := name + "_" + p.Key
+			all = append(all, Figure{Key: key, Type: p.Type, Term: p.Term, Heading: heading(key), Value: func(c *gc.Collection) Value {
 				if i >= len(c.Generations) {
 					return Value{}
 				}
@@ -173,6 +176,25 @@ var flat = sync.OnceValue(func() []Figure {
 	}
 	return all
 })
+
+// HeadingOf returns the heading of a column, which need not be one of All.
+func HeadingOf(key string) string {
+	if f, found := Named(key); found {
+		return f.Heading
+	}
+	return heading(key)
+}
+
+// heading makes a heading of a key, with its unit in tables: gen2_after_bytes is
+// "gen2 after MB".
+func heading(key string) string {
+	for _, unit := range [][2]string{{"_bytes", " MB"}, {"_pct", " %"}} {
+		if stem, ok := strings.CutSuffix(key, unit[0]); ok {
+			key = stem + unit[1]
+		}
+	}
+	return strings.ReplaceAll(key, "_", " ")
+}
 
 // joined returns the names of bits as text.
 func joined(of func(*gc.Collection) Value, names *[32]string) func(*gc.Collection) Value {
@@ -186,6 +208,48 @@ func joined(of func(*gc.Collection) Value, names *[32]string) func(*gc.Collectio
 		}
 		return text(strings.Join(words, " "))
 	}
+}
+
+// InList returns the columns of the list of collections, in its order.
+func InList() []Figure {
+	return placed(flat(), func(f *Figure) int {
+		if f.Listed == nil {
+			return 0
+		}
+		return f.Listed.Place
+	})
+}
+
+// Conditions returns the figures that conditions ask for, in the order of help texts.
+func Conditions() []Figure {
+	return placed(table, func(f *Figure) int {
+		if f.Until == nil {
+			return 0
+		}
+		return f.Until.Place
+	})
+}
+
+// OnPage returns the columns of the page's table of collections, in its order.
+func OnPage() []Figure {
+	return placed(table, func(f *Figure) int {
+		if f.Page == nil {
+			return 0
+		}
+		return f.Page.Place
+	})
+}
+
+// placed returns the figures that have a place, in its order.
+func placed(of []Figure, place func(*Figure) int) []Figure {
+	all := slices.DeleteFunc(slices.Clone(of), func(f Figure) bool { return place(&f) == 0 })
+	slices.SortStableFunc(all, func(a, b Figure) int { return cmp.Compare(place(&a), place(&b)) })
+	return all
+}
+
+// InTimelines returns the figures of timelines.
+func InTimelines() []Figure {
+	return slices.DeleteFunc(slices.Clone(flat()), func(f Figure) bool { return f.Label == "" })
 }
 
 // Named returns the column with a key.

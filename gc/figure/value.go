@@ -105,3 +105,13 @@ func bits[T ~uint32](v gc.Opt[T]) Value {
 	}
 	return Value{}
 }
+
+// Instant returns the wall-clock time that is some time after the start of a trace,
+// unknown if no count of nanoseconds since 1970 holds it.
+func Instant(start time.Time, after time.Duration) Value {
+	at := start.Add(after)
+	if y := at.Year(); y < 1678 || y > 2261 {
+		return Value{}
+	}
+	return Value{Type: Time, Int: at.UnixNano()}
+}

@@ -77,7 +77,7 @@ type Step struct {
 	Kind       gc.Kind
 	MinPause   time.Duration
 	From, To   gc.Opt[time.Duration] // also of Report
-	Figures    []string              // as export/column names them
+	Figures    []string              // as gc/figure names them
 
 	// For ListEvents: the kinds of events.
 	Events []string

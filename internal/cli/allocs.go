@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/saturate"
@@ -183,23 +183,23 @@ func (s *allocSection) fields(by alloc.By) []list.Field[alloc.Row] {
 		by alloc.By // that it is a part of
 		list.Field[alloc.Row]
 	}{
-		{0, list.Field[alloc.Row]{Name: "pid", Type: column.Int, Value: func(r *alloc.Row) column.Value { return list.PID(r.PID) }}},
-		{0, list.Field[alloc.Row]{Name: "bytes", Heading: "MB", Type: column.Bytes, Value: func(r *alloc.Row) column.Value { return list.Bytes(r.Bytes) }}},
-		{0, list.Field[alloc.Row]{Name: "share_pct", Heading: "%", Type: column.Percent, Value: func(r *alloc.Row) column.Value { return list.Share(r.Bytes, s.total.Bytes) }}},
-		{0, list.Field[alloc.Row]{Name: "low_bytes", Heading: "95 % from", Rank: 3, Type: column.Bytes, Value: func(r *alloc.Row) column.Value { return list.Bytes(r.Low) }}},
-		{0, list.Field[alloc.Row]{Name: "high_bytes", Heading: "to MB", Rank: 3, Type: column.Bytes, Value: func(r *alloc.Row) column.Value { return list.If(!r.Open, list.Bytes(r.High)) }}},
-		{alloc.ByMethod, list.Field[alloc.Row]{Name: "inclusive_bytes", Heading: "with callees MB", Type: column.Bytes, Value: func(r *alloc.Row) column.Value {
+		{0, list.Field[alloc.Row]{Name: "pid", Type: figure.Int, Value: func(r *alloc.Row) figure.Value { return list.PID(r.PID) }}},
+		{0, list.Field[alloc.Row]{Name: "bytes", Heading: "MB", Type: figure.Bytes, Value: func(r *alloc.Row) figure.Value { return list.Bytes(r.Bytes) }}},
+		{0, list.Field[alloc.Row]{Name: "share_pct", Heading: "%", Type: figure.Percent, Value: func(r *alloc.Row) figure.Value { return list.Share(r.Bytes, s.total.Bytes) }}},
+		{0, list.Field[alloc.Row]{Name: "low_bytes", Heading: "95 % from", Rank: 3, Type: figure.Bytes, Value: func(r *alloc.Row) figure.Value { return list.Bytes(r.Low) }}},
+		{0, list.Field[alloc.Row]{Name: "high_bytes", Heading: "to MB", Rank: 3, Type: figure.Bytes, Value: func(r *alloc.Row) figure.Value { return list.If(!r.Open, list.Bytes(r.High)) }}},
+		{alloc.ByMethod, list.Field[alloc.Row]{Name: "inclusive_bytes", Heading: "with callees MB", Type: figure.Bytes, Value: func(r *alloc.Row) figure.Value {
 			return list.If(r.Method != "", list.Bytes(r.Inclusive))
 		}}},
-		{0, list.Field[alloc.Row]{Name: "samples", Heading: "samples", Rank: 2, Type: column.Int, Value: func(r *alloc.Row) column.Value { return list.Count(r.Samples) }}},
-		{0, list.Field[alloc.Row]{Name: "bytes_per_s", Heading: "MB/s", Rank: 1, Type: column.Bytes, Value: func(r *alloc.Row) column.Value {
+		{0, list.Field[alloc.Row]{Name: "samples", Heading: "samples", Rank: 2, Type: figure.Int, Value: func(r *alloc.Row) figure.Value { return list.Count(r.Samples) }}},
+		{0, list.Field[alloc.Row]{Name: "bytes_per_s", Heading: "MB/s", Rank: 1, Type: figure.Bytes, Value: func(r *alloc.Row) figure.Value {
 			return list.If(s.seconds > 0, list.Bytes(saturate.Int(float64(r.Bytes)/s.seconds)))
 		}}},
-		{alloc.ByType | alloc.ByHeap, list.Field[alloc.Row]{Name: "heap", Heading: "heap", Left: true, Type: column.Text, Value: func(r *alloc.Row) column.Value { return list.Word(r.Heap.String()) }}},
-		{alloc.ByType, list.Field[alloc.Row]{Name: "type", Heading: "type", Left: true, Type: column.Text, Value: func(r *alloc.Row) column.Value { return list.Word(r.Type) }}},
-		{alloc.ByMethod, list.Field[alloc.Row]{Name: "method", Heading: "method", Left: true, Type: column.Text, Value: func(r *alloc.Row) column.Value { return list.Word(r.Method) }}},
-		{alloc.ByStack, list.Field[alloc.Row]{Name: "stack", Type: column.List, Value: func(r *alloc.Row) column.Value { return list.Words(stackNames(s.model.Stacks, r.Stack)) }}},
-		{0, list.Field[alloc.Row]{Name: "source", Type: column.Text, Value: func(r *alloc.Row) column.Value { return list.Word(r.Source.String()) }}},
+		{alloc.ByType | alloc.ByHeap, list.Field[alloc.Row]{Name: "heap", Heading: "heap", Left: true, Type: figure.Text, Value: func(r *alloc.Row) figure.Value { return list.Word(r.Heap.String()) }}},
+		{alloc.ByType, list.Field[alloc.Row]{Name: "type", Heading: "type", Left: true, Type: figure.Text, Value: func(r *alloc.Row) figure.Value { return list.Word(r.Type) }}},
+		{alloc.ByMethod, list.Field[alloc.Row]{Name: "method", Heading: "method", Left: true, Type: figure.Text, Value: func(r *alloc.Row) figure.Value { return list.Word(r.Method) }}},
+		{alloc.ByStack, list.Field[alloc.Row]{Name: "stack", Type: figure.List, Value: func(r *alloc.Row) figure.Value { return list.Words(stackNames(s.model.Stacks, r.Stack)) }}},
+		{0, list.Field[alloc.Row]{Name: "source", Type: figure.Text, Value: func(r *alloc.Row) figure.Value { return list.Word(r.Source.String()) }}},
 	}
 	var fields []list.Field[alloc.Row]
 	for _, f := range all {

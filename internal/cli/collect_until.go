@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/internal/provider"
@@ -60,8 +61,8 @@ figure is never met. Figures, and how to write their values (1 MB = 1,000,000 by
 1 MiB = 1,048,576):
 
 `)
-	for f := range condition.Figures() {
-		fmt.Fprintf(&b, "  %-9s  %-39s  %s\n", f.Name, f.Meaning, f.Values)
+	for _, f := range figure.Conditions() {
+		fmt.Fprintf(&b, "  %-9s  %-39s  %s\n", f.Until.Word, f.Until.Meaning, f.Until.Example)
 	}
 	return b.String()
 }

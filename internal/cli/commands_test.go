@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -37,8 +38,8 @@ func TestCommandsOfAllRules(t *testing.T) {
 
 // TestHeadingsAreExplained checks the headings of gcs.
 func TestHeadingsAreExplained(t *testing.T) {
-	for _, c := range defaultColumns {
-		for _, word := range []string{c.name, heading(c.name)} {
+	for _, c := range figure.InList() {
+		for _, word := range []string{c.Key, c.Heading} {
 			if out, talk, code := on(t, 0, "report", "--explain", word); code != exitDone || out == "" {
 				t.Errorf("%s: exit %d: %s", word, code, talk)
 			}

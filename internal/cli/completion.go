@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/condition"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // completionHelp is the help of completion for each shell.
@@ -123,12 +123,12 @@ func (std *stdio) completeCondition(cmd *cobra.Command, flag string) {
 func conditions(typed string) []string {
 	before := typed[:strings.LastIndexAny(typed, " (")+1]
 	var offers []string
-	for f := range condition.Figures() {
+	for _, f := range figure.Conditions() {
 		operator := ">"
-		if f.Name == "gen" || f.Name == "kind" || f.Name == "reason" {
+		if f.Until.Words != nil || f.Until.Below > 0 {
 			operator = "="
 		}
-		offers = append(offers, before+f.Name+operator+"\t"+f.Meaning+", as in "+f.Values)
+		offers = append(offers, before+f.Until.Word+operator+"\t"+f.Until.Meaning+", as in "+f.Until.Example)
 	}
 	return offers
 }

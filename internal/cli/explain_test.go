@@ -5,12 +5,11 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/comparison"
-	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/tui"
@@ -27,11 +26,11 @@ func TestEveryWordIsExplained(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range column.All() {
-		add("gcs --columns", c.Name, heading(c.Name))
+	for _, c := range figure.All() {
+		add("gcs --columns", c.Key, c.Heading)
 	}
-	for f := range condition.Figures() {
-		add("--until", f.Name)
+	for _, f := range figure.Conditions() {
+		add("--until", f.Until.Word)
 	}
 	for _, r := range findings.Rules() {
 		add("findings", r.ID)
@@ -89,24 +88,24 @@ func addFields[R any](add func(string, ...string), where string, fields []list.F
 // TestColumnWords: --columns takes the words of --until, of headings and of
 // --explain.
 func TestColumnWords(t *testing.T) {
-	for f := range condition.Figures() {
-		if f.Name == "rate" { // of two collections
+	for _, f := range figure.Conditions() {
+		if f.Only == figure.InConditions {
 			continue
 		}
-		if _, err := columnCalled(f.Name); err != nil {
+		if _, err := columnCalled(f.Until.Word); err != nil {
 			t.Error(err)
 		}
 	}
-	for _, d := range defaultColumns {
-		for _, name := range []string{d.name, heading(d.name)} {
-			if c, err := columnCalled(name); err != nil || c.Name != d.name {
-				t.Errorf("%q is %q, want %q: %v", name, c.Name, d.name, err)
+	for _, d := range figure.InList() {
+		for _, name := range []string{d.Key, d.Heading} {
+			if c, err := columnCalled(name); err != nil || c.Key != d.Key {
+				t.Errorf("%q is %q, want %q: %v", name, c.Key, d.Key, err)
 			}
 		}
 	}
 	for name, want := range map[string]string{"memory load": "memory_load_pct", "since last": "since_last_ms", "gen2 after MB": "gen2_after_bytes", "PAUSE": "pause_ms"} {
-		if c, err := columnCalled(name); err != nil || c.Name != want {
-			t.Errorf("%q is %q, want %q: %v", name, c.Name, want, err)
+		if c, err := columnCalled(name); err != nil || c.Key != want {
+			t.Errorf("%q is %q, want %q: %v", name, c.Key, want, err)
 		}
 	}
 	if _, err := columnCalled("nonsense"); err == nil || err.Error() != `unknown column "nonsense"` {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/handle"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
@@ -18,9 +18,9 @@ import (
 )
 
 var finalizerFields = []list.Field[handle.Finalized]{
-	{Name: "pid", Type: column.Int, Value: func(r *handle.Finalized) column.Value { return list.PID(r.PID) }},
-	{Name: "count", Heading: "finalized", Type: column.Int, Value: func(r *handle.Finalized) column.Value { return list.Count(r.Count) }},
-	{Name: "type", Heading: "type", Left: true, Type: column.Text, Value: func(r *handle.Finalized) column.Value { return list.Word(r.Type) }},
+	{Name: "pid", Type: figure.Int, Value: func(r *handle.Finalized) figure.Value { return list.PID(r.PID) }},
+	{Name: "count", Heading: "finalized", Type: figure.Int, Value: func(r *handle.Finalized) figure.Value { return list.Count(r.Count) }},
+	{Name: "type", Heading: "type", Left: true, Type: figure.Text, Value: func(r *handle.Finalized) figure.Value { return list.Word(r.Type) }},
 }
 
 type finalizersOptions struct{ listing }

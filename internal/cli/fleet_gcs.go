@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/fleet"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
@@ -123,7 +123,7 @@ func (o *fleetRowsOptions) run(ctx context.Context, std *stdio, store fleet.Stor
 // columns without values, unless they were named.
 func (o *fleetRowsOptions) fields(names []string, rows []fleet.Row) []list.Field[fleet.Row] {
 	table := o.format.value == list.Table
-	types := map[string]column.Type{}
+	types := map[string]figure.Type{}
 	all := len(names) == 0
 	for _, c := range o.table.Columns {
 		types[c.Name] = c.Type
@@ -131,20 +131,20 @@ func (o *fleetRowsOptions) fields(names []string, rows []fleet.Row) []list.Field
 			names = append(names, c.Name)
 		}
 	}
-	fields := []list.Field[fleet.Row]{{Name: "time", Heading: "time", Left: true, Type: column.Text, Value: func(r *fleet.Row) column.Value {
+	fields := []list.Field[fleet.Row]{{Name: "time", Heading: "time", Left: true, Type: figure.Text, Value: func(r *fleet.Row) figure.Value {
 		return list.Word(o.table.Time(*r).UTC().Format(time.RFC3339Nano))
 	}}}
 	if table {
-		fields[0].Value = func(r *fleet.Row) column.Value { return clockOf(o.table.Time(*r)) }
+		fields[0].Value = func(r *fleet.Row) figure.Value { return clockOf(o.table.Time(*r)) }
 	}
 	for rank, name := range names {
-		value := func(r *fleet.Row) column.Value { return o.table.Value(*r, name) }
-		f := list.Field[fleet.Row]{Name: name, Heading: heading(name), Rank: rank, Type: types[name], Value: value}
+		value := func(r *fleet.Row) figure.Value { return o.table.Value(*r, name) }
+		f := list.Field[fleet.Row]{Name: name, Heading: figure.HeadingOf(name), Rank: rank, Type: types[name], Value: value}
 		known := false
 		for i := range rows {
 			v := value(&rows[i])
-			known = known || v.Type != column.Unknown
-			f.Left = f.Left || v.Type == column.Text
+			known = known || v.Type != figure.Unknown
+			f.Left = f.Left || v.Type == figure.Text
 		}
 		if known || !table || len(o.columns) > 0 {
 			fields = append(fields, f)

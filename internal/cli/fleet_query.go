@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/fleet"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
@@ -58,7 +58,7 @@ func (o *fleetQueryOptions) run(ctx context.Context, std *stdio, store fleet.Sto
 	}
 	fields := make([]list.Field[[]any], len(result.Names))
 	for i, name := range result.Names {
-		fields[i] = list.Field[[]any]{Name: name, Heading: name, Left: true, Value: func(r *[]any) column.Value { return o.value(*r, i) }}
+		fields[i] = list.Field[[]any]{Name: name, Heading: name, Left: true, Value: func(r *[]any) figure.Value { return o.value(*r, i) }}
 	}
 	return answer(std, &o.question, fields, result.Rows, func(p *text.Page) {
 		p.Heading("%s", text.Plural(int64(len(result.Rows)), "row", "rows"))
@@ -66,9 +66,9 @@ func (o *fleetQueryOptions) run(ctx context.Context, std *stdio, store fleet.Sto
 }
 
 // value is a value of an answer. Tables show it as it came.
-func (o *fleetQueryOptions) value(row []any, i int) column.Value {
+func (o *fleetQueryOptions) value(row []any, i int) figure.Value {
 	if i >= len(row) || row[i] == nil {
-		return column.Value{}
+		return figure.Value{}
 	}
 	switch v := row[i].(type) {
 	case string:
@@ -84,7 +84,7 @@ func (o *fleetQueryOptions) value(row []any, i int) column.Value {
 	}
 	nested, err := json.Marshal(row[i])
 	if err != nil {
-		return column.Value{}
+		return figure.Value{}
 	}
 	return list.Word(string(nested))
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/fleet"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
@@ -95,32 +95,32 @@ func (o *fleetTopOptions) run(ctx context.Context, std *stdio, store fleet.Store
 func (o *fleetTopOptions) fields() []list.Field[fleet.Group] {
 	var fields []list.Field[fleet.Group]
 	for i, name := range o.by {
-		fields = append(fields, list.Field[fleet.Group]{Name: name, Heading: name, Left: true, Type: column.Text, Value: func(g *fleet.Group) column.Value { return list.Word(g.Names[i]) }})
+		fields = append(fields, list.Field[fleet.Group]{Name: name, Heading: name, Left: true, Type: figure.Text, Value: func(g *fleet.Group) figure.Value { return list.Word(g.Names[i]) }})
 	}
 	return append(fields, []list.Field[fleet.Group]{
-		{Name: "processes", Heading: "procs", Rank: 4, Type: column.Int, Value: func(g *fleet.Group) column.Value { return list.Count(g.Processes) }},
-		{Name: "collections", Heading: "GCs", Type: column.Int, Value: func(g *fleet.Group) column.Value { return list.Count(g.Collections) }},
-		{Name: "gen2_collections", Heading: "gen2", Rank: 3, Type: column.Int, Value: func(g *fleet.Group) column.Value { return list.Count(g.Gen2) }},
-		{Name: "pause_ms", Heading: "pause ms", Type: column.Millis, Value: func(g *fleet.Group) column.Value { return list.Time(g.Pause) }},
-		{Name: "pause_pct", Heading: "%", Type: column.Percent, Value: func(g *fleet.Group) column.Value {
+		{Name: "processes", Heading: "procs", Rank: 4, Type: figure.Int, Value: func(g *fleet.Group) figure.Value { return list.Count(g.Processes) }},
+		{Name: "collections", Heading: "GCs", Type: figure.Int, Value: func(g *fleet.Group) figure.Value { return list.Count(g.Collections) }},
+		{Name: "gen2_collections", Heading: "gen2", Rank: 3, Type: figure.Int, Value: func(g *fleet.Group) figure.Value { return list.Count(g.Gen2) }},
+		{Name: "pause_ms", Heading: "pause ms", Type: figure.Millis, Value: func(g *fleet.Group) figure.Value { return list.Time(g.Pause) }},
+		{Name: "pause_pct", Heading: "%", Type: figure.Percent, Value: func(g *fleet.Group) figure.Value {
 			return list.Opt(g.PauseShare(), list.Percent)
 		}},
-		{Name: "pause_p50_ms", Heading: "p50", Rank: 2, Type: column.Millis, Value: func(g *fleet.Group) column.Value { return list.Time(g.Median) }},
-		{Name: "pause_p99_ms", Heading: "p99", Type: column.Millis, Value: func(g *fleet.Group) column.Value { return list.Time(g.P99) }},
-		{Name: "pause_max_ms", Heading: "max", Rank: 1, Type: column.Millis, Value: func(g *fleet.Group) column.Value { return list.Time(g.Longest) }},
-		{Name: "allocated_bytes", Heading: "alloc MB", Rank: 5, Type: column.Bytes, Value: func(g *fleet.Group) column.Value { return list.Opt(g.Allocated, list.Bytes) }, Is: func(g *fleet.Group) gc.Certainty { return g.AllocatedIs }},
-		{Name: "allocated_is", Type: column.Text, Value: func(g *fleet.Group) column.Value { return list.Word(g.AllocatedIs.String()) }},
-		{Name: "heap_after_max_bytes", Heading: "heap MB", Rank: 2, Type: column.Bytes, Value: func(g *fleet.Group) column.Value { return list.If(g.HeapAfter > 0, list.Bytes(g.HeapAfter)) }},
-		{Name: "since", Heading: "since", Left: true, Rank: 1, Type: column.Text, Value: func(g *fleet.Group) column.Value { return clockOf(g.First) }},
-		{Name: "until", Type: column.Text, Value: func(g *fleet.Group) column.Value { return clockOf(g.Last) }},
-		{Name: "affected_by_loss", Type: column.Int, Value: func(g *fleet.Group) column.Value { return list.Count(g.LossCanAffect) }},
+		{Name: "pause_p50_ms", Heading: "p50", Rank: 2, Type: figure.Millis, Value: func(g *fleet.Group) figure.Value { return list.Time(g.Median) }},
+		{Name: "pause_p99_ms", Heading: "p99", Type: figure.Millis, Value: func(g *fleet.Group) figure.Value { return list.Time(g.P99) }},
+		{Name: "pause_max_ms", Heading: "max", Rank: 1, Type: figure.Millis, Value: func(g *fleet.Group) figure.Value { return list.Time(g.Longest) }},
+		{Name: "allocated_bytes", Heading: "alloc MB", Rank: 5, Type: figure.Bytes, Value: func(g *fleet.Group) figure.Value { return list.Opt(g.Allocated, list.Bytes) }, Is: func(g *fleet.Group) gc.Certainty { return g.AllocatedIs }},
+		{Name: "allocated_is", Type: figure.Text, Value: func(g *fleet.Group) figure.Value { return list.Word(g.AllocatedIs.String()) }},
+		{Name: "heap_after_max_bytes", Heading: "heap MB", Rank: 2, Type: figure.Bytes, Value: func(g *fleet.Group) figure.Value { return list.If(g.HeapAfter > 0, list.Bytes(g.HeapAfter)) }},
+		{Name: "since", Heading: "since", Left: true, Rank: 1, Type: figure.Text, Value: func(g *fleet.Group) figure.Value { return clockOf(g.First) }},
+		{Name: "until", Type: figure.Text, Value: func(g *fleet.Group) figure.Value { return clockOf(g.Last) }},
+		{Name: "affected_by_loss", Type: figure.Int, Value: func(g *fleet.Group) figure.Value { return list.Count(g.LossCanAffect) }},
 	}...)
 }
 
 // clockOf is a point of time, to the second.
-func clockOf(at time.Time) column.Value {
+func clockOf(at time.Time) figure.Value {
 	if at.Unix() <= 0 {
-		return column.Value{}
+		return figure.Value{}
 	}
 	return list.Word(at.UTC().Format(time.RFC3339))
 }

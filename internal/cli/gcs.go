@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
@@ -31,7 +31,7 @@ type gcsOptions struct {
 	metrics     bool
 	metricsAs   choice
 
-	chosen   []column.Column // nil means the format's own
+	chosen   []figure.Figure // nil means the format's own
 	perfview string          // which of PerfView's tables; empty for none
 }
 
@@ -112,8 +112,8 @@ const rawHelp = "in csv, do not escape text that a spreadsheet would take for a 
 // columnHelp lists the names of the columns, but names of generations only once.
 func columnHelp() string {
 	var b, line strings.Builder
-	for _, c := range column.All() {
-		name := c.Name
+	for _, c := range figure.All() {
+		name := c.Key
 		if strings.HasPrefix(name, "gen1_") || strings.HasPrefix(name, "gen2_") ||
 			strings.HasPrefix(name, "loh_") || strings.HasPrefix(name, "poh_") {
 			continue

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/handle"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
@@ -100,18 +100,18 @@ type handleSection struct {
 
 func (s *handleSection) fields(stacks bool) []list.Field[handle.Row] {
 	fields := []list.Field[handle.Row]{
-		{Name: "pid", Type: column.Int, Value: func(r *handle.Row) column.Value { return list.PID(r.PID) }},
-		{Name: "kind", Heading: "kind", Left: true, Type: column.Text, Value: func(r *handle.Row) column.Value { return list.Word(r.Kind.String()) }},
-		{Name: "created", Heading: "created", Type: column.Int, Value: func(r *handle.Row) column.Value { return list.Count(r.Created) }},
-		{Name: "destroyed", Heading: "destroyed", Type: column.Int, Value: func(r *handle.Row) column.Value { return list.Count(r.Destroyed) }},
-		{Name: "open", Heading: "open", Type: column.Int, Value: func(r *handle.Row) column.Value { return list.Count(r.Open) }},
-		{Name: "oldest_ms", Heading: "oldest ms", Rank: 2, Type: column.Millis, Value: func(r *handle.Row) column.Value {
+		{Name: "pid", Type: figure.Int, Value: func(r *handle.Row) figure.Value { return list.PID(r.PID) }},
+		{Name: "kind", Heading: "kind", Left: true, Type: figure.Text, Value: func(r *handle.Row) figure.Value { return list.Word(r.Kind.String()) }},
+		{Name: "created", Heading: "created", Type: figure.Int, Value: func(r *handle.Row) figure.Value { return list.Count(r.Created) }},
+		{Name: "destroyed", Heading: "destroyed", Type: figure.Int, Value: func(r *handle.Row) figure.Value { return list.Count(r.Destroyed) }},
+		{Name: "open", Heading: "open", Type: figure.Int, Value: func(r *handle.Row) figure.Value { return list.Count(r.Open) }},
+		{Name: "oldest_ms", Heading: "oldest ms", Rank: 2, Type: figure.Millis, Value: func(r *handle.Row) figure.Value {
 			return list.If(r.Open > 0, list.Time(s.end-r.Oldest))
 		}},
-		{Name: "growth_per_s", Heading: "growth/s", Rank: 1, Type: column.Float, Value: func(r *handle.Row) column.Value { return list.Float(r.Growth) }},
+		{Name: "growth_per_s", Heading: "growth/s", Rank: 1, Type: figure.Float, Value: func(r *handle.Row) figure.Value { return list.Float(r.Growth) }},
 	}
 	if stacks {
-		fields = append(fields, list.Field[handle.Row]{Name: "stack", Type: column.List, Value: func(r *handle.Row) column.Value { return list.Words(stackNames(s.stacks, r.Stack)) }})
+		fields = append(fields, list.Field[handle.Row]{Name: "stack", Type: figure.List, Value: func(r *handle.Row) figure.Value { return list.Words(stackNames(s.stacks, r.Stack)) }})
 	}
 	return fields
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/gc/segment"
 	"github.com/gctrail/gctrail/internal/list"
@@ -29,33 +29,33 @@ type heapRow struct {
 // heapFields returns the fields of a row; each heap has its own if perHeap is set.
 func heapFields(perHeap bool) []list.Field[heapRow] {
 	fields := []list.Field[heapRow]{
-		{Name: "pid", Type: column.Int, Value: func(r *heapRow) column.Value { return list.PID(r.Process.PID) }},
-		{Name: "number", Heading: "GC", Type: column.Int, Value: func(r *heapRow) column.Value { return list.Count(r.Number) }},
-		{Name: "start_ms", Heading: "start ms", Type: column.Millis, Value: func(r *heapRow) column.Value { return list.Opt(r.Start, list.Time) }},
-		{Name: "generation", Heading: "gen", Type: column.Int, Value: func(r *heapRow) column.Value { return list.Opt(r.Generation, list.Count) }},
+		{Name: "pid", Type: figure.Int, Value: func(r *heapRow) figure.Value { return list.PID(r.Process.PID) }},
+		{Name: "number", Heading: "GC", Type: figure.Int, Value: func(r *heapRow) figure.Value { return list.Count(r.Number) }},
+		{Name: "start_ms", Heading: "start ms", Type: figure.Millis, Value: func(r *heapRow) figure.Value { return list.Opt(r.Start, list.Time) }},
+		{Name: "generation", Heading: "gen", Type: figure.Int, Value: func(r *heapRow) figure.Value { return list.Opt(r.Generation, list.Count) }},
 	}
 	if perHeap {
-		fields = append(fields, list.Field[heapRow]{Name: "heap", Heading: "heap", Type: column.Int, Value: func(r *heapRow) column.Value {
+		fields = append(fields, list.Field[heapRow]{Name: "heap", Heading: "heap", Type: figure.Int, Value: func(r *heapRow) figure.Value {
 			return list.Opt(r.heap, list.Count)
 		}})
 	}
 	for i, name := range gc.GenerationNames() {
-		fields = append(fields, list.Field[heapRow]{Name: name + "_bytes", Heading: name + " MB", Rank: max(0, i-2), Type: column.Bytes, Value: func(r *heapRow) column.Value {
+		fields = append(fields, list.Field[heapRow]{Name: name + "_bytes", Heading: name + " MB", Rank: max(0, i-2), Type: figure.Bytes, Value: func(r *heapRow) figure.Value {
 			if i >= len(r.generations) {
-				return column.Value{}
+				return figure.Value{}
 			}
 			return list.Opt(r.generations[i].After, list.Bytes)
 		}})
 	}
 	fields = append(fields,
-		list.Field[heapRow]{Name: "free_bytes", Heading: "free MB", Type: column.Bytes, Value: freeOf},
-		list.Field[heapRow]{Name: "free_list_bytes", Heading: "in lists MB", Rank: 6, Type: column.Bytes, Value: func(r *heapRow) column.Value {
+		list.Field[heapRow]{Name: "free_bytes", Heading: "free MB", Type: figure.Bytes, Value: freeOf},
+		list.Field[heapRow]{Name: "free_list_bytes", Heading: "in lists MB", Rank: 6, Type: figure.Bytes, Value: func(r *heapRow) figure.Value {
 			return r.sum(func(g *gc.Generation) gc.Opt[int64] { return g.FreeList })
 		}})
 	for i, name := range gc.GenerationNames() {
-		f := list.Field[heapRow]{Name: name + "_budget_bytes", Type: column.Bytes, Value: func(r *heapRow) column.Value {
+		f := list.Field[heapRow]{Name: name + "_budget_bytes", Type: figure.Bytes, Value: func(r *heapRow) figure.Value {
 			if i >= len(r.generations) {
-				return column.Value{}
+				return figure.Value{}
 			}
 			budget := r.generations[i].Budget
 			return list.If(budget > 0, list.Bytes(budget)) // 0 if the collection sets none
@@ -68,42 +68,42 @@ func heapFields(perHeap bool) []list.Field[heapRow] {
 	if perHeap {
 		return fields
 	}
-	count := func(value func(*segment.Snapshot) int64) func(*heapRow) column.Value {
-		return func(r *heapRow) column.Value {
-			return list.Opt(r.segments, func(s segment.Snapshot) column.Value { return list.Count(value(&s)) })
+	count := func(value func(*segment.Snapshot) int64) func(*heapRow) figure.Value {
+		return func(r *heapRow) figure.Value {
+			return list.Opt(r.segments, func(s segment.Snapshot) figure.Value { return list.Count(value(&s)) })
 		}
 	}
 	return append(fields,
-		list.Field[heapRow]{Name: "committed_bytes", Heading: "committed MB", Rank: 3, Type: column.Bytes, Value: partCommitted((*segment.Committed).Total)},
+		list.Field[heapRow]{Name: "committed_bytes", Heading: "committed MB", Rank: 3, Type: figure.Bytes, Value: partCommitted((*segment.Committed).Total)},
 		committed("committed_in_use_bytes", func(c *segment.Committed) int64 { return c.InUse }),
 		committed("committed_free_bytes", func(c *segment.Committed) int64 { return c.Free }),
 		committed("committed_global_free_bytes", func(c *segment.Committed) int64 { return c.GlobalFree }),
 		committed("committed_decommit_bytes", func(c *segment.Committed) int64 { return c.Decommit }),
 		committed("committed_bookkeeping_bytes", func(c *segment.Committed) int64 { return c.Bookkeeping }),
-		list.Field[heapRow]{Name: "segments_created", Heading: "regions +", Rank: 4, Type: column.Int, Value: count(func(s *segment.Snapshot) int64 { return s.Created })},
-		list.Field[heapRow]{Name: "segments_freed", Heading: "-", Rank: 4, Type: column.Int, Value: count(func(s *segment.Snapshot) int64 { return s.Freed })},
-		list.Field[heapRow]{Name: "segments_live", Heading: "live", Rank: 4, Type: column.Int, Value: count(func(s *segment.Snapshot) int64 { return s.Live })})
+		list.Field[heapRow]{Name: "segments_created", Heading: "regions +", Rank: 4, Type: figure.Int, Value: count(func(s *segment.Snapshot) int64 { return s.Created })},
+		list.Field[heapRow]{Name: "segments_freed", Heading: "-", Rank: 4, Type: figure.Int, Value: count(func(s *segment.Snapshot) int64 { return s.Freed })},
+		list.Field[heapRow]{Name: "segments_live", Heading: "live", Rank: 4, Type: figure.Int, Value: count(func(s *segment.Snapshot) int64 { return s.Live })})
 }
 
 // committed returns the field of one of the parts of what is committed.
 func committed(name string, part func(*segment.Committed) int64) list.Field[heapRow] {
-	return list.Field[heapRow]{Name: name, Type: column.Bytes, Value: partCommitted(part)}
+	return list.Field[heapRow]{Name: name, Type: figure.Bytes, Value: partCommitted(part)}
 }
 
-func partCommitted(part func(*segment.Committed) int64) func(*heapRow) column.Value {
-	return func(r *heapRow) column.Value {
+func partCommitted(part func(*segment.Committed) int64) func(*heapRow) figure.Value {
+	return func(r *heapRow) figure.Value {
 		s, _ := r.segments.Get()
-		return list.Opt(s.Committed, func(c segment.Committed) column.Value { return list.Bytes(part(&c)) })
+		return list.Opt(s.Committed, func(c segment.Committed) figure.Value { return list.Bytes(part(&c)) })
 	}
 }
 
 // sum adds up a size of all generations; it is unknown if that of one is.
-func (r *heapRow) sum(size func(*gc.Generation) gc.Opt[int64]) column.Value {
+func (r *heapRow) sum(size func(*gc.Generation) gc.Opt[int64]) figure.Value {
 	var sum int64
 	for i := range r.generations {
 		n, known := size(&r.generations[i]).Get()
 		if !known {
-			return column.Value{}
+			return figure.Value{}
 		}
 		sum += n
 	}
@@ -111,7 +111,7 @@ func (r *heapRow) sum(size func(*gc.Generation) gc.Opt[int64]) column.Value {
 }
 
 // freeOf returns the free space of all generations.
-func freeOf(r *heapRow) column.Value {
+func freeOf(r *heapRow) figure.Value {
 	return r.sum(func(g *gc.Generation) gc.Opt[int64] { return g.Fragmentation })
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
@@ -30,15 +30,15 @@ type joinRow struct {
 // rows of its own.
 func joinFields(number bool) []list.Field[joinRow] {
 	fields := []list.Field[joinRow]{
-		{Name: "pid", Type: column.Int, Value: func(r *joinRow) column.Value { return list.PID(r.pid) }},
-		{Name: "number", Type: column.Int, Value: func(r *joinRow) column.Value { return list.Count(r.number) }},
-		{Name: "heap", Heading: "heap", Type: column.Int, Value: func(r *joinRow) column.Value { return list.Count(r.Heap) }},
-		{Name: "phase", Heading: "phase", Left: true, Type: column.Text, Value: func(r *joinRow) column.Value { return list.Word(r.Phase) }},
-		{Name: "working_ms", Heading: "working ms", Type: column.Millis, Value: func(r *joinRow) column.Value { return list.Time(r.Working) }},
-		{Name: "waiting_ms", Heading: "waiting ms", Type: column.Millis, Value: func(r *joinRow) column.Value { return list.Time(r.Waiting) }},
-		{Name: "waking_ms", Heading: "waking ms", Rank: 2, Type: column.Millis, Value: func(r *joinRow) column.Value { return list.Time(r.Waking) }},
-		{Name: "last", Heading: "came last", Rank: 1, Type: column.Int, Value: func(r *joinRow) column.Value { return list.Count(r.Last) }},
-		{Name: "held_ms", Heading: "others waited ms", Type: column.Millis, Value: func(r *joinRow) column.Value { return list.Time(r.WaitedFor) }},
+		{Name: "pid", Type: figure.Int, Value: func(r *joinRow) figure.Value { return list.PID(r.pid) }},
+		{Name: "number", Type: figure.Int, Value: func(r *joinRow) figure.Value { return list.Count(r.number) }},
+		{Name: "heap", Heading: "heap", Type: figure.Int, Value: func(r *joinRow) figure.Value { return list.Count(r.Heap) }},
+		{Name: "phase", Heading: "phase", Left: true, Type: figure.Text, Value: func(r *joinRow) figure.Value { return list.Word(r.Phase) }},
+		{Name: "working_ms", Heading: "working ms", Type: figure.Millis, Value: func(r *joinRow) figure.Value { return list.Time(r.Working) }},
+		{Name: "waiting_ms", Heading: "waiting ms", Type: figure.Millis, Value: func(r *joinRow) figure.Value { return list.Time(r.Waiting) }},
+		{Name: "waking_ms", Heading: "waking ms", Rank: 2, Type: figure.Millis, Value: func(r *joinRow) figure.Value { return list.Time(r.Waking) }},
+		{Name: "last", Heading: "came last", Rank: 1, Type: figure.Int, Value: func(r *joinRow) figure.Value { return list.Count(r.Last) }},
+		{Name: "held_ms", Heading: "others waited ms", Type: figure.Millis, Value: func(r *joinRow) figure.Value { return list.Time(r.WaitedFor) }},
 	}
 	if !number {
 		fields = slices.Delete(fields, 1, 2)

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/perfview"
@@ -125,14 +125,14 @@ func writeMetricTable(std *stdio, out *output, m *processMetrics) error {
 // metricFields returns the fields of a row with the metrics of a process.
 func (o *gcsOptions) metricFields() []list.Field[processMetrics] {
 	fields := []list.Field[processMetrics]{
-		{Name: "pid", Type: column.Int, Value: func(m *processMetrics) column.Value { return list.PID(m.process.PID) }},
-		{Name: "process", Type: column.Text, Value: func(m *processMetrics) column.Value { return list.Word(m.process.Name) }},
-		{Name: "metrics_as", Type: column.Text, Value: func(*processMetrics) column.Value { return list.Word(o.metricsAs.value) }},
-		{Name: "incomplete", Type: column.Int, Value: func(m *processMetrics) column.Value { return list.Count(m.incomplete) }},
-		{Name: "affected_by_loss", Type: column.Int, Value: func(m *processMetrics) column.Value { return list.Count(m.affected) }},
+		{Name: "pid", Type: figure.Int, Value: func(m *processMetrics) figure.Value { return list.PID(m.process.PID) }},
+		{Name: "process", Type: figure.Text, Value: func(m *processMetrics) figure.Value { return list.Word(m.process.Name) }},
+		{Name: "metrics_as", Type: figure.Text, Value: func(*processMetrics) figure.Value { return list.Word(o.metricsAs.value) }},
+		{Name: "incomplete", Type: figure.Int, Value: func(m *processMetrics) figure.Value { return list.Count(m.incomplete) }},
+		{Name: "affected_by_loss", Type: figure.Int, Value: func(m *processMetrics) figure.Value { return list.Count(m.affected) }},
 	}
 	for i, metric := range new(perfview.Run).Metrics() {
-		fields = append(fields, list.Field[processMetrics]{Name: metric.Name, Type: column.Float, Value: func(m *processMetrics) column.Value {
+		fields = append(fields, list.Field[processMetrics]{Name: metric.Name, Type: figure.Float, Value: func(m *processMetrics) figure.Value {
 			return list.Opt(m.metrics[i].Value, list.Float)
 		}})
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
@@ -108,21 +108,21 @@ type percentileRow struct {
 }
 
 var percentileFields = []list.Field[percentileRow]{
-	{Name: "pid", Type: column.Int, Value: func(r *percentileRow) column.Value { return list.PID(r.pid) }},
-	{Name: "gcs", Heading: "GCs", Left: true, Type: column.Text, Value: func(r *percentileRow) column.Value { return list.Word(r.Class()) }},
-	{Name: "generation", Type: column.Int, Value: func(r *percentileRow) column.Value { return list.Opt(r.Generation, list.Count[int]) }},
-	{Name: "kind", Type: column.Text, Value: func(r *percentileRow) column.Value {
+	{Name: "pid", Type: figure.Int, Value: func(r *percentileRow) figure.Value { return list.PID(r.pid) }},
+	{Name: "gcs", Heading: "GCs", Left: true, Type: figure.Text, Value: func(r *percentileRow) figure.Value { return list.Word(r.Class()) }},
+	{Name: "generation", Type: figure.Int, Value: func(r *percentileRow) figure.Value { return list.Opt(r.Generation, list.Count[int]) }},
+	{Name: "kind", Type: figure.Text, Value: func(r *percentileRow) figure.Value {
 		return list.If(!r.All && r.Kind != gc.KindUnknown, list.Word(r.Kind.String()))
 	}},
-	{Name: "percentile", Heading: "percentile", Left: true, Type: column.Text, Value: func(r *percentileRow) column.Value { return list.Word(r.Name) }},
-	{Name: "pause_ms", Heading: "pause ms", Type: column.Millis, Value: func(r *percentileRow) column.Value { return list.Time(r.Pause) }},
-	{Name: "number", Heading: "GC", Type: column.Int, Value: func(r *percentileRow) column.Value { return list.Count(r.Number) }},
-	{Name: "start_ms", Heading: "start ms", Rank: 1, Type: column.Millis, Value: func(r *percentileRow) column.Value { return list.Opt(r.Start, list.Time) }},
-	{Name: "reason", Heading: "reason", Left: true, Rank: 2, Type: column.Text, Value: func(r *percentileRow) column.Value {
-		return list.Opt(r.Reason, func(v clr.GCReason) column.Value { return list.Word(v.String()) })
+	{Name: "percentile", Heading: "percentile", Left: true, Type: figure.Text, Value: func(r *percentileRow) figure.Value { return list.Word(r.Name) }},
+	{Name: "pause_ms", Heading: "pause ms", Type: figure.Millis, Value: func(r *percentileRow) figure.Value { return list.Time(r.Pause) }},
+	{Name: "number", Heading: "GC", Type: figure.Int, Value: func(r *percentileRow) figure.Value { return list.Count(r.Number) }},
+	{Name: "start_ms", Heading: "start ms", Rank: 1, Type: figure.Millis, Value: func(r *percentileRow) figure.Value { return list.Opt(r.Start, list.Time) }},
+	{Name: "reason", Heading: "reason", Left: true, Rank: 2, Type: figure.Text, Value: func(r *percentileRow) figure.Value {
+		return list.Opt(r.Reason, func(v clr.GCReason) figure.Value { return list.Word(v.String()) })
 	}},
-	{Name: "as_long", Heading: "as long", Type: column.Int, Value: func(r *percentileRow) column.Value { return list.Count(r.AsLong) }},
-	{Name: "command", Type: column.Text, Value: func(r *percentileRow) column.Value { return list.Word(r.command) }},
+	{Name: "as_long", Heading: "as long", Type: figure.Int, Value: func(r *percentileRow) figure.Value { return list.Count(r.AsLong) }},
+	{Name: "command", Type: figure.Text, Value: func(r *percentileRow) figure.Value { return list.Word(r.command) }},
 }
 
 // A windowRow is the worst of all windows of one length.
@@ -133,13 +133,13 @@ type windowRow struct {
 }
 
 var windowFields = []list.Field[windowRow]{
-	{Name: "pid", Type: column.Int, Value: func(r *windowRow) column.Value { return list.PID(r.pid) }},
-	{Name: "window_ms", Heading: "window ms", Type: column.Millis, Value: func(r *windowRow) column.Value { return list.Time(r.Window.Window) }},
-	{Name: "pause_ms", Heading: "paused ms", Type: column.Millis, Value: func(r *windowRow) column.Value { return list.Time(r.Pause) }},
-	{Name: otherField, Heading: "other ms", Type: column.Millis, Value: func(r *windowRow) column.Value { return list.Time(r.Other) }},
-	{Name: "mutator_utilization_min_pct", Heading: "program %", Type: column.Float, Value: func(r *windowRow) column.Value { return list.Float(r.MutatorUtilization()) }},
-	{Name: "from_ms", Heading: "from ms", Type: column.Millis, Value: func(r *windowRow) column.Value { return list.Time(r.From) }},
-	{Name: "command", Type: column.Text, Value: func(r *windowRow) column.Value { return list.Word(r.command) }},
+	{Name: "pid", Type: figure.Int, Value: func(r *windowRow) figure.Value { return list.PID(r.pid) }},
+	{Name: "window_ms", Heading: "window ms", Type: figure.Millis, Value: func(r *windowRow) figure.Value { return list.Time(r.Window.Window) }},
+	{Name: "pause_ms", Heading: "paused ms", Type: figure.Millis, Value: func(r *windowRow) figure.Value { return list.Time(r.Pause) }},
+	{Name: otherField, Heading: "other ms", Type: figure.Millis, Value: func(r *windowRow) figure.Value { return list.Time(r.Other) }},
+	{Name: "mutator_utilization_min_pct", Heading: "program %", Type: figure.Float, Value: func(r *windowRow) figure.Value { return list.Float(r.MutatorUtilization()) }},
+	{Name: "from_ms", Heading: "from ms", Type: figure.Millis, Value: func(r *windowRow) figure.Value { return list.Time(r.From) }},
+	{Name: "command", Type: figure.Text, Value: func(r *windowRow) figure.Value { return list.Word(r.command) }},
 }
 
 // A bottleneckRow is an interval in which pauses took too much of the time.
@@ -150,15 +150,15 @@ type bottleneckRow struct {
 }
 
 var bottleneckFields = []list.Field[bottleneckRow]{
-	{Name: "pid", Type: column.Int, Value: func(r *bottleneckRow) column.Value { return list.PID(r.pid) }},
-	{Name: "from_ms", Heading: "from ms", Type: column.Millis, Value: func(r *bottleneckRow) column.Value { return list.Time(r.From) }},
-	{Name: "to_ms", Heading: "to ms", Type: column.Millis, Value: func(r *bottleneckRow) column.Value { return list.Time(r.To) }},
-	{Name: "length_ms", Heading: "length ms", Type: column.Millis, Value: func(r *bottleneckRow) column.Value { return list.Time(r.Length()) }},
-	{Name: "pause_ms", Heading: "paused ms", Type: column.Millis, Value: func(r *bottleneckRow) column.Value { return list.Time(r.Pause) }},
-	{Name: otherField, Heading: "other ms", Type: column.Millis, Value: func(r *bottleneckRow) column.Value { return list.Time(r.Other) }},
-	{Name: "mutator_utilization_pct", Heading: "program %", Type: column.Float, Value: func(r *bottleneckRow) column.Value { return list.Float(r.MutatorUtilization()) }},
-	{Name: "pauses", Heading: "pauses", Type: column.Int, Value: func(r *bottleneckRow) column.Value { return list.Count(r.Pauses) }},
-	{Name: "command", Type: column.Text, Value: func(r *bottleneckRow) column.Value { return list.Word(r.command) }},
+	{Name: "pid", Type: figure.Int, Value: func(r *bottleneckRow) figure.Value { return list.PID(r.pid) }},
+	{Name: "from_ms", Heading: "from ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.From) }},
+	{Name: "to_ms", Heading: "to ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.To) }},
+	{Name: "length_ms", Heading: "length ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.Length()) }},
+	{Name: "pause_ms", Heading: "paused ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.Pause) }},
+	{Name: otherField, Heading: "other ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.Other) }},
+	{Name: "mutator_utilization_pct", Heading: "program %", Type: figure.Float, Value: func(r *bottleneckRow) figure.Value { return list.Float(r.MutatorUtilization()) }},
+	{Name: "pauses", Heading: "pauses", Type: figure.Int, Value: func(r *bottleneckRow) figure.Value { return list.Count(r.Pauses) }},
+	{Name: "command", Type: figure.Text, Value: func(r *bottleneckRow) figure.Value { return list.Word(r.command) }},
 }
 
 func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/perfview"
 	"github.com/gctrail/gctrail/internal/text"
@@ -225,20 +225,20 @@ func (t *perfviewTable) differences(r *perfviewRow) []string {
 // that PerfView's are where its readers look for them.
 func (t *perfviewTable) csvFields() []list.Field[perfviewRow] {
 	var fields []list.Field[perfviewRow]
-	add := func(name string, typ column.Type, value func(*perfviewRow) column.Value) {
+	add := func(name string, typ figure.Type, value func(*perfviewRow) figure.Value) {
 		fields = append(fields, list.Field[perfviewRow]{Name: name, Type: typ, Value: value})
 	}
 	for i := range t.columns {
-		add(t.columns[i].Name, column.Text, func(r *perfviewRow) column.Value {
+		add(t.columns[i].Name, figure.Text, func(r *perfviewRow) figure.Value {
 			shown := t.columns[i].Text(r.GC)
 			return list.If(shown != "-", list.Word(shown))
 		})
 	}
 	if t.differs {
-		add("Differs", column.Text, func(r *perfviewRow) column.Value { return list.Word(strings.Join(t.differences(r), ", ")) })
+		add("Differs", figure.Text, func(r *perfviewRow) figure.Value { return list.Word(strings.Join(t.differences(r), ", ")) })
 	}
-	add("pid", column.Int, func(r *perfviewRow) column.Value { return list.PID(r.own.Process.PID) })
-	add("process", column.Text, func(r *perfviewRow) column.Value { return list.Word(r.own.Process.Name) })
+	add("pid", figure.Int, func(r *perfviewRow) figure.Value { return list.PID(r.own.Process.PID) })
+	add("process", figure.Text, func(r *perfviewRow) figure.Value { return list.Word(r.own.Process.Name) })
 	return fields
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -52,12 +52,12 @@ func gcHeapRows(c *gc.Collection) []gcHeapRow {
 }
 
 // total sums up a figure of the generations, unknown if it is of one of them.
-func (r *gcHeapRow) total(of func(*gc.Generation) gc.Opt[int64]) column.Value {
+func (r *gcHeapRow) total(of func(*gc.Generation) gc.Opt[int64]) figure.Value {
 	var sum int64
 	for i := range r.part {
 		n, known := of(&r.part[i]).Get()
 		if !known {
-			return column.Value{}
+			return figure.Value{}
 		}
 		sum += n
 	}
@@ -110,51 +110,51 @@ func gcHeapFields() []list.Field[gcHeapRow] {
 		{"pinned_bytes", "pinned MB", 3, func(g *gc.Generation) gc.Opt[int64] { return g.Pinned }},
 	}
 	fields := []list.Field[gcHeapRow]{
-		{Name: "pid", Type: column.Int, Value: func(r *gcHeapRow) column.Value { return list.PID(r.Process.PID) }},
-		{Name: "number", Heading: "GC", Type: column.Int, Value: func(r *gcHeapRow) column.Value { return list.Count(r.Number) }},
-		{Name: "start_ms", Heading: "start ms", Rank: 1, Type: column.Millis, Value: func(r *gcHeapRow) column.Value { return list.Opt(r.Start, list.Time) }},
-		{Name: "generation", Heading: "gen", Type: column.Int, Value: func(r *gcHeapRow) column.Value { return list.Opt(r.Generation, list.Count[int]) }},
-		{Name: "kind", Heading: "kind", Left: true, Rank: 1, Type: column.Text, Value: func(r *gcHeapRow) column.Value {
+		{Name: "pid", Type: figure.Int, Value: func(r *gcHeapRow) figure.Value { return list.PID(r.Process.PID) }},
+		{Name: "number", Heading: "GC", Type: figure.Int, Value: func(r *gcHeapRow) figure.Value { return list.Count(r.Number) }},
+		{Name: "start_ms", Heading: "start ms", Rank: 1, Type: figure.Millis, Value: func(r *gcHeapRow) figure.Value { return list.Opt(r.Start, list.Time) }},
+		{Name: "generation", Heading: "gen", Type: figure.Int, Value: func(r *gcHeapRow) figure.Value { return list.Opt(r.Generation, list.Count[int]) }},
+		{Name: "kind", Heading: "kind", Left: true, Rank: 1, Type: figure.Text, Value: func(r *gcHeapRow) figure.Value {
 			return list.If(r.Kind != gc.KindUnknown, list.Word(r.Kind.String()))
 		}},
-		{Name: "heap", Heading: "heap", Type: column.Int, Value: func(r *gcHeapRow) column.Value { return list.Count(r.heap) }},
-		{Name: "affected_by_loss", Type: column.Bool, Value: func(r *gcHeapRow) column.Value { return list.Bool(r.AffectedByLoss) }},
+		{Name: "heap", Heading: "heap", Type: figure.Int, Value: func(r *gcHeapRow) figure.Value { return list.Count(r.heap) }},
+		{Name: "affected_by_loss", Type: figure.Bool, Value: func(r *gcHeapRow) figure.Value { return list.Bool(r.AffectedByLoss) }},
 	}
 	for _, s := range sizes {
 		fields = append(fields, list.Field[gcHeapRow]{
-			Name: s.name, Heading: s.heading, Rank: s.rank, Type: column.Bytes,
-			Value: func(r *gcHeapRow) column.Value { return r.total(s.of) },
+			Name: s.name, Heading: s.heading, Rank: s.rank, Type: figure.Bytes,
+			Value: func(r *gcHeapRow) figure.Value { return r.total(s.of) },
 		})
 	}
 	fields = append(
 		fields,
-		list.Field[gcHeapRow]{Name: "mark_ms", Heading: "marking ms", Rank: 2, Type: column.Millis, Value: func(r *gcHeapRow) column.Value { return list.Opt(r.marking, list.Time) }},
-		list.Field[gcHeapRow]{Name: "marked_bytes", Heading: "marked MB", Rank: 2, Type: column.Bytes, Value: func(r *gcHeapRow) column.Value { return list.Opt(r.marked, list.Bytes) }},
+		list.Field[gcHeapRow]{Name: "mark_ms", Heading: "marking ms", Rank: 2, Type: figure.Millis, Value: func(r *gcHeapRow) figure.Value { return list.Opt(r.marking, list.Time) }},
+		list.Field[gcHeapRow]{Name: "marked_bytes", Heading: "marked MB", Rank: 2, Type: figure.Bytes, Value: func(r *gcHeapRow) figure.Value { return list.Opt(r.marked, list.Bytes) }},
 	)
 	for _, root := range rootTypes {
 		name := "mark_" + root.name
 		fields = append(fields,
-			list.Field[gcHeapRow]{Name: name + "_ms", Type: column.Millis, Value: func(r *gcHeapRow) column.Value {
+			list.Field[gcHeapRow]{Name: name + "_ms", Type: figure.Millis, Value: func(r *gcHeapRow) figure.Value {
 				took, _ := r.markedFrom(root.typ)
 				return list.Opt(took, list.Time)
 			}},
-			list.Field[gcHeapRow]{Name: name + "_bytes", Type: column.Bytes, Value: func(r *gcHeapRow) column.Value {
+			list.Field[gcHeapRow]{Name: name + "_bytes", Type: figure.Bytes, Value: func(r *gcHeapRow) figure.Value {
 				_, marked := r.markedFrom(root.typ)
 				return list.Opt(marked, list.Bytes)
 			}})
 	}
 	for i, name := range gc.GenerationNames() {
 		for _, s := range sizes {
-			fields = append(fields, list.Field[gcHeapRow]{Name: name + "_" + s.name, Type: column.Bytes, Value: func(r *gcHeapRow) column.Value {
+			fields = append(fields, list.Field[gcHeapRow]{Name: name + "_" + s.name, Type: figure.Bytes, Value: func(r *gcHeapRow) figure.Value {
 				if i >= len(r.part) {
-					return column.Value{}
+					return figure.Value{}
 				}
 				return list.Opt(s.of(&r.part[i]), list.Bytes)
 			}})
 		}
-		fields = append(fields, list.Field[gcHeapRow]{Name: name + "_budget_bytes", Type: column.Bytes, Value: func(r *gcHeapRow) column.Value {
+		fields = append(fields, list.Field[gcHeapRow]{Name: name + "_budget_bytes", Type: figure.Bytes, Value: func(r *gcHeapRow) figure.Value {
 			if i >= len(r.part) {
-				return column.Value{}
+				return figure.Value{}
 			}
 			return list.Bytes(r.part[i].Budget)
 		}})

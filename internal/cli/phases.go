@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
@@ -22,30 +22,30 @@ import (
 func phaseFields() []list.Field[background.Collection] {
 	type row = background.Collection
 	fields := []list.Field[row]{
-		{Name: "pid", Type: column.Int, Value: func(r *row) column.Value { return list.PID(r.PID) }},
-		{Name: "number", Heading: "GC", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Number) }},
-		{Name: "start_ms", Heading: "start ms", Rank: 4, Type: column.Millis, Value: func(r *row) column.Value { return list.Time(r.Start) }},
-		{Name: "duration_ms", Heading: "ms", Type: column.Millis, Value: func(r *row) column.Value { return list.Time(r.End - r.Start) }},
+		{Name: "pid", Type: figure.Int, Value: func(r *row) figure.Value { return list.PID(r.PID) }},
+		{Name: "number", Heading: "GC", Type: figure.Int, Value: func(r *row) figure.Value { return list.Count(r.Number) }},
+		{Name: "start_ms", Heading: "start ms", Rank: 4, Type: figure.Millis, Value: func(r *row) figure.Value { return list.Time(r.Start) }},
+		{Name: "duration_ms", Heading: "ms", Type: figure.Millis, Value: func(r *row) figure.Value { return list.Time(r.End - r.Start) }},
 	}
 	headings := [background.NumPhases]string{"initial mark", "mark", "wait", "final mark", "", "sweep"}
 	for phase := range background.NumPhases {
 		fields = append(fields, list.Field[row]{
-			Name: phase.String() + "_ms", Heading: headings[phase], Type: column.Millis,
-			Value: func(r *row) column.Value {
-				return list.Opt(r.Phases[phase], func(in background.Interval) column.Value { return list.Time(in.Duration) })
+			Name: phase.String() + "_ms", Heading: headings[phase], Type: figure.Millis,
+			Value: func(r *row) figure.Value {
+				return list.Opt(r.Phases[phase], func(in background.Interval) figure.Value { return list.Time(in.Duration) })
 			},
 		})
 	}
 	return append(fields,
-		list.Field[row]{Name: "foreground_gcs", Heading: "GCs inside", Rank: 1, Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Foreground) }},
-		list.Field[row]{Name: "drained_objects", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Drained) }},
-		list.Field[row]{Name: "revisited_pages", Heading: "pages again", Rank: 3, Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Pages) }},
-		list.Field[row]{Name: "revisited_objects", Heading: "objects again", Rank: 2, Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Objects) }},
-		list.Field[row]{Name: "final_objects", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Final) }},
-		list.Field[row]{Name: "overflows", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Overflows) }},
-		list.Field[row]{Name: "overflow_objects", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Overflown) }},
-		list.Field[row]{Name: "alloc_waits", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Waits) }},
-		list.Field[row]{Name: "alloc_wait_ms", Type: column.Millis, Value: func(r *row) column.Value { return list.Time(r.Waiting) }})
+		list.Field[row]{Name: "foreground_gcs", Heading: "GCs inside", Rank: 1, Type: figure.Int, Value: func(r *row) figure.Value { return list.Count(r.Foreground) }},
+		list.Field[row]{Name: "drained_objects", Type: figure.Int, Value: func(r *row) figure.Value { return list.Count(r.Drained) }},
+		list.Field[row]{Name: "revisited_pages", Heading: "pages again", Rank: 3, Type: figure.Int, Value: func(r *row) figure.Value { return list.Count(r.Pages) }},
+		list.Field[row]{Name: "revisited_objects", Heading: "objects again", Rank: 2, Type: figure.Int, Value: func(r *row) figure.Value { return list.Count(r.Objects) }},
+		list.Field[row]{Name: "final_objects", Type: figure.Int, Value: func(r *row) figure.Value { return list.Count(r.Final) }},
+		list.Field[row]{Name: "overflows", Type: figure.Int, Value: func(r *row) figure.Value { return list.Count(r.Overflows) }},
+		list.Field[row]{Name: "overflow_objects", Type: figure.Int, Value: func(r *row) figure.Value { return list.Count(r.Overflown) }},
+		list.Field[row]{Name: "alloc_waits", Type: figure.Int, Value: func(r *row) figure.Value { return list.Count(r.Waits) }},
+		list.Field[row]{Name: "alloc_wait_ms", Type: figure.Millis, Value: func(r *row) figure.Value { return list.Time(r.Waiting) }})
 }
 
 type phasesOptions struct {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
@@ -36,27 +36,27 @@ var blockingPhases = []struct {
 func phaseTimeFields() []list.Field[gc.Collection] {
 	type row = gc.Collection
 	fields := []list.Field[row]{
-		{Name: "pid", Type: column.Int, Value: func(r *row) column.Value { return list.PID(r.Process.PID) }},
-		{Name: "number", Heading: "GC", Type: column.Int, Value: func(r *row) column.Value { return list.Count(r.Number) }},
-		{Name: "start_ms", Heading: "start ms", Rank: 6, Type: column.Millis, Value: func(r *row) column.Value { return list.Opt(r.Start, list.Time) }},
-		{Name: "generation", Heading: "gen", Type: column.Int, Value: func(r *row) column.Value { return list.Opt(r.Generation, list.Count[int]) }},
-		{Name: "kind", Heading: "kind", Left: true, Rank: 5, Type: column.Text, Value: func(r *row) column.Value { return list.Word(r.Kind.String()) }},
-		{Name: "pause_ms", Heading: "pause ms", Type: column.Millis, Value: func(r *row) column.Value { return list.Opt(r.Pause(), list.Time) }},
-		{Name: "suspend_ms", Heading: "suspend", Rank: 1, Type: column.Millis, Value: func(r *row) column.Value { return list.Opt(r.Suspend(), list.Time) }},
+		{Name: "pid", Type: figure.Int, Value: func(r *row) figure.Value { return list.PID(r.Process.PID) }},
+		{Name: "number", Heading: "GC", Type: figure.Int, Value: func(r *row) figure.Value { return list.Count(r.Number) }},
+		{Name: "start_ms", Heading: "start ms", Rank: 6, Type: figure.Millis, Value: func(r *row) figure.Value { return list.Opt(r.Start, list.Time) }},
+		{Name: "generation", Heading: "gen", Type: figure.Int, Value: func(r *row) figure.Value { return list.Opt(r.Generation, list.Count[int]) }},
+		{Name: "kind", Heading: "kind", Left: true, Rank: 5, Type: figure.Text, Value: func(r *row) figure.Value { return list.Word(r.Kind.String()) }},
+		{Name: "pause_ms", Heading: "pause ms", Type: figure.Millis, Value: func(r *row) figure.Value { return list.Opt(r.Pause(), list.Time) }},
+		{Name: "suspend_ms", Heading: "suspend", Rank: 1, Type: figure.Millis, Value: func(r *row) figure.Value { return list.Opt(r.Suspend(), list.Time) }},
 	}
 	for _, p := range blockingPhases {
-		fields = append(fields, list.Field[row]{Name: p.name, Heading: p.heading, Rank: p.rank, Type: column.Millis, Value: func(r *row) column.Value {
+		fields = append(fields, list.Field[row]{Name: p.name, Heading: p.heading, Rank: p.rank, Type: figure.Millis, Value: func(r *row) figure.Value {
 			for _, t := range r.PhaseTimes {
 				if t.Phase == p.phase {
 					return list.Opt(t.Duration, list.Time)
 				}
 			}
-			return column.Value{}
+			return figure.Value{}
 		}})
 	}
 	return append(fields,
-		list.Field[row]{Name: "rest_ms", Heading: "rest", Rank: 2, Type: column.Millis, Value: func(r *row) column.Value { return list.Opt(restOf(r), list.Time) }},
-		list.Field[row]{Name: "longest_root", Heading: "longest from", Left: true, Rank: 3, Type: column.Text, Value: func(r *row) column.Value { return list.Word(longestRoot(r)) }})
+		list.Field[row]{Name: "rest_ms", Heading: "rest", Rank: 2, Type: figure.Millis, Value: func(r *row) figure.Value { return list.Opt(restOf(r), list.Time) }},
+		list.Field[row]{Name: "longest_root", Heading: "longest from", Left: true, Rank: 3, Type: figure.Text, Value: func(r *row) figure.Value { return list.Word(longestRoot(r)) }})
 }
 
 // restOf returns a pause without its suspension and the phases that the runtime times.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/handle"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
@@ -16,17 +16,17 @@ import (
 )
 
 var pinFields = []list.Field[handle.Pin]{
-	{Name: "pid", Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.PID(r.PID) }},
-	{Name: "count", Heading: "pins", Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Count(r.Count) }},
-	{Name: "bytes", Heading: "MB", Type: column.Bytes, Value: func(r *handle.Pin) column.Value { return list.Bytes(r.Bytes) }},
-	{Name: "objects", Heading: "objects", Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Count(r.Objects) }},
-	{Name: "collections", Heading: "GCs", Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Count(r.Collections) }},
-	{Name: "longest_run", Heading: "GCs in a row", Rank: 1, Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Count(r.Longest) }},
-	{Name: "by_handle", Heading: "by handle", Rank: 3, Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Opt(r.ByHandle, list.Count) }},
-	{Name: "open_handles", Heading: "open handles", Rank: 2, Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Opt(r.Open, list.Count) }},
-	{Name: "plugs", Type: column.Int, Value: func(r *handle.Pin) column.Value { return list.Opt(r.Plugs, list.Count) }},
-	{Name: "gap_bytes", Heading: "held apart MB", Rank: 4, Type: column.Bytes, Value: func(r *handle.Pin) column.Value { return list.Opt(r.Gap, list.Bytes) }},
-	{Name: "type", Heading: "type", Left: true, Type: column.Text, Value: func(r *handle.Pin) column.Value { return list.Word(r.Type) }},
+	{Name: "pid", Type: figure.Int, Value: func(r *handle.Pin) figure.Value { return list.PID(r.PID) }},
+	{Name: "count", Heading: "pins", Type: figure.Int, Value: func(r *handle.Pin) figure.Value { return list.Count(r.Count) }},
+	{Name: "bytes", Heading: "MB", Type: figure.Bytes, Value: func(r *handle.Pin) figure.Value { return list.Bytes(r.Bytes) }},
+	{Name: "objects", Heading: "objects", Type: figure.Int, Value: func(r *handle.Pin) figure.Value { return list.Count(r.Objects) }},
+	{Name: "collections", Heading: "GCs", Type: figure.Int, Value: func(r *handle.Pin) figure.Value { return list.Count(r.Collections) }},
+	{Name: "longest_run", Heading: "GCs in a row", Rank: 1, Type: figure.Int, Value: func(r *handle.Pin) figure.Value { return list.Count(r.Longest) }},
+	{Name: "by_handle", Heading: "by handle", Rank: 3, Type: figure.Int, Value: func(r *handle.Pin) figure.Value { return list.Opt(r.ByHandle, list.Count) }},
+	{Name: "open_handles", Heading: "open handles", Rank: 2, Type: figure.Int, Value: func(r *handle.Pin) figure.Value { return list.Opt(r.Open, list.Count) }},
+	{Name: "plugs", Type: figure.Int, Value: func(r *handle.Pin) figure.Value { return list.Opt(r.Plugs, list.Count) }},
+	{Name: "gap_bytes", Heading: "held apart MB", Rank: 4, Type: figure.Bytes, Value: func(r *handle.Pin) figure.Value { return list.Opt(r.Gap, list.Bytes) }},
+	{Name: "type", Heading: "type", Left: true, Type: figure.Text, Value: func(r *handle.Pin) figure.Value { return list.Word(r.Type) }},
 }
 
 type pinsOptions struct{ listing }

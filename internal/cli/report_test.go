@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -358,8 +358,8 @@ func TestReportUsage(t *testing.T) {
 // JSON of report.
 func TestEveryFigureIsDefined(t *testing.T) {
 	names := map[string]bool{"pid": true, "process": true, "runtime": true}
-	for _, c := range column.All() {
-		names[c.Name] = true
+	for _, c := range figure.All() {
+		names[c.Key] = true
 	}
 	figureKeys(oneLine(t, datasTrace), names)
 	identity := []string{"pid", "process", "runtime"}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
@@ -24,35 +24,35 @@ type tuningRow struct {
 func tuningFields() []list.Field[tuningRow] {
 	size := func(r *tuningRow) bool { return r.Kind == join.TuningSize }
 	return []list.Field[tuningRow]{
-		{Name: "pid", Type: column.Int, Value: func(r *tuningRow) column.Value { return list.PID(r.PID) }},
-		{Name: "number", Heading: "GC", Type: column.Int, Value: func(r *tuningRow) column.Value { return list.Count(r.Number) }},
-		{Name: "at_ms", Heading: "at ms", Rank: 2, Type: column.Millis, Value: func(r *tuningRow) column.Value { return list.Time(r.At) }},
-		{Name: "kind", Heading: "of", Left: true, Type: column.Text, Value: func(r *tuningRow) column.Value { return list.Word(r.Kind.String()) }},
-		{Name: "heaps", Heading: "heaps", Type: column.Int, Value: func(r *tuningRow) column.Value { return list.If(r.Heaps > 0, list.Count(r.Heaps)) }},
-		{Name: "heaps_limit", Heading: "justified", Rank: 1, Type: column.Int, Value: func(r *tuningRow) column.Value {
+		{Name: "pid", Type: figure.Int, Value: func(r *tuningRow) figure.Value { return list.PID(r.PID) }},
+		{Name: "number", Heading: "GC", Type: figure.Int, Value: func(r *tuningRow) figure.Value { return list.Count(r.Number) }},
+		{Name: "at_ms", Heading: "at ms", Rank: 2, Type: figure.Millis, Value: func(r *tuningRow) figure.Value { return list.Time(r.At) }},
+		{Name: "kind", Heading: "of", Left: true, Type: figure.Text, Value: func(r *tuningRow) figure.Value { return list.Word(r.Kind.String()) }},
+		{Name: "heaps", Heading: "heaps", Type: figure.Int, Value: func(r *tuningRow) figure.Value { return list.If(r.Heaps > 0, list.Count(r.Heaps)) }},
+		{Name: "heaps_limit", Heading: "justified", Rank: 1, Type: figure.Int, Value: func(r *tuningRow) figure.Value {
 			return list.If(size(r) && r.Considered > 0, list.Count(r.Limit))
 		}},
-		{Name: "cost_pct", Heading: "cost %", Type: column.Percent, Value: func(r *tuningRow) column.Value { return list.Percent(r.Cost) }},
-		{Name: "considered_pct", Heading: "decided by %", Rank: 1, Type: column.Percent, Value: func(r *tuningRow) column.Value {
+		{Name: "cost_pct", Heading: "cost %", Type: figure.Percent, Value: func(r *tuningRow) figure.Value { return list.Percent(r.Cost) }},
+		{Name: "considered_pct", Heading: "decided by %", Rank: 1, Type: figure.Percent, Value: func(r *tuningRow) figure.Value {
 			return list.If(r.Considered > 0, list.Percent(r.Considered))
 		}},
-		{Name: "target_pct", Type: column.Percent, Value: func(r *tuningRow) column.Value { return list.Percent(r.Target()) }},
-		{Name: "stable_bytes", Heading: "live MB", Rank: 3, Type: column.Bytes, Value: func(r *tuningRow) column.Value {
+		{Name: "target_pct", Type: figure.Percent, Value: func(r *tuningRow) figure.Value { return list.Percent(r.Target()) }},
+		{Name: "stable_bytes", Heading: "live MB", Rank: 3, Type: figure.Bytes, Value: func(r *tuningRow) figure.Value {
 			return list.If(r.Stable > 0, list.Bytes(r.Stable))
 		}},
-		{Name: "heap_bytes", Heading: "heap MB", Rank: 2, Type: column.Bytes, Value: func(r *tuningRow) column.Value {
+		{Name: "heap_bytes", Heading: "heap MB", Rank: 2, Type: figure.Bytes, Value: func(r *tuningRow) figure.Value {
 			return list.Opt(r.heap, list.Bytes)
 		}},
-		{Name: "since_change", Type: column.Int, Value: func(r *tuningRow) column.Value { return list.Count(r.SinceChange) }},
-		{Name: "condition", Type: column.Text, Value: func(r *tuningRow) column.Value { return list.If(size(r), list.Word(r.Condition.String())) }},
-		{Name: "reasons", Type: column.List, Value: func(r *tuningRow) column.Value { return list.If(size(r), list.Words(r.Reasons.Names())) }},
-		{Name: "delays", Type: column.List, Value: func(r *tuningRow) column.Value { return list.If(size(r), list.Words(r.Delays.Names())) }},
-		{Name: "adjusted", Type: column.Text, Value: func(r *tuningRow) column.Value { return list.If(size(r), list.Word(r.Adjusted.String())) }},
-		{Name: "decision", Heading: "decision", Left: true, Type: column.Text, Value: func(r *tuningRow) column.Value {
+		{Name: "since_change", Type: figure.Int, Value: func(r *tuningRow) figure.Value { return list.Count(r.SinceChange) }},
+		{Name: "condition", Type: figure.Text, Value: func(r *tuningRow) figure.Value { return list.If(size(r), list.Word(r.Condition.String())) }},
+		{Name: "reasons", Type: figure.List, Value: func(r *tuningRow) figure.Value { return list.If(size(r), list.Words(r.Reasons.Names())) }},
+		{Name: "delays", Type: figure.List, Value: func(r *tuningRow) figure.Value { return list.If(size(r), list.Words(r.Delays.Names())) }},
+		{Name: "adjusted", Type: figure.Text, Value: func(r *tuningRow) figure.Value { return list.If(size(r), list.Word(r.Adjusted.String())) }},
+		{Name: "decision", Heading: "decision", Left: true, Type: figure.Text, Value: func(r *tuningRow) figure.Value {
 			what, _ := r.Decision()
 			return list.Word(what)
 		}},
-		{Name: "why", Heading: "why", Left: true, Type: column.Text, Value: func(r *tuningRow) column.Value {
+		{Name: "why", Heading: "why", Left: true, Type: figure.Text, Value: func(r *tuningRow) figure.Value {
 			_, why := r.Decision()
 			return list.Word(why)
 		}},

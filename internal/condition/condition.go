@@ -4,12 +4,15 @@
 //
 // A condition compares figures with values. Comparisons are joined by and, which
 // binds more tightly, and or; parentheses are allowed. The operators are > >= < <=
-// = and !=. Figures lists the names and the form of their values.
+// = and !=. The table in gc/figure has the names, and the form of their values.
 //
 // An unknown figure of a collection meets no comparison, not even !=.
 package condition
 
-import "github.com/gctrail/gctrail/gc"
+import (
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
+)
 
 // A Condition is a test that a finished collection passes or fails. It is not changed by
 // use, and may be used by several goroutines.
@@ -67,26 +70,32 @@ func (s some) holds(c *gc.Collection) bool {
 
 // An amount compares a figure that is a number.
 type amount struct {
-	of    func(*gc.Collection) gc.Opt[float64]
+	of    func(*gc.Collection) figure.Value
 	op    operator
-	value float64
+	value float64 // of times, in nanoseconds
 }
 
 func (a *amount) holds(c *gc.Collection) bool {
-	v := a.of(c)
-	return v.Known() && a.op.holds(v.Or(0), a.value)
+	switch v := a.of(c); v.Type {
+	case figure.Unknown:
+		return false
+	case figure.Percent, figure.Rate:
+		return a.op.holds(v.Float, a.value)
+	default:
+		return a.op.holds(float64(v.Int), a.value)
+	}
 }
 
 // A name compares a figure that is one of several words.
 type name struct {
-	of   func(*gc.Collection) string // empty if unknown
+	of   func(*gc.Collection) figure.Value
 	op   operator
 	word string
 }
 
 func (n *name) holds(c *gc.Collection) bool {
-	word := n.of(c)
-	return word != "" && (word == n.word) == (n.op == equal)
+	v := n.of(c)
+	return v.Type != figure.Unknown && (v.Text == n.word) == (n.op == equal)
 }
 
 type operator uint8

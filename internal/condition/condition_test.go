@@ -9,6 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/condition"
 )
 
@@ -81,16 +82,16 @@ func TestHolds(t *testing.T) {
 // TestUnknown: a figure that is not known meets nothing.
 func TestUnknown(t *testing.T) {
 	values := map[string]string{"kind": "background", "reason": "Induced"}
-	for f := range condition.Figures() {
-		if f.Name == "number" {
+	for _, f := range figure.Conditions() {
+		if f.Until.Word == "number" {
 			continue // every collection has one
 		}
-		value := values[f.Name]
+		value := values[f.Until.Word]
 		if value == "" {
 			value = "0"
 		}
 		for _, op := range []string{"=", "!="} {
-			c, err := condition.Parse(f.Name + op + value)
+			c, err := condition.Parse(f.Until.Word + op + value)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -166,56 +166,57 @@ func (p *parser) comparison() (node, error) {
 	if p.tok.kind != tokenWord {
 		return nil, p.wrong("%s where a figure is expected: one of %s", p.tok, names())
 	}
-	i := slices.IndexFunc(figures[:], func(f figure) bool { return p.tok.is(f.Name) })
+	all := words()
+	i := slices.IndexFunc(all, func(w word) bool { return p.tok.is(w.Until.Word) })
 	if i < 0 {
 		return nil, p.wrong("unknown figure %s; valid figures: %s", p.tok, names())
 	}
-	f := &figures[i]
+	f := &all[i]
 	p.next()
 	if p.tok.kind != tokenOperator {
 		return nil, p.wrong("%s where one of > >= < <= = != is expected", p.tok)
 	}
 	op := p.tok.op
-	if f.words != nil && op != equal && op != unequal {
-		return nil, p.wrong("%s is a word: compare it with = or !=", f.Name)
+	if f.in == nil && op != equal && op != unequal {
+		return nil, p.wrong("%s is a word: compare it with = or !=", f.Until.Word)
 	}
 	p.next()
-	if f.words != nil {
+	if f.in == nil {
 		return p.name(f, op)
 	}
 	return p.amount(f, op)
 }
 
-func (p *parser) name(f *figure, op operator) (node, error) {
-	words := f.words()
+func (p *parser) name(f *word, op operator) (node, error) {
+	words := f.Until.Words()
 	i := slices.IndexFunc(words, p.tok.is)
 	if i < 0 {
-		return nil, p.wrong("unknown %[2]s %[1]s; valid values: %[3]s", p.tok, f.Name, strings.Join(words, ", "))
+		return nil, p.wrong("unknown %[2]s %[1]s; valid values: %[3]s", p.tok, f.Until.Word, strings.Join(words, ", "))
 	}
 	p.next()
-	return &name{f.word, op, words[i]}, nil
+	return &name{f.Value, op, words[i]}, nil
 }
 
 // amount reads a number with its unit, which may stand apart.
-func (p *parser) amount(f *figure, op operator) (node, error) {
+func (p *parser) amount(f *word, op operator) (node, error) {
 	first := p.tok
 	p.next()
 	if p.tok.kind == tokenWord && endsInDigit(first.text) {
-		if v, ok := f.in.parse(first.text + p.tok.text); ok {
+		if v, ok := f.parse(first.text + p.tok.text); ok {
 			p.next()
-			return &amount{f.number, op, v}, nil
+			return &amount{f.Value, op, v}, nil
 		}
 	}
-	v, ok := f.in.parse(first.text)
+	v, ok := f.parse(first.text)
 	if !ok {
 		p.tok = first
-		return nil, p.wrong("%s is %s, as in %s, and not %s", f.Name, f.in.is, f.in.example, first)
+		return nil, p.wrong("%s is %s, as in %s, and not %s", f.Until.Word, f.in.Is, f.in.Example, first)
 	}
-	return &amount{f.number, op, v}, nil
+	return &amount{f.Value, op, v}, nil
 }
 
 // parse reads a number with its unit. Nothing is as much in every unit.
-func (d *dimension) parse(s string) (float64, bool) {
+func (w *word) parse(s string) (float64, bool) {
 	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµμ%/")
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil || v < 0 || digits[0] == '+' || strings.ContainsAny(digits, "eExX_") {
@@ -223,11 +224,11 @@ func (d *dimension) parse(s string) (float64, bool) {
 	}
 	name := strings.Replace(s[len(digits):], "μ", "µ", 1)
 	if name == "" {
-		return v, (d.bare || v == 0) && (d.below == 0 || v < d.below)
+		return v, (w.in.Bare || v == 0) && (w.Until.Below == 0 || v < float64(w.Until.Below))
 	}
-	for _, u := range d.units {
-		if strings.EqualFold(u.name, name) {
-			return v * u.size, true
+	for _, u := range w.in.Units {
+		if strings.EqualFold(u.Name, name) {
+			return v * u.Size, true
 		}
 	}
 	return 0, false
@@ -236,9 +237,9 @@ func (d *dimension) parse(s string) (float64, bool) {
 func endsInDigit(s string) bool { return s != "" && '0' <= s[len(s)-1] && s[len(s)-1] <= '9' }
 
 func names() string {
-	all := make([]string, len(figures))
-	for i := range figures {
-		all[i] = figures[i].Name
+	var all []string
+	for _, w := range words() {
+		all = append(all, w.Until.Word)
 	}
 	return strings.Join(all, ", ")
 }

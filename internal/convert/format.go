@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/firefox"
 	"github.com/gctrail/gctrail/export/jsonl"
@@ -15,6 +14,7 @@ import (
 	"github.com/gctrail/gctrail/export/perfetto"
 	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // A Format is a format that traces are converted to.
@@ -72,7 +72,7 @@ var formats = []Format{
 	{
 		Name: "parquet", Suffixes: []string{".parquet"}, Says: "tables for DuckDB, ClickHouse, pandas", Binary: true,
 		parts: []part{
-			{name: "collections", collections: func(w io.Writer, c *Converter) export.Writer { return parquet.Collections(w, c.start, column.All()) }},
+			{name: "collections", collections: func(w io.Writer, c *Converter) export.Writer { return parquet.Collections(w, c.start, figure.All()) }},
 			{name: "pauses", collections: func(w io.Writer, _ *Converter) export.Writer { return parquet.Pauses(w) }},
 			{name: "generations", collections: func(w io.Writer, _ *Converter) export.Writer { return parquet.Generations(w) }},
 			{name: "allocations", allocations: func(w io.Writer, _ *Converter, a []*export.Allocations) error {
@@ -84,7 +84,7 @@ var formats = []Format{
 	{
 		Name: "csv", Suffixes: []string{".csv"}, Says: "collections, as gcs --format csv",
 		parts: []part{{collections: func(w io.Writer, _ *Converter) export.Writer {
-			table := &csv.Writer{Columns: column.All()}
+			table := &csv.Writer{Columns: figure.All()}
 			return &lines{w: w, line: table.AppendHeader(nil), append: table.AppendCollection}
 		}}},
 	},

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/clickhousetest"
 )
 
@@ -95,9 +95,9 @@ func TestInsertTwice(t *testing.T) {
 		run(t, c, "SYSTEM STOP MERGES "+schema.stored(table))
 		row := func(number int64) []byte {
 			r := make(Row, len(table.Columns))
-			r[table.index[columnTime]] = column.Value{Type: column.Int, Int: noon.UnixNano() + number}
-			r[table.index[columnUID]] = column.Value{Type: column.Text, Text: "a"}
-			r[table.index["number"]] = column.Value{Type: column.Int, Int: number}
+			r[table.index[columnTime]] = figure.Value{Type: figure.Int, Int: noon.UnixNano() + number}
+			r[table.index[columnUID]] = figure.Value{Type: figure.Text, Text: "a"}
+			r[table.index["number"]] = figure.Value{Type: figure.Int, Int: number}
 			return table.appendRow(nil, r)
 		}
 		for _, rows := range [][]byte{row(1), row(1), slices.Concat(row(1), row(2))} {
@@ -169,7 +169,7 @@ func TestMove(t *testing.T) {
 	for _, table := range Tables() {
 		columns := ""
 		for i, col := range table.Columns {
-			typ := map[column.Type]string{column.Text: "String", column.Int: "Int64", column.Bytes: "Int64", column.Bool: "UInt8"}[col.Type]
+			typ := map[figure.Type]string{figure.Text: "String", figure.Int: "Int64", figure.Bytes: "Int64", figure.Bool: "UInt8"}[col.Type]
 			if typ = cmp.Or(typ, "Float64"); typ != "String" && !table.required[i] {
 				typ = "Nullable(" + typ + ")"
 			}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // maxCompared bounds the collections to compare, of both sides together.
@@ -90,7 +90,7 @@ type figures struct {
 func figuresOf(t *Table, r Row) figures {
 	size := func(name string) gc.Opt[int64] {
 		v := t.Value(r, name)
-		if v.Type == column.Unknown {
+		if v.Type == figure.Unknown {
 			return gc.Opt[int64]{}
 		}
 		return gc.Some(v.Int)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // A Filter selects rows.
@@ -49,13 +49,13 @@ func ParseTerm(t *Table, s string) (Term, error) {
 	}
 	value := strings.TrimSpace(s[at+len(term.Op):])
 	switch t.Columns[i].Type {
-	case column.Text:
+	case figure.Text:
 		if term.Op != "=" && term.Op != "!=" {
 			return Term{}, fmt.Errorf("%s is text: compare it with = or !=", term.Column)
 		}
 		term.Pattern = value
 		return term, nil
-	case column.Bool:
+	case figure.Bool:
 		truth, err := strconv.ParseBool(value)
 		if err != nil {
 			return Term{}, fmt.Errorf("%s is true or false, not %q", term.Column, value)
@@ -95,8 +95,8 @@ func (f *Filter) day(name string) bool {
 	return (f.From.IsZero() || at.AddDate(0, 0, 1).After(f.From)) && (f.To.IsZero() || at.Before(f.To))
 }
 
-func (term *Term) holds(v column.Value) bool {
-	if v.Type == column.Text || v.Type == column.Unknown && term.isText() {
+func (term *Term) holds(v figure.Value) bool {
+	if v.Type == figure.Text || v.Type == figure.Unknown && term.isText() {
 		return matches(term.Pattern, v.Text) == (term.Op == "=")
 	}
 	n, known := numeric(v)
@@ -122,20 +122,20 @@ func (term *Term) holds(v column.Value) bool {
 func (term *Term) isText() bool {
 	i, ok := Collections().index[term.Column]
 	if ok {
-		return Collections().Columns[i].Type == column.Text
+		return Collections().Columns[i].Type == figure.Text
 	}
 	i, ok = Ends().index[term.Column]
-	return ok && Ends().Columns[i].Type == column.Text
+	return ok && Ends().Columns[i].Type == figure.Text
 }
 
 // numeric returns a value in the unit of tables: times in milliseconds.
-func numeric(v column.Value) (float64, bool) {
+func numeric(v figure.Value) (float64, bool) {
 	switch v.Type {
-	case column.Int, column.Bytes, column.Bool:
+	case figure.Int, figure.Bytes, figure.Bool:
 		return float64(v.Int), true
-	case column.Millis:
+	case figure.Millis:
 		return float64(v.Int) / float64(time.Millisecond), true
-	case column.Float, column.Percent:
+	case figure.Float, figure.Percent:
 		return v.Float, true
 	default:
 		return 0, false

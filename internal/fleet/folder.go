@@ -16,8 +16,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/parquet"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/outfile"
 )
 
@@ -297,7 +297,7 @@ func (k *keys) add(t *Table, r Row) bool {
 			at.number, bit = v.Int/pageBits, v.Int%pageBits&(pageBits-1)
 			continue
 		}
-		if v.Type == column.Text {
+		if v.Type == figure.Text {
 			at.process += v.Text
 		} else {
 			at.process += fmt.Sprintf("\x00%d", v.Int)

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // errProtobuf reports a body that is not a LogsData message.
@@ -149,9 +149,9 @@ func (d *decoder) row(t *Table, time uint64, attributes []attribute) error {
 		d.reject("a record's time is in the future, or more than 31 days ago")
 		return nil
 	}
-	r[t.index[columnTime]] = column.Value{Type: column.Int, Int: int64(time)}
+	r[t.index[columnTime]] = figure.Value{Type: figure.Int, Int: int64(time)}
 	for _, key := range t.Key {
-		if t.Value(r, key).Type == column.Unknown {
+		if t.Value(r, key).Type == figure.Unknown {
 			d.reject("a record has no " + t.Columns[t.index[key]].Attribute)
 			return nil
 		}
@@ -224,22 +224,22 @@ func keyValue(message []byte) (attribute, error) {
 }
 
 // anyValue reads an AnyValue as a value of a type; unknown if it is not one.
-func anyValue(typ column.Type, message []byte) column.Value {
-	var v column.Value
+func anyValue(typ figure.Type, message []byte) figure.Value {
+	var v figure.Value
 	_ = each(message, func(field protowire.Number, wire protowire.Type, value []byte) error {
 		switch {
-		case field == 1 && wire == protowire.BytesType && typ == column.Text:
+		case field == 1 && wire == protowire.BytesType && typ == figure.Text:
 			v = text(string(value))
-		case field == 2 && wire == protowire.VarintType && typ == column.Bool:
+		case field == 2 && wire == protowire.VarintType && typ == figure.Bool:
 			bit, _ := protowire.ConsumeVarint(value)
-			v = column.Value{Type: typ, Int: int64(bit & 1)}
+			v = figure.Value{Type: typ, Int: int64(bit & 1)}
 		case field == 3 && wire == protowire.VarintType:
 			n, _ := protowire.ConsumeVarint(value)
 			v = integer(typ, int64(n))
 		case field == 4 && wire == protowire.Fixed64Type:
 			bits, _ := protowire.ConsumeFixed64(value)
 			v = number(typ, math.Float64frombits(bits))
-		case field == 5 && wire == protowire.BytesType && typ == column.Text:
+		case field == 5 && wire == protowire.BytesType && typ == figure.Text:
 			v = text(words(value))
 		}
 		return nil
@@ -248,26 +248,26 @@ func anyValue(typ column.Type, message []byte) column.Value {
 }
 
 // text returns s as a value; unknown if s is empty, as in RowBinary.
-func text(s string) column.Value {
+func text(s string) figure.Value {
 	if s == "" {
-		return column.Value{}
+		return figure.Value{}
 	}
-	return column.Value{Type: column.Text, Text: s}
+	return figure.Value{Type: figure.Text, Text: s}
 }
 
-func integer(typ column.Type, n int64) column.Value {
+func integer(typ figure.Type, n int64) figure.Value {
 	switch typ {
-	case column.Int, column.Bytes:
-		return column.Value{Type: typ, Int: n}
-	case column.Text:
-		return column.Value{Type: typ, Text: strconv.FormatInt(n, 10)}
+	case figure.Int, figure.Bytes:
+		return figure.Value{Type: typ, Int: n}
+	case figure.Text:
+		return figure.Value{Type: typ, Text: strconv.FormatInt(n, 10)}
 	default:
 		return number(typ, float64(n))
 	}
 }
 
 // anyText reads an AnyValue that is a string.
-func anyText(message []byte) string { return anyValue(column.Text, message).Text }
+func anyText(message []byte) string { return anyValue(figure.Text, message).Text }
 
 // words joins the strings of an ArrayValue.
 func words(message []byte) string {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // A Group sums up the collections of processes that have something in common.
@@ -324,13 +324,13 @@ func (f *Folder) latest(ctx context.Context, t *Table, filter *Filter, limit int
 
 // Text returns a value as text: times in milliseconds, sizes in bytes, empty if
 // unknown.
-func Text(v column.Value) string {
+func Text(v figure.Value) string {
 	switch v.Type {
-	case column.Text:
+	case figure.Text:
 		return v.Text
-	case column.Int, column.Bytes:
+	case figure.Int, figure.Bytes:
 		return fmt.Sprint(v.Int)
-	case column.Bool:
+	case figure.Bool:
 		return fmt.Sprint(v.Int != 0)
 	}
 	n, known := numeric(v)

@@ -18,7 +18,7 @@ import (
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
@@ -274,7 +274,7 @@ func FuzzDecode(f *testing.F) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if table.Value(row, columnUID).Type != column.Text {
+				if table.Value(row, columnUID).Type != figure.Text {
 					t.Fatal("a row without a process")
 				}
 				n++

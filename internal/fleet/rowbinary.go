@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // Rows are sent and queued in ClickHouse's format RowBinary: numbers in little endian,
@@ -25,10 +25,10 @@ func (t *Table) appendRow(dst []byte, r Row) []byte {
 	return dst
 }
 
-func (c *Column) appendValue(dst []byte, v column.Value, required bool) []byte {
+func (c *Column) appendValue(dst []byte, v figure.Value, required bool) []byte {
 	known := v.Type == c.Type
 	switch {
-	case c.Type == column.Text:
+	case c.Type == figure.Text:
 		text := v.Text
 		if len(text) > maxText {
 			text = text[:maxText]
@@ -42,11 +42,11 @@ func (c *Column) appendValue(dst []byte, v column.Value, required bool) []byte {
 		dst = append(dst, 0)
 	}
 	switch c.Type {
-	case column.Bool:
+	case figure.Bool:
 		return append(dst, byte(v.Int&1))
-	case column.Int, column.Bytes:
+	case figure.Int, figure.Bytes:
 		return binary.LittleEndian.AppendUint64(dst, uint64(v.Int))
-	case column.Millis:
+	case figure.Millis:
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(float64(v.Int)/float64(time.Millisecond)))
 	default:
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Float))
@@ -84,39 +84,39 @@ func (t *Table) decode(src []byte) iter.Seq2[Row, error] {
 	}
 }
 
-func (c *Column) readValue(src []byte, required bool) (column.Value, []byte, error) {
-	if c.Type == column.Text {
+func (c *Column) readValue(src []byte, required bool) (figure.Value, []byte, error) {
+	if c.Type == figure.Text {
 		n, width := binary.Uvarint(src)
 		if width <= 0 || n > uint64(len(src)-width) {
-			return column.Value{}, nil, errRow
+			return figure.Value{}, nil, errRow
 		}
 		src = src[width:]
 		if n == 0 {
-			return column.Value{}, src, nil
+			return figure.Value{}, src, nil
 		}
-		return column.Value{Type: column.Text, Text: string(src[:n])}, src[n:], nil
+		return figure.Value{Type: figure.Text, Text: string(src[:n])}, src[n:], nil
 	}
 	if !required {
 		if len(src) == 0 {
-			return column.Value{}, nil, errRow
+			return figure.Value{}, nil, errRow
 		}
 		null := src[0] != 0
 		if src = src[1:]; null {
-			return column.Value{}, src, nil
+			return figure.Value{}, src, nil
 		}
 	}
 	size := 8
-	if c.Type == column.Bool {
+	if c.Type == figure.Bool {
 		size = 1
 	}
 	if len(src) < size {
-		return column.Value{}, nil, errRow
+		return figure.Value{}, nil, errRow
 	}
-	v := column.Value{Type: c.Type}
+	v := figure.Value{Type: c.Type}
 	switch c.Type {
-	case column.Bool:
+	case figure.Bool:
 		v.Int = int64(src[0] & 1)
-	case column.Int, column.Bytes:
+	case figure.Int, figure.Bytes:
 		v.Int = int64(binary.LittleEndian.Uint64(src))
 	default:
 		v = number(c.Type, math.Float64frombits(binary.LittleEndian.Uint64(src)))
@@ -126,21 +126,21 @@ func (c *Column) readValue(src []byte, required bool) (column.Value, []byte, err
 
 // number returns a number as a value of a type; unknown if the type cannot hold
 // it.
-func number(typ column.Type, f float64) column.Value {
+func number(typ figure.Type, f float64) figure.Value {
 	const most = 1 << 53 // of the integers that a float holds exactly
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
-		return column.Value{}
-	case typ == column.Millis:
+		return figure.Value{}
+	case typ == figure.Millis:
 		if f = math.Round(f * float64(time.Millisecond)); math.Abs(f) > math.MaxInt64/2 {
-			return column.Value{}
+			return figure.Value{}
 		}
-		return column.Value{Type: typ, Int: int64(f)}
-	case typ == column.Float || typ == column.Percent:
-		return column.Value{Type: typ, Float: f}
-	case (typ == column.Int || typ == column.Bytes) && f == math.Trunc(f) && math.Abs(f) <= most:
-		return column.Value{Type: typ, Int: int64(f)}
+		return figure.Value{Type: typ, Int: int64(f)}
+	case typ == figure.Float || typ == figure.Percent:
+		return figure.Value{Type: typ, Float: f}
+	case (typ == figure.Int || typ == figure.Bytes) && f == math.Trunc(f) && math.Abs(f) <= most:
+		return figure.Value{Type: typ, Int: int64(f)}
 	default:
-		return column.Value{}
+		return figure.Value{}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // A Schema describes the tables to create in ClickHouse, 24.8 or later.
@@ -107,14 +107,14 @@ func (t *Table) sqlColumn(i int) string {
 		return "time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))"
 	case c.Name == columnUID:
 		return quoteName(c.Name) + " String CODEC(ZSTD(1))"
-	case c.Type == column.Text:
+	case c.Type == figure.Text:
 		return quoteName(c.Name) + " LowCardinality(String) CODEC(ZSTD(1))"
 	}
 	typ, codec := "Float64", "ZSTD(1)"
 	switch c.Type {
-	case column.Int, column.Bytes:
+	case figure.Int, figure.Bytes:
 		typ, codec = "Int64", "Delta, ZSTD(1)"
-	case column.Bool:
+	case figure.Bool:
 		typ = "UInt8"
 	}
 	if !t.required[i] {
@@ -145,11 +145,11 @@ func (t *Table) fromLogs(i int) string {
 	key := quoteText(c.Attribute)
 	text := fmt.Sprintf("if(mapContains(LogAttributes, %s), LogAttributes[%s], ResourceAttributes[%s])", key, key, key)
 	switch c.Type {
-	case column.Text:
+	case figure.Text:
 		return text
-	case column.Bool:
+	case figure.Bool:
 		return fmt.Sprintf("CAST(multiIf(%s = 'true', 1, %s = 'false', 0, NULL), 'Nullable(UInt8)')", text, text)
-	case column.Int, column.Bytes:
+	case figure.Int, figure.Bytes:
 		if t.required[i] {
 			return "toInt64OrZero(" + text + ")"
 		}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
@@ -24,14 +24,14 @@ type Table struct {
 // A Column is a figure that every record of a table has. Its name ends with the unit.
 type Column struct {
 	Name string
-	Type column.Type // text if unknown is empty, all else is null
+	Type figure.Type // text if unknown is empty, all else is null
 	// Attribute is the key of the log record's attribute, or of its resource's;
 	// the record's own takes precedence.
 	Attribute string
 }
 
 // A Row is one record: a value for each column of its table.
-type Row []column.Value
+type Row []figure.Value
 
 // columnTime is the column with a record's own time, in Unix nanoseconds.
 const columnTime = "time_ns"
@@ -45,7 +45,7 @@ var ends = sync.OnceValue(func() *Table {
 })
 
 // Collections returns the table of collections, one row each. The columns of the process
-// come first, then the ones of export/column.
+// come first, then the ones of gc/figure.
 func Collections() *Table { return collections() }
 
 // Ends returns the table of processes that ended, with their last memory figures.
@@ -58,7 +58,7 @@ func Tables() []*Table { return []*Table{Collections(), Ends()} }
 // their process and the columns of key.
 func newTable[T any](name, event string, attributes []record.Attribute[T], key ...string) *Table {
 	t := &Table{Name: name, Event: event, Key: append([]string{columnUID}, key...)}
-	t.Columns = append(t.Columns, Column{columnTime, column.Int, ""})
+	t.Columns = append(t.Columns, Column{columnTime, figure.Int, ""})
 	for _, a := range record.Resource() {
 		t.Columns = append(t.Columns, Column{a.Column, a.Type, a.Key})
 	}
@@ -105,10 +105,10 @@ var columnUID = func() string {
 
 // Value returns a row's value in the column of that name, the unknown value if the table
 // has no such column.
-func (t *Table) Value(r Row, name string) column.Value {
+func (t *Table) Value(r Row, name string) figure.Value {
 	i, ok := t.index[name]
 	if !ok || i >= len(r) {
-		return column.Value{}
+		return figure.Value{}
 	}
 	return r[i]
 }

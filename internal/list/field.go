@@ -5,8 +5,8 @@ package list
 import (
 	"slices"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -14,8 +14,8 @@ import (
 type Field[R any] struct {
 	Name    string      // key in JSON, and heading in csv
 	Heading string      // in tables, which leave out a field without one
-	Type    column.Type // of the values that are known
-	Value   func(*R) column.Value
+	Type    figure.Type // of the values that are known
+	Value   func(*R) figure.Value
 	Is      func(*R) gc.Certainty // by which tables mark the value; nil for no mark
 
 	Left   bool // aligned

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -30,18 +30,18 @@ type row struct {
 }
 
 var fields = []list.Field[row]{
-	{Name: "pid", Heading: "pid", Type: column.Int, Varies: true, Value: func(r *row) column.Value { return list.PID(r.pid) }},
-	{Name: "name", Heading: "name", Left: true, Type: column.Text, Value: func(r *row) column.Value { return list.Word(r.name) }},
+	{Name: "pid", Heading: "pid", Type: figure.Int, Varies: true, Value: func(r *row) figure.Value { return list.PID(r.pid) }},
+	{Name: "name", Heading: "name", Left: true, Type: figure.Text, Value: func(r *row) figure.Value { return list.Word(r.name) }},
 	{
-		Name: "bytes", Heading: "MB", Rank: 2, Type: column.Bytes,
-		Value: func(r *row) column.Value { return list.Opt(r.size, list.Bytes) }, Is: func(r *row) gc.Certainty { return r.is },
+		Name: "bytes", Heading: "MB", Rank: 2, Type: figure.Bytes,
+		Value: func(r *row) figure.Value { return list.Opt(r.size, list.Bytes) }, Is: func(r *row) gc.Certainty { return r.is },
 	},
-	{Name: "took_ms", Heading: "ms", Type: column.Millis, Value: func(r *row) column.Value { return list.Time(r.took) }},
-	{Name: "count", Heading: "count", Type: column.Int, Value: func(r *row) column.Value { return list.Count(len(r.frames) * 1234) }},
-	{Name: "share_pct", Heading: "%", Type: column.Percent, Value: func(r *row) column.Value { return list.Percent(r.share) }},
-	{Name: "memory_load_pct", Heading: "load %", Type: column.Percent, Value: func(r *row) column.Value { return list.Percent(r.load) }},
-	{Name: "moved", Heading: "moved", Type: column.Bool, Value: func(r *row) column.Value { return list.Bool(r.moved) }},
-	{Name: "stack", Type: column.List, Value: func(r *row) column.Value { return list.Words(r.frames) }},
+	{Name: "took_ms", Heading: "ms", Type: figure.Millis, Value: func(r *row) figure.Value { return list.Time(r.took) }},
+	{Name: "count", Heading: "count", Type: figure.Int, Value: func(r *row) figure.Value { return list.Count(len(r.frames) * 1234) }},
+	{Name: "share_pct", Heading: "%", Type: figure.Percent, Value: func(r *row) figure.Value { return list.Percent(r.share) }},
+	{Name: "memory_load_pct", Heading: "load %", Type: figure.Percent, Value: func(r *row) figure.Value { return list.Percent(r.load) }},
+	{Name: "moved", Heading: "moved", Type: figure.Bool, Value: func(r *row) figure.Value { return list.Bool(r.moved) }},
+	{Name: "stack", Type: figure.List, Value: func(r *row) figure.Value { return list.Words(r.frames) }},
 }
 
 var rows = []row{

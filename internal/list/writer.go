@@ -3,10 +3,10 @@ package list
 import (
 	"io"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/export/parquet"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // The formats of lists. The command lays out tables, from Columns and Cells.
@@ -31,7 +31,7 @@ type File struct {
 	headed bool // csv
 	rows   *parquet.RowWriter
 	names  []string
-	values []column.Value // of a row, kept for the next one
+	values []figure.Value // of a row, kept for the next one
 	line   []byte
 }
 
@@ -63,7 +63,7 @@ func (f *File) Head() error {
 		return nil
 	}
 	f.headed = true
-	headings := make([]column.Value, len(f.names))
+	headings := make([]figure.Value, len(f.names))
 	for i, name := range f.names {
 		headings[i] = Word(name)
 	}

@@ -19,8 +19,8 @@ var derived = map[string]struct {
 // optional is the part of gc.Opt that makes a figure null where it is unknown.
 type optional interface{ Known() bool }
 
-// figure returns the type of a figure, and whether it may be null.
-func figure(t reflect.Type) (of reflect.Type, nullable bool) {
+// unwrapped returns the type of a figure, and whether it may be null.
+func unwrapped(t reflect.Type) (of reflect.Type, nullable bool) {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem(), true
 	}
@@ -62,7 +62,7 @@ func keys(t reflect.Type, yield func(key string, of reflect.Type)) {
 
 // derive returns the schema of a type.
 func derive(t reflect.Type, describe func(key string) string) *node {
-	of, nullable := figure(t)
+	of, nullable := unwrapped(t)
 	n := &node{}
 	kind := word(of)
 	switch of.Kind() {

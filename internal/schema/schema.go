@@ -1,5 +1,6 @@
 // Package schema publishes the JSON that commands write as JSON Schemas, derived from the
-// values that they encode, or compiled from the files in shapes.
+// values that they encode, or compiled from the files in shapes; that of collections
+// from the table of figures.
 //
 // A shape is a line that says what the JSON is of, and a line for each key: its
 // name, type and "?" if it may be null, and "optional" if it may be missing.
@@ -29,6 +30,7 @@ func Names() []string {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".txt"))
 	}
+	names = append(names, collections)
 	slices.Sort(names)
 	return names
 }
@@ -44,6 +46,9 @@ func Title(name string) string {
 }
 
 func text(name string) string {
+	if name == collections {
+		return shapeOfCollections()
+	}
 	b, err := shapes.ReadFile("shapes/" + name + ".txt")
 	if err != nil {
 		panic(err) // of Names

@@ -54,7 +54,7 @@ func (w *interfaces) add(t reflect.Type) {
 
 // typeOf returns a type, and adds the objects in it.
 func (w *interfaces) typeOf(t reflect.Type) string {
-	of, nullable := figure(t)
+	of, nullable := unwrapped(t)
 	name := word(of)
 	switch of.Kind() {
 	case reflect.Slice:

@@ -5,7 +5,7 @@ import (
 
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // An Attribute is a figure that records of one event carry. The attribute is left
@@ -13,8 +13,8 @@ import (
 type Attribute[T any] struct {
 	Key    string // of the OTLP attribute
 	Column string // of a table
-	Type   column.Type
-	Value  func(T) column.Value
+	Type   figure.Type
+	Value  func(T) figure.Value
 }
 
 // attributes returns the OTLP form of the figures that are known.
@@ -30,17 +30,17 @@ func attributes[T any](table []Attribute[T], of T) []*commonpb.KeyValue {
 
 // anyValue returns v's OTLP form: times are doubles in milliseconds, sizes are
 // integers in bytes. It is nil if v is unknown.
-func anyValue(v column.Value) *commonpb.AnyValue {
+func anyValue(v figure.Value) *commonpb.AnyValue {
 	switch v.Type {
-	case column.Text, column.List:
+	case figure.Text, figure.List:
 		return String(v.Text)
-	case column.Int, column.Bytes:
+	case figure.Int, figure.Bytes:
 		return Int(v.Int)
-	case column.Bool:
+	case figure.Bool:
 		return &commonpb.AnyValue{Value: &commonpb.AnyValue_BoolValue{BoolValue: v.Int != 0}}
-	case column.Millis:
+	case figure.Millis:
 		return Double(float64(v.Int) / float64(time.Millisecond))
-	case column.Float, column.Percent:
+	case figure.Float, figure.Percent:
 		return Double(v.Float)
 	}
 	return nil

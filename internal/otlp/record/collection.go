@@ -9,8 +9,8 @@ import (
 
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // CollectionEvent is the event name of the record of a collection. A process's
@@ -22,14 +22,14 @@ const CollectionEvent = "gctrail.gc"
 var ofResource = []string{"pid", "process", "runtime", "start_ms", "pause_start_ms"}
 
 // Collection returns the attributes of a collection's record, in the order of the
-// columns of export/column: gctrail.gc.pause_ms is its column pause_ms.
+// columns of gc/figure: gctrail.gc.pause_ms is its column pause_ms.
 func Collection() []Attribute[*gc.Collection] { return slices.Clone(collection()) }
 
 var collection = sync.OnceValue(func() []Attribute[*gc.Collection] {
 	var all []Attribute[*gc.Collection]
-	for _, c := range column.All() {
-		if !slices.Contains(ofResource, c.Name) {
-			all = append(all, Attribute[*gc.Collection]{CollectionEvent + "." + c.Name, c.Name, c.Type(), c.Value})
+	for _, c := range figure.All() {
+		if !slices.Contains(ofResource, c.Key) {
+			all = append(all, Attribute[*gc.Collection]{CollectionEvent + "." + c.Key, c.Key, c.Type, c.Value})
 		}
 	}
 	return all

@@ -6,8 +6,8 @@ import (
 
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // EndEvent is the event name of the record of a process that ended.
@@ -63,28 +63,28 @@ func OfEnd(e *End, at time.Time) *logspb.LogRecord {
 }
 
 func text(name string, get func(*End) string) Attribute[*End] {
-	return Attribute[*End]{EndEvent + "." + name, name, column.Text, func(e *End) column.Value {
+	return Attribute[*End]{EndEvent + "." + name, name, figure.Text, func(e *End) figure.Value {
 		if s := get(e); s != "" {
-			return column.Value{Type: column.Text, Text: s}
+			return figure.Value{Type: figure.Text, Text: s}
 		}
-		return column.Value{}
+		return figure.Value{}
 	}}
 }
 
 func size(name string, get func(*End) gc.Opt[int64]) Attribute[*End] {
-	return number(name, column.Bytes, get)
+	return number(name, figure.Bytes, get)
 }
 
 func count(name string, get func(*End) gc.Opt[int64]) Attribute[*End] {
-	return number(name, column.Int, get)
+	return number(name, figure.Int, get)
 }
 
-func number(name string, typ column.Type, get func(*End) gc.Opt[int64]) Attribute[*End] {
-	return Attribute[*End]{EndEvent + "." + name, name, typ, func(e *End) column.Value {
+func number(name string, typ figure.Type, get func(*End) gc.Opt[int64]) Attribute[*End] {
+	return Attribute[*End]{EndEvent + "." + name, name, typ, func(e *End) figure.Value {
 		n, known := get(e).Get()
 		if !known {
-			return column.Value{}
+			return figure.Value{}
 		}
-		return column.Value{Type: typ, Int: n}
+		return figure.Value{Type: typ, Int: n}
 	}}
 }

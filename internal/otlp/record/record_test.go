@@ -8,8 +8,8 @@ import (
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 
-	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
@@ -55,9 +55,9 @@ func TestCollection(t *testing.T) {
 // TestTables checks that tables can be made from what the attributes say.
 func TestTables(t *testing.T) {
 	columns := make(map[string]bool)
-	check := func(key, name string, typ column.Type) {
+	check := func(key, name string, typ figure.Type) {
 		t.Helper()
-		if columns[name] || typ == column.Unknown || !strings.Contains(key, ".") {
+		if columns[name] || typ == figure.Unknown || !strings.Contains(key, ".") {
 			t.Errorf("attribute %s, column %s: twice, or without a type or a prefix", key, name)
 		}
 		columns[name] = true

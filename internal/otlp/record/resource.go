@@ -7,7 +7,7 @@ import (
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 
-	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // UID is the key of the attribute that identifies a process among all processes:
@@ -19,31 +19,31 @@ const UID = "gctrail.process.uid"
 type ResourceAttribute struct {
 	Key    string
 	Column string
-	Type   column.Type // Text or Int
+	Type   figure.Type // Text or Int
 }
 
 // Resource returns the attributes of a Resource that tables have columns for.
 func Resource() []ResourceAttribute { return slices.Clone(resource) }
 
 var resource = []ResourceAttribute{
-	{UID, "process_uid", column.Text},
-	{"service.name", "service_name", column.Text},
-	{"service.namespace", "service_namespace", column.Text},
-	{"service.version", "service_version", column.Text},
-	{"service.instance.id", "service_instance_id", column.Text},
-	{"deployment.environment.name", "deployment_environment", column.Text},
-	{"host.name", "host_name", column.Text},
-	{"process.pid", "pid", column.Int},
-	{"process.executable.name", "process", column.Text},
-	{"process.runtime.name", "runtime_name", column.Text},
-	{"process.runtime.version", "runtime_version", column.Text},
-	{"container.id", "container_id", column.Text},
-	{"k8s.namespace.name", "k8s_namespace", column.Text},
-	{"k8s.pod.name", "k8s_pod", column.Text},
-	{"k8s.pod.uid", "k8s_pod_uid", column.Text},
-	{"k8s.container.name", "k8s_container", column.Text},
-	{"k8s.deployment.name", "k8s_deployment", column.Text},
-	{"k8s.node.name", "k8s_node", column.Text},
+	{UID, "process_uid", figure.Text},
+	{"service.name", "service_name", figure.Text},
+	{"service.namespace", "service_namespace", figure.Text},
+	{"service.version", "service_version", figure.Text},
+	{"service.instance.id", "service_instance_id", figure.Text},
+	{"deployment.environment.name", "deployment_environment", figure.Text},
+	{"host.name", "host_name", figure.Text},
+	{"process.pid", "pid", figure.Int},
+	{"process.executable.name", "process", figure.Text},
+	{"process.runtime.name", "runtime_name", figure.Text},
+	{"process.runtime.version", "runtime_version", figure.Text},
+	{"container.id", "container_id", figure.Text},
+	{"k8s.namespace.name", "k8s_namespace", figure.Text},
+	{"k8s.pod.name", "k8s_pod", figure.Text},
+	{"k8s.pod.uid", "k8s_pod_uid", figure.Text},
+	{"k8s.container.name", "k8s_container", figure.Text},
+	{"k8s.deployment.name", "k8s_deployment", figure.Text},
+	{"k8s.node.name", "k8s_node", figure.Text},
 }
 
 // NewResource returns a Resource with attributes in the order of their keys. Empty
