@@ -3,37 +3,12 @@
 
 import type { Words } from "./header";
 import type { Process } from "./process";
+import { words as figures, type Word } from "./words";
 
 /** Whether the collection in a row meets a condition. */
 export type Test = (row: number) => boolean;
 
 export class ConditionError extends Error {}
-
-type Figure = { name: string; meaning: string; example: string } & ({ dimension: Dimension; of: (p: Process) => (row: number) => number } | { words: (w: Words) => string[]; column: string });
-
-interface Dimension {
-  is: string;
-  example: string;
-  units: Record<string, number>;
-  bare?: boolean;
-  below?: number;
-}
-
-const times: Dimension = {
-  is: "a time",
-  example: "200ms or 1.5s",
-  units: { ns: 1e-3, us: 1, µs: 1, ms: 1e3, s: 1e6, m: 60e6, min: 60e6, h: 3600e6 },
-};
-const sizeUnits = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40 };
-const sizes: Dimension = { is: "a size", example: "10MB or 1.5GiB", units: sizeUnits };
-const rates: Dimension = {
-  is: "a size per second",
-  example: "100MB/s",
-  units: { "b/s": 1, "kb/s": 1e3, "mb/s": 1e6, "gb/s": 1e9, "kib/s": 2 ** 10, "mib/s": 2 ** 20, "gib/s": 2 ** 30 },
-};
-const shares: Dimension = { is: "a percentage", example: "90%", units: { "%": 1 }, bare: true };
-const generations: Dimension = { is: "a generation", example: "0, 1 or 2", units: {}, bare: true, below: 3 };
-const counts: Dimension = { is: "a number", example: "2", units: {}, bare: true };
 
 const column = (name: string) => (p: Process) => {
   const values = p.get(name);
@@ -47,24 +22,10 @@ export function rateOf(p: Process): (row: number) => number {
   return (row) => (since[row] > 0 ? (allocated[row] / since[row]) * 1e6 : NaN);
 }
 
-export const figures: Figure[] = [
-  { name: "pause", meaning: "how long threads were paused", example: "200ms", dimension: times, of: column("pause_us") },
-  { name: "suspend", meaning: "time until all threads were suspended", example: "50ms", dimension: times, of: column("suspend_us") },
-  { name: "duration", meaning: "time from start to end", example: "1.5s", dimension: times, of: column("duration_us") },
-  { name: "gen", meaning: "the collected generation", example: "0, 1, 2", dimension: generations, of: column("generation") },
-  { name: "kind", meaning: "blocking, background or foreground", example: "background", words: (w) => w.kinds.slice(1), column: "kind" },
-  { name: "reason", meaning: "why it started", example: "Induced", words: (w) => Object.values(w.reasons), column: "reason" },
-  { name: "number", meaning: "the runtime's number of the collection", example: "1000", dimension: counts, of: column("number") },
-  { name: "heap", meaning: "heap size after", example: "1.5GB", dimension: sizes, of: column("heap_after_bytes") },
-  { name: "before", meaning: "heap size before", example: "2GB", dimension: sizes, of: column("heap_before_bytes") },
-  { name: "freed", meaning: "bytes freed", example: "10MB", dimension: sizes, of: column("freed_bytes") },
-  { name: "promoted", meaning: "bytes that survived", example: "100MB", dimension: sizes, of: column("promoted_bytes") },
-  { name: "committed", meaning: "committed memory after", example: "3GB", dimension: sizes, of: column("committed_after_bytes") },
-  { name: "allocated", meaning: "allocated since the previous collection", example: "500MB", dimension: sizes, of: column("allocated_bytes") },
-  { name: "rate", meaning: "allocation rate since then", example: "100MB/s", dimension: rates, of: rateOf },
-  { name: "load", meaning: "memory load of the machine or container", example: "90%", dimension: shares, of: column("memory_load_pct") },
-  { name: "pinned", meaning: "pinned objects found", example: "1000", dimension: counts, of: column("pinned_objects") },
-];
+/** The words that a figure can be. */
+function choices(figure: Word, all: Words): string[] {
+  return figure.name === "kind" ? all.kinds.slice(1) : Object.values(all.reasons);
+}
 
 interface Token {
   kind: "end" | "word" | "operator" | "(" | ")" | "other";
@@ -166,14 +127,15 @@ class Parser {
     this.next();
     if ((this.token.kind as string) !== "operator") throw this.wrong(`${this.shown()} where one of > >= < <= = != is expected`);
     const operator = this.token.text;
-    if ("words" in figure) {
+    const all = this.process.head.words;
+    if (!figure.dimension) {
       if (!["=", "==", "!="].includes(operator)) throw this.wrong(`${figure.name} is a word: compare it with = or !=`);
       this.next();
-      return this.word(figure.name, figure.words(this.process.head.words), figure.column, operator !== "!=");
+      return this.word(figure.name, choices(figure, all), figure.column!, operator !== "!=");
     }
     this.next();
-    const value = this.amount(figure.name, figure.dimension);
-    const of = figure.of(this.process);
+    const value = this.amount(figure);
+    const of = (figure.column ? column(figure.column) : rateOf)(this.process);
     const holds = compare[operator];
     return (row) => {
       const v = of(row);
@@ -192,28 +154,29 @@ class Parser {
   }
 
   /** Reads a number with its unit, which may stand apart. */
-  private amount(name: string, dimension: Dimension): number {
+  private amount(figure: Word): number {
     const first = this.token;
     this.next();
     if (this.token.kind === "word" && /\d$/.test(first.text)) {
-      const value = parseAmount(first.text + this.token.text, dimension);
+      const value = parseAmount(first.text + this.token.text, figure);
       if (value !== null) {
         this.next();
         return value;
       }
     }
-    const value = parseAmount(first.text, dimension);
-    if (value === null) throw this.wrong(`${name} is ${dimension.is}, as in ${dimension.example}, and not ${this.shown(first)}`, first.at);
+    const value = parseAmount(first.text, figure);
+    if (value === null) throw this.wrong(`${figure.name} is ${figure.dimension!.is}, as in ${figure.dimension!.example}, and not ${this.shown(first)}`, first.at);
     return value;
   }
 }
 
-function parseAmount(s: string, d: Dimension): number | null {
+function parseAmount(s: string, figure: Word): number | null {
+  const d = figure.dimension!;
   const parts = /^(\d+\.?\d*|\.\d+)([A-Za-zµμ%/]*)$/.exec(s);
   if (!parts) return null;
   const value = Number(parts[1]);
   const unit = parts[2].replace("μ", "µ").toLowerCase();
-  if (unit === "") return (d.bare || value === 0) && (d.below === undefined || value < d.below) ? value : null;
+  if (unit === "") return (d.bare || value === 0) && (figure.below === 0 || value < figure.below) ? value : null;
   const size = d.units[unit];
   return size === undefined ? null : value * size;
 }

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { figures } from "../data/condition";
+import { words as figures } from "../data/words";
 import { useStore, type Store } from "../state/store";
 import { count, moment } from "../units";
 
