@@ -217,7 +217,7 @@ type (
 )
 
 type (
-	// Suspensions outside collections, of one reason and kind.
+	// A Suspension sums up suspensions outside collections, of one reason and kind.
 	Suspension struct {
 		Reason string `json:"reason"`
 		Code   uint32 `json:"reason_code"`
