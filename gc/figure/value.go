@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"math"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
@@ -54,8 +55,10 @@ func word[T ~uint8 | ~uint32](v T, name string) Value {
 	return Value{Type: Text, Text: name, Int: int64(v)}
 }
 
+// id returns the id of a process, unknown if it is one that no system gives, because a
+// damaged id would else be negative in columns.
 func id(v uint64) Value {
-	if v == trace.UnknownID {
+	if v == trace.UnknownID || v > math.MaxInt64 {
 		return Value{}
 	}
 	return integer(v)

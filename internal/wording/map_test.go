@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
 )
 
 //go:generate go test -run TestMap -update

@@ -1,3 +1,4 @@
+import { figures, type Figure, type Form } from "../data/columns";
 import { rateOf } from "../data/condition";
 import type { Process } from "../data/process";
 import { bytes, count, duration, moment, percent, rate } from "../units";
@@ -16,13 +17,16 @@ export interface Column {
 
 const stored = (name: string) => (p: Process) => p.get(name);
 
-const computed = new WeakMap<Process, Map<string, { version: number; values: Float64Array }>>();
+const versions = new WeakMap<Process, Map<string, { version: number; values: Float64Array }>>();
+
+/** The figures that are not stored, by the id of their column. */
+const computed: Record<string, (p: Process) => (row: number) => number> = { rate: rateOf };
 
 /** Computes a column once for each version of a process. */
 function derived(name: string, of: (p: Process) => (row: number) => number) {
   return (p: Process) => {
-    let all = computed.get(p);
-    if (!all) computed.set(p, (all = new Map()));
+    let all = versions.get(p);
+    if (!all) versions.set(p, (all = new Map()));
     const known = all.get(name);
     if (known && known.version === p.version) return known.values;
     const values = new Float64Array(p.rows);
@@ -37,12 +41,28 @@ function sized(id: string, label: string, term: string, name: string, start = fa
   return { id, label, term, width: 8, start, values: stored(name), text: (p, row) => bytes(p.get(name)[row]) };
 }
 
-function timed(id: string, label: string, term: string, name: string, start = false): Column {
-  return { id, label, term, width: 8, start, values: stored(name), text: (p, row) => duration(p.get(name)[row]) };
-}
+const texts: Record<Exclude<Form, "word">, (value: number) => string> = {
+  count,
+  moment,
+  percent,
+  plain: String,
+  rate,
+  size: bytes,
+  time: duration,
+};
 
-function counted(id: string, label: string, term: string, name: string, start = false): Column {
-  return { id, label, term, width: 8, start, values: stored(name), text: (p, row) => count(p.get(name)[row]) };
+/** The words of codes, by the id of their column. */
+const words: Record<string, (p: Process) => Record<number, string>> = {
+  kind: (p) => p.head.words.kinds,
+  reason: (p) => p.head.words.reasons,
+};
+
+function column({ id, label, term, width, start, column, form }: Figure): Column {
+  const values = column === null ? derived(id, computed[id]) : stored(column);
+  if (form === "word") {
+    return { id, label, term, width, start, left: true, values, text: (p, row) => words[id](p)[values(p)[row]] ?? "–" };
+  }
+  return { id, label, term, width, start, values, text: (p, row) => texts[form](values(p)[row]) };
 }
 
 /** The part of a pause that took longest, with its share. */
@@ -53,27 +73,10 @@ export function mostly(p: Process, row: number): string {
 
 const labels = ["gen 0", "gen 1", "gen 2", "LOH", "POH"];
 
+const mostlyColumn: Column = { id: "mostly", label: "mostly", term: "phase times", width: 26, left: true, values: stored("mostly"), text: mostly };
+
 export const columns: Column[] = [
-  { ...counted("number", "GC", "collection", "number", true), width: 6, text: (p, row) => String(p.get("number")[row]) },
-  { id: "start", label: "start", term: "start", width: 9, start: true, values: stored("start_us"), text: (p, row) => moment(p.get("start_us")[row]) },
-  { ...counted("gen", "gen", "generation", "generation", true), width: 4 },
-  { id: "kind", label: "kind", term: "kind", width: 10, left: true, start: true, values: stored("kind"), text: (p, row) => p.head.words.kinds[p.get("kind")[row]] ?? "–" },
-  { id: "reason", label: "reason", term: "reason", width: 13, left: true, start: true, values: stored("reason"), text: (p, row) => p.head.words.reasons[p.get("reason")[row]] ?? "–" },
-  timed("pause", "pause", "pause", "pause_us", true),
-  timed("suspend", "suspend", "suspension", "suspend_us", true),
-  { id: "mostly", label: "mostly", term: "phase times", width: 26, left: true, values: stored("mostly"), text: mostly },
-  timed("duration", "duration", "duration", "duration_us"),
-  timed("since", "since last", "since last", "since_last_us"),
-  sized("before", "before", "heap before", "heap_before_bytes", true),
-  sized("after", "after", "heap after", "heap_after_bytes", true),
-  sized("freed", "freed", "freed", "freed_bytes", true),
-  sized("promoted", "promoted", "promoted", "promoted_bytes", true),
-  sized("allocated", "allocated", "allocated", "allocated_bytes", true),
-  { id: "rate", label: "alloc. rate", term: "allocation rate", width: 10, values: derived("rate", rateOf), text: (p, row) => rate(rateOf(p)(row)) },
-  sized("committed", "committed", "committed", "committed_after_bytes", true),
-  { id: "load", label: "load", term: "memory load", width: 7, values: stored("memory_load_pct"), text: (p, row) => percent(p.get("memory_load_pct")[row]) },
-  counted("heaps", "heaps", "heaps", "heaps"),
-  counted("pinned", "pinned", "pinned", "pinned_objects"),
+  ...figures.flatMap((f) => (f.id === "suspend" ? [column(f), mostlyColumn] : [column(f)])),
   ...["gen0", "gen1", "gen2", "loh", "poh"].flatMap((name, i) => [
     sized(`${name}_before`, `${labels[i]} before`, name, `${name}_before_bytes`),
     sized(`${name}_after`, `${labels[i]} after`, name, `${name}_after_bytes`),

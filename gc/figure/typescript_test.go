@@ -1,0 +1,71 @@
+package figure
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+//go:generate go test -run TestTypeScript -update
+
+var update = flag.Bool("update", false, "write the page's columns")
+
+// TestTypeScript holds the columns of the page's table of collections to the ones here;
+// -update writes them.
+func TestTypeScript(t *testing.T) {
+	const path = "../../web/src/data/columns.ts"
+	want := typeScript()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is old: run go generate ./gc/figure", path)
+	}
+}
+
+var (
+	formNames   = map[Form]string{FormPlain: "plain", FormMoment: "moment", FormWord: "word"}
+	formsOfType = map[Type]string{Int: "count", Bytes: "size", Millis: "time", Percent: "percent", Rate: "rate"}
+)
+
+func typeScript() string {
+	var b strings.Builder
+	b.WriteString(`// The figures that the table of collections can show. Made of gc/figure by go generate ./gc/figure.
+
+export type Form = "count" | "moment" | "percent" | "plain" | "rate" | "size" | "time" | "word";
+
+export interface Figure {
+  id: string; // in the page's address
+  label: string;
+  term: string; // the name of a definition in internal/report
+  width: number; // in characters
+  start: boolean; // shown from the start
+  column: string | null; // null if it is computed
+  form: Form;
+}
+
+export const figures: Figure[] = [
+`)
+	for _, f := range OnPage() {
+		column := fmt.Sprintf("%q", f.Key)
+		switch {
+		case f.Only == InConditions:
+			column = "null"
+		case f.Type == Millis:
+			column = fmt.Sprintf("%q", strings.TrimSuffix(f.Key, "_ms")+"_us") // the page has microseconds
+		}
+		fmt.Fprintf(&b, "  { id: %q, label: %q, term: %q, width: %d, start: %t, column: %s, form: %q },\n",
+			f.Page.ID, f.Page.Label, f.Term, cmp.Or(f.Page.Width, 8), f.Page.Start, column, cmp.Or(formNames[f.Page.Form], formsOfType[f.Type]))
+	}
+	b.WriteString("];\n")
+	return b.String()
+}
