@@ -55,8 +55,8 @@ func word[T ~uint8 | ~uint32](v T, name string) Value {
 	return Value{Type: Text, Text: name, Int: int64(v)}
 }
 
-// id returns the id of a process, unknown if it is one that no system gives, because a
-// damaged id would else be negative in columns.
+// id returns the id of a process. One beyond what systems give is unknown, because a
+// damaged id would otherwise be a negative number in columns.
 func id(v uint64) Value {
 	if v == trace.UnknownID || v > math.MaxInt64 {
 		return Value{}

@@ -1,13 +1,15 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
-// collections is the schema of a line for each collection.
-const collections = "gcs"
+// made are the shapes that are made of the table of figures, by their names.
+var made = map[string]func() string{"gcs": shapeOfCollections, "fleet-gcs": shapeOfFleet}
 
 // shapeOfCollections makes a shape of the table of figures.
 func shapeOfCollections() string {
@@ -25,6 +27,21 @@ func shapeOfCollections() string {
 		for _, field := range f.Items.Fields() {
 			b.WriteString("  " + field.Key + " " + orNull(typeWord(field.Type), field.Always) + "\n")
 		}
+	}
+	return b.String()
+}
+
+// shapeOfFleet makes a shape of the attributes of records, which are the columns of a fleet's
+// tables. What a record is found by is never null; older agents may not send the rest.
+func shapeOfFleet() string {
+	var b strings.Builder
+	b.WriteString("gctrail fleet gcs --format jsonl, without --columns: a line for each collection\ntime string\ntime_ns int\n")
+	key := []string{"process_uid", "clr_instance", "number"}
+	for _, a := range record.Resource() {
+		b.WriteString(a.Column + " " + orNull(typeWord(a.Type), slices.Contains(key, a.Column)) + "\n")
+	}
+	for _, a := range record.Collection() {
+		b.WriteString(a.Column + " " + orNull(typeWord(a.Type), slices.Contains(key, a.Column)) + "\n")
 	}
 	return b.String()
 }

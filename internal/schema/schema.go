@@ -1,6 +1,6 @@
 // Package schema publishes the JSON that commands write as JSON Schemas, derived from the
-// values that they encode, or compiled from the files in shapes; that of collections
-// from the table of figures.
+// values that they encode, or compiled from the files in shapes, or, for collections, made
+// of the table of figures.
 //
 // A shape is a line that says what the JSON is of, and a line for each key: its
 // name, type and "?" if it may be null, and "optional" if it may be missing.
@@ -30,7 +30,7 @@ func Names() []string {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".txt"))
 	}
-	names = append(names, collections)
+	names = slices.AppendSeq(names, maps.Keys(made))
 	slices.Sort(names)
 	return names
 }
@@ -46,8 +46,8 @@ func Title(name string) string {
 }
 
 func text(name string) string {
-	if name == collections {
-		return shapeOfCollections()
+	if shape, known := made[name]; known {
+		return shape()
 	}
 	b, err := shapes.ReadFile("shapes/" + name + ".txt")
 	if err != nil {
