@@ -16,7 +16,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -219,7 +219,7 @@ func (o *collectOptions) collect(cmd *cobra.Command, args []string, std *stdio, 
 		talk.show(s, "waiting for a program")
 		return talk.end(s.Listen(ctx, o.port.Path))
 	}
-	system := etwsession.Native()
+	system := etw.Native()
 	target := collect.Target{Port: o.port.Port, PIDs: o.pids, Names: collect.Names(o.names), Framework: system != nil}
 	found, missed, err := target.Find(ctx)
 	if err != nil {
@@ -230,19 +230,19 @@ func (o *collectOptions) collect(cmd *cobra.Command, args []string, std *stdio, 
 		return usagef(cmd, "%d processes match (%s), but -o is a single file: give a folder, such as traces/, or use {pid} or {name} in the file name",
 			len(found), collect.Titles(found))
 	}
-	var etw *collect.ETW
+	var session *collect.ETW
 	if len(framework) > 0 {
 		if err := errors.Join(o.checkETW(cmd), tooManyForETW(framework)); err != nil {
 			return err
 		}
 		std.warn("gctrail", "recording through ETW, because .NET Framework has no diagnostic pipe: "+collect.Titles(framework))
-		etw = &collect.ETW{System: system, Processes: framework, Options: o.options(std, o.etwConfig(cmd, config), plan, talk.tell)}
+		session = &collect.ETW{System: system, Processes: framework, Options: o.options(std, o.etwConfig(cmd, config), plan, talk.tell)}
 	}
 	if missed != nil {
 		talk.tell(collect.Failed{Err: missed})
 	}
 	talk.show(s, "")
-	s.Gather(ctx, processes, etw)
+	s.Gather(ctx, processes, session)
 	return talk.end(nil)
 }
 

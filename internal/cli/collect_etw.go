@@ -9,7 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/etw"
 )
 
 // collectETW records through ETW.
@@ -17,7 +17,7 @@ func (o *collectOptions) collectETW(cmd *cobra.Command, std *stdio, config diag.
 	if err := o.checkETW(cmd); err != nil {
 		return err
 	}
-	system := etwsession.Native()
+	system := etw.Native()
 	if system == nil {
 		return collect.ErrNoETW
 	}
@@ -62,26 +62,26 @@ func (o *collectOptions) etwProcesses(ctx context.Context) ([]*diag.Process, err
 
 // tooManyForETW returns an error if an ETW session cannot select so many processes.
 func tooManyForETW(found []*diag.Process) error {
-	if len(found) <= etwsession.MaxPIDs {
+	if len(found) <= etw.MaxPIDs {
 		return nil
 	}
-	return fmt.Errorf("%d processes match, but an ETW session can select %d: record all with gctrail collect --etw, without -p and -n", len(found), etwsession.MaxPIDs)
+	return fmt.Errorf("%d processes match, but an ETW session can select %d: record all with gctrail collect --etw, without -p and -n", len(found), etw.MaxPIDs)
 }
 
 // etwErrorText returns an error with its remedy.
-func etwErrorText(e *etwsession.Error) string {
+func etwErrorText(e *etw.Error) string {
 	const group = `"Performance Log Users"`
 	switch {
-	case errors.Is(e, etwsession.StatusDenied):
+	case errors.Is(e, etw.StatusDenied):
 		return "ETW sessions need more rights: run gctrail as administrator, or add the user to the group " + group +
 			`, and sign in again: net localgroup ` + group + ` %USERNAME% /add`
-	case errors.Is(e, etwsession.StatusNoResources):
+	case errors.Is(e, etw.StatusNoResources):
 		return "Windows allows no more ETW sessions (64 by default): stop one of another tool, such as PerfView or wpr"
-	case errors.Is(e, etwsession.ErrNoFile):
+	case errors.Is(e, etw.ErrNoFile):
 		return "Windows reports that the ETW session runs, but it writes no file: this system (Wine, or a container) has no ETW"
-	case errors.Is(e, etwsession.StatusDiskFull), errors.Is(e, etwsession.ErrDiskFull):
+	case errors.Is(e, etw.StatusDiskFull), errors.Is(e, etw.ErrDiskFull):
 		return "the disk is full: Windows starts an ETW session only with 200 MB free; choose another folder with -o"
-	case errors.Is(e, etwsession.ErrName), errors.Is(e, etwsession.StatusBadPath):
+	case errors.Is(e, etw.ErrName), errors.Is(e, etw.StatusBadPath):
 		return "Windows cannot write the trace to this path: choose a shorter one with -o"
 	}
 	return e.Error()

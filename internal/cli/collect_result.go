@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
@@ -100,7 +100,7 @@ func (std *stdio) tellMissing(r *collect.Result) {
 }
 
 // tellETWLoss prints the loss of an ETW session.
-func (std *stdio) tellETWLoss(l *etwsession.Loss) {
+func (std *stdio) tellETWLoss(l *etw.Loss) {
 	if l.Events > 0 {
 		std.warn("gctrail", text.Plural(int64(l.Events), "event was", "events were")+
 			" lost because the session's buffers were full: collect fewer keywords, or set a larger --buffersize")
@@ -112,7 +112,7 @@ func (std *stdio) tellETWLoss(l *etwsession.Loss) {
 }
 
 // tellKernelLoss prints the loss of the session with the names of processes.
-func (std *stdio) tellKernelLoss(l etwsession.Loss) {
+func (std *stdio) tellKernelLoss(l etw.Loss) {
 	const result = ": some processes, or modules of native frames, may have no names"
 	if l.Events > 0 {
 		std.warn("gctrail", text.Plural(int64(l.Events), "event was", "events were")+

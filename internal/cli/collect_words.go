@@ -9,7 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -154,7 +154,7 @@ func recordingText(n *collect.Recording) string {
 	}
 	said := "recording " + n.Tracer + " events of " + of + aim(n.Plan, n.Path) + "; press Ctrl-C to stop"
 	switch {
-	case errors.Is(n.Unnamed, etwsession.StatusDenied):
+	case errors.Is(n.Unnamed, etw.StatusDenied):
 		said += "; the trace has no names of processes, which only an administrator may record"
 	case n.Unnamed != nil:
 		said += "; the trace has no names of processes: " + problemOf(n.Unnamed)

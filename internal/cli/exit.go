@@ -15,7 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/lttng"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -100,8 +100,8 @@ const stdoutName = "standard output"
 // sentence returns the message for an error: what failed, why, and what to do.
 func sentence(err error) string {
 	if e, ok := errors.AsType[*collect.ProcessError](err); ok {
-		if etw, ok := errors.AsType[*etwsession.Error](e.Err); ok {
-			return e.Name + ": " + etwErrorText(etw)
+		if refused, ok := errors.AsType[*etw.Error](e.Err); ok {
+			return e.Name + ": " + etwErrorText(refused)
 		}
 		remedy := cmp.Or(diag.Remedy(e.Err), "list the .NET processes with: gctrail ps")
 		return fmt.Sprintf("%s: %s; %s", e.Name, problemOf(e.Err), remedy)
@@ -109,7 +109,7 @@ func sentence(err error) string {
 	if errors.Is(err, collect.ErrNoETW) {
 		return "ETW is part of 64-bit Windows, which this is not: record without --etw, as in gctrail collect -p PID"
 	}
-	if e, ok := errors.AsType[*etwsession.Error](err); ok {
+	if e, ok := errors.AsType[*etw.Error](err); ok {
 		return etwErrorText(e)
 	}
 	if ofLTTng(err) {
@@ -255,10 +255,10 @@ func exitCodeOf(err error) int {
 		return exitDone // whoever read the output has enough
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, trace.ErrUnsupported), errors.Is(err, collect.ErrNoETW), errors.Is(err, etwsession.ErrNoFile),
+	case errors.Is(err, trace.ErrUnsupported), errors.Is(err, collect.ErrNoETW), errors.Is(err, etw.ErrNoFile),
 		errors.Is(err, lttng.ErrNotInstalled), collect.TooOld(err):
 		return exitUnsupported
-	case ofProcess, ofCommand, ofLedger, ofLTTng(err), errors.Is(err, etwsession.StatusDenied):
+	case ofProcess, ofCommand, ofLedger, ofLTTng(err), errors.Is(err, etw.StatusDenied):
 		return exitNoProcess
 	default:
 		return exitUnreadable

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
@@ -197,8 +197,8 @@ func problemOf(err error) string {
 			return problem.Error()
 		}
 	}
-	if etw, ok := errors.AsType[*etwsession.Error](err); ok {
-		return etwErrorText(etw)
+	if refused, ok := errors.AsType[*etw.Error](err); ok {
+		return etwErrorText(refused)
 	}
 	if connect, ok := errors.AsType[*diag.ConnectError](err); ok {
 		err = connect.Err

@@ -19,8 +19,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/etwlive"
-	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracefile"
@@ -130,7 +129,7 @@ func (o *topOptions) check(ctx context.Context) error {
 	var errs []error
 	for _, pid := range o.pids {
 		_, err := diag.Find(ctx, pid)
-		if err != nil && !(etwsession.Native() != nil && errors.Is(err, diag.ErrFramework)) {
+		if err != nil && !(etw.Native() != nil && errors.Is(err, diag.ErrFramework)) {
 			errs = append(errs, &collect.ProcessError{Name: fmt.Sprintf("process %d", pid), Err: err})
 		}
 	}
@@ -144,16 +143,16 @@ func (o *topOptions) wants(p *diag.Process) bool {
 
 // watchSource finds processes and collections: of this machine, including .NET
 // Framework's if there is ETW.
-func watchSource(etw etwsession.System) watch.Source {
-	if etw == nil {
+func watchSource(system etw.System) watch.Source {
+	if system == nil {
 		return watch.Source{}
 	}
-	lister, framework := diag.NewLister(), etwlive.New(etw)
+	lister, framework := diag.NewLister(), etw.NewProcessFollower(system)
 	return watch.Source{
-		List:     func(ctx context.Context) []*diag.Process { return etwlive.List(lister.List(ctx)) },
+		List:     func(ctx context.Context) []*diag.Process { return etw.Followable(lister.List(ctx)) },
 		Arrivals: lister.Arrivals,
 		Follow: func(ctx context.Context, p *diag.Process, opts live.Options) iter.Seq2[*live.Update, error] {
-			if etwlive.Of(p) {
+			if etw.Needed(p) {
 				return framework.Follow(ctx, p)
 			}
 			return live.Follow(ctx, p, opts)
@@ -168,7 +167,7 @@ func (std *stdio) interactive() bool {
 }
 
 func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
-	w := watch.New(watch.Options{Wants: o.wants, Memory: true, Processors: true, Source: watchSource(etwsession.Native())})
+	w := watch.New(watch.Options{Wants: o.wants, Memory: true, Processors: true, Source: watchSource(etw.Native())})
 	paths := collect.NewPaths("")
 	var saved atomic.Pointer[string] // the latest
 	err := tui.Run(ctx, tui.Options{
@@ -233,7 +232,7 @@ func writeNext(p *text.Page, command string) {
 // saveTrace writes the received part of a process's trace to a file in the working
 // folder.
 func saveTrace(w *watch.Watcher, p *watch.Process, paths *collect.Paths) (path string, size int, err error) {
-	if etwlive.Of(p.Process) {
+	if etw.Needed(p.Process) {
 		return "", 0, errors.New("events of .NET Framework processes are not kept; record them with: gctrail collect -n " + text.Quoted(p.Name))
 	}
 	path = paths.Next(p.Process, time.Now())

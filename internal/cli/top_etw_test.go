@@ -7,7 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
@@ -15,11 +15,11 @@ import (
 )
 
 // A deniedETW is a system on which the user may not start sessions.
-type deniedETW struct{ etwsession.System }
+type deniedETW struct{ etw.System }
 
 func (deniedETW) QueryAll([][]byte) (int, error) { return 0, nil }
 
-func (deniedETW) StartTrace(string, []byte) (uint64, error) { return 0, etwsession.StatusDenied }
+func (deniedETW) StartTrace(string, []byte) (uint64, error) { return 0, etw.StatusDenied }
 
 // TestTopETW: processes of .NET Framework are followed through ETW. If that is not
 // allowed, it is said which group the user needs.
@@ -52,14 +52,14 @@ func TestETWErrors(t *testing.T) {
 		want string
 		code int
 	}{
-		{etwsession.StatusDenied, `add the user to the group "Performance Log Users"`, exitNoProcess},
-		{etwsession.StatusNoResources, "stop one of another tool", exitUnreadable},
-		{etwsession.ErrNoFile, "this system (Wine, or a container) has no ETW", exitUnsupported},
-		{etwsession.StatusDiskFull, "Windows starts an ETW session only with 200 MB free; choose another folder with -o", exitUnreadable},
-		{etwsession.ErrDiskFull, "the disk is full: ", exitUnreadable},
-		{etwsession.ErrName, "choose a shorter one with -o", exitUnreadable},
+		{etw.StatusDenied, `add the user to the group "Performance Log Users"`, exitNoProcess},
+		{etw.StatusNoResources, "stop one of another tool", exitUnreadable},
+		{etw.ErrNoFile, "this system (Wine, or a container) has no ETW", exitUnsupported},
+		{etw.StatusDiskFull, "Windows starts an ETW session only with 200 MB free; choose another folder with -o", exitUnreadable},
+		{etw.ErrDiskFull, "the disk is full: ", exitUnreadable},
+		{etw.ErrName, "choose a shorter one with -o", exitUnreadable},
 	} {
-		err := &etwsession.Error{Call: "StartTrace", Session: "gctrail-7", Err: c.err}
+		err := &etw.Error{Call: "StartTrace", Session: "gctrail-7", Err: c.err}
 		if said := sentence(err); !strings.Contains(said, c.want) || exitCodeOf(err) != c.code {
 			t.Errorf("%q, exit code %d; want %q, %d", said, exitCodeOf(err), c.want, c.code)
 		}
@@ -69,7 +69,7 @@ func TestETWErrors(t *testing.T) {
 // TestETWMissing checks the messages about a session that has lost events, or ended by
 // itself, and the exit code.
 func TestETWMissing(t *testing.T) {
-	full := &collect.OutputError{Name: "x.etl", Err: etwsession.ErrDiskFull}
+	full := &collect.OutputError{Name: "x.etl", Err: etw.ErrDiskFull}
 	if said := sentence(full); said != "x.etl: the disk is full; choose another file with -o" || exitCodeOf(full) != exitUnreadable {
 		t.Errorf("%q, exit code %d", said, exitCodeOf(full))
 	}
@@ -77,20 +77,20 @@ func TestETWMissing(t *testing.T) {
 		result collect.Result
 		want   string
 	}{
-		{collect.Result{ETW: &etwsession.Loss{}}, ""},
-		{collect.Result{ETW: &etwsession.Loss{Events: 3}}, "gctrail: 3 events were lost because the session's buffers were full: collect fewer keywords, or set a larger --buffersize\n"},
-		{collect.Result{ETW: &etwsession.Loss{Buffers: 1}}, "gctrail: 1 buffer of events could not be written: choose a disk with more room, or a faster one, with -o\n"},
+		{collect.Result{ETW: &etw.Loss{}}, ""},
+		{collect.Result{ETW: &etw.Loss{Events: 3}}, "gctrail: 3 events were lost because the session's buffers were full: collect fewer keywords, or set a larger --buffersize\n"},
+		{collect.Result{ETW: &etw.Loss{Buffers: 1}}, "gctrail: 1 buffer of events could not be written: choose a disk with more room, or a faster one, with -o\n"},
 		{
-			collect.Result{ETW: &etwsession.Loss{}, Kernel: etwsession.Loss{Events: 1, Buffers: 2}},
+			collect.Result{ETW: &etw.Loss{}, Kernel: etw.Loss{Events: 1, Buffers: 2}},
 			"gctrail: 1 event was lost because the buffers of the kernel session were full: some processes, or modules of native frames, may have no names\n" +
 				"gctrail: 2 buffers of the kernel session could not be written: some processes, or modules of native frames, may have no names\n",
 		},
 		{
-			collect.Result{ETW: &etwsession.Loss{}, Failed: full, Regular: true},
+			collect.Result{ETW: &etw.Loss{}, Failed: full, Regular: true},
 			"gctrail: writing failed: the file has everything written until then, and can be read\n",
 		},
 		{
-			collect.Result{ETW: &etwsession.Loss{}, Displaced: true},
+			collect.Result{ETW: &etw.Loss{}, Displaced: true},
 			"gctrail: another tool stopped the ETW session: the file has everything written until then, and can be read\n",
 		},
 	} {
@@ -110,13 +110,13 @@ func TestETWUnnamed(t *testing.T) {
 		err  error
 		want string
 	}{
-		{etwsession.StatusDenied, "; the trace has no names of processes, which only an administrator may record"},
-		{etwsession.StatusDiskFull, "; the trace has no names of processes: the disk is full: "},
+		{etw.StatusDenied, "; the trace has no names of processes, which only an administrator may record"},
+		{etw.StatusDiskFull, "; the trace has no names of processes: the disk is full: "},
 		{nil, "press Ctrl-C to stop"},
 	} {
 		n := &collect.Recording{Tracer: "ETW", Path: "x.etl", Plan: new(collect.Plan)}
 		if c.err != nil {
-			n.Unnamed = &etwsession.Error{Call: "StartTrace", Session: "gctrail-7-kernel", Err: c.err}
+			n.Unnamed = &etw.Error{Call: "StartTrace", Session: "gctrail-7-kernel", Err: c.err}
 		}
 		if said := recordingText(n); !strings.Contains(said, c.want) || c.err == nil && !strings.HasSuffix(said, c.want) {
 			t.Errorf("%q, want %q", said, c.want)

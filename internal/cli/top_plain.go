@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -62,7 +62,7 @@ func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 	log := newCollectionLog(std, cancel)
 	log.failed(log.table.Flush())
 	w := watch.New(watch.Options{
-		Wants: o.wants, UntilEnded: len(o.pids) > 0, Processors: true, Source: watchSource(etwsession.Native()),
+		Wants: o.wants, UntilEnded: len(o.pids) > 0, Processors: true, Source: watchSource(etw.Native()),
 		Each: func(n *watch.News) { log.tell(n, ctx.Err() == nil) },
 	})
 	w.Run(ctx)

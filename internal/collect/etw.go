@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/etw"
 )
 
 var (
@@ -31,7 +31,7 @@ var (
 // them to one file, which is read while Windows writes it. It can record .NET Framework
 // processes too.
 type ETW struct {
-	System    etwsession.System
+	System    etw.System
 	Processes []*diag.Process // nil means all of the machine
 	Options   *Options        // but for Resume, Names and Stdout
 
@@ -44,8 +44,8 @@ type etwCapture struct {
 	awaited
 	etw      *ETW
 	path     string
-	sessions []*etwsession.Session
-	follower *etwsession.Follower
+	sessions []*etw.Session
+	follower *etw.FileFollower
 	reader   *etl.Reader
 	found    findings.Set
 
@@ -84,7 +84,7 @@ func (e *ETW) Run(ctx context.Context) error {
 }
 
 // record makes one trace.
-func (e *ETW) record(ctx context.Context, providers []etwsession.Provider, path string) (*etwCapture, error) {
+func (e *ETW) record(ctx context.Context, providers []etw.Provider, path string) (*etwCapture, error) {
 	c := &etwCapture{etw: e, path: path}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -93,7 +93,7 @@ func (e *ETW) record(ctx context.Context, providers []etwsession.Provider, path 
 	if err != nil {
 		return nil, err
 	}
-	if c.follower, err = etwsession.Follow(ctx, c.sessions...); err != nil {
+	if c.follower, err = etw.FollowFiles(ctx, c.sessions...); err != nil {
 		return nil, err
 	}
 	defer c.follower.Close()
@@ -112,19 +112,19 @@ func (e *ETW) record(ctx context.Context, providers []etwsession.Provider, path 
 // start starts the sessions. names is the reason why the kernel's session could not be
 // started, which names the processes and, for stacks, native code: it needs more rights.
 // That session keeps all of its events, because they are few.
-func (c *etwCapture) start(providers []etwsession.Provider) (names, err error) {
-	o := &etwsession.Options{
+func (c *etwCapture) start(providers []etw.Provider) (names, err error) {
+	o := &etw.Options{
 		Path: c.path, Providers: providers, PIDs: pidsOf(c.etw.Processes), BufferMB: c.etw.Options.Config.BufferMB,
 	}
 	if c.plan.Ring {
-		o.Limits = etwsession.Limits(c.plan.Keep)
+		o.Limits = etw.Limits(c.plan.Keep)
 	}
-	s, err := etwsession.Start(c.etw.System, o)
+	s, err := etw.Start(c.etw.System, o)
 	if err != nil {
 		return nil, err
 	}
-	c.sessions = []*etwsession.Session{s}
-	kernel, names := etwsession.StartKernel(c.etw.System, etwsession.KernelPath(c.path), etwsession.Limits{}, !c.etw.Options.Config.NoStacks)
+	c.sessions = []*etw.Session{s}
+	kernel, names := etw.StartKernel(c.etw.System, etw.KernelPath(c.path), etw.Limits{}, !c.etw.Options.Config.NoStacks)
 	if names == nil {
 		c.sessions = append(c.sessions, kernel)
 	}
@@ -182,7 +182,7 @@ func (c *etwCapture) result() (*Result, error) {
 		return nil, outputFailed(c.path, err)
 	}
 	if len(c.sessions) == 1 {
-		_ = os.Remove(etwsession.KernelPath(c.path)) // of an earlier trace at the path
+		_ = os.Remove(etw.KernelPath(c.path)) // of an earlier trace at the path
 	}
 	info, err := os.Stat(c.path)
 	if err != nil {
@@ -195,7 +195,7 @@ func (c *etwCapture) result() (*Result, error) {
 		Trace: c.reader, Found: c.found.Judge(findings.TraceOf(c.reader)), Collections: c.collections.Load(),
 	}
 	switch end := c.follower.End(); {
-	case errors.Is(end, etwsession.ErrDiskFull):
+	case errors.Is(end, etw.ErrDiskFull):
 		r.Failed = outputFailed(c.path, end)
 	case end != nil:
 		r.Displaced = true
@@ -240,14 +240,14 @@ func (e *ETW) Status() Status {
 }
 
 // providers returns the requested providers as ETW names them.
-func (e *ETW) providers() ([]etwsession.Provider, error) {
-	var all []etwsession.Provider
+func (e *ETW) providers() ([]etw.Provider, error) {
+	var all []etw.Provider
 	for _, p := range e.Options.Config.Providers {
 		guid, ok := guidOf(p.Name)
 		if !ok {
 			return nil, fmt.Errorf("provider %s: %w", p.Name, ErrNoGUID)
 		}
-		all = append(all, etwsession.Provider{
+		all = append(all, etw.Provider{
 			GUID: guid, Level: p.Level, Keywords: p.Keywords, Stacks: !e.Options.Config.NoStacks,
 			Events: eventIDs(p.Events), Except: eventIDs(p.Except),
 		})
@@ -257,12 +257,12 @@ func (e *ETW) providers() ([]etwsession.Provider, error) {
 
 // rundown is the provider that lists methods at the end, so that stacks have names; nil
 // if there are no stacks.
-func (e *ETW) rundown() *etwsession.Provider {
+func (e *ETW) rundown() *etw.Provider {
 	c := &e.Options.Config
 	if c.NoStacks || c.Rundown == 0 {
 		return nil
 	}
-	return &etwsession.Provider{GUID: clr.RundownGUID, Level: 5, Keywords: c.Rundown}
+	return &etw.Provider{GUID: clr.RundownGUID, Level: 5, Keywords: c.Rundown}
 }
 
 // eventIDs converts ids of events, because ETW's have 16 bits.

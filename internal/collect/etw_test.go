@@ -20,7 +20,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/internal/etltest"
-	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
@@ -35,7 +35,7 @@ type etwFake struct {
 
 	mu     sync.Mutex
 	paths  map[uint64]string // of sessions that run
-	enable []*etwsession.Enabling
+	enable []*etw.Enabling
 	exited bool // all processes
 	kernel uint64
 	events []byte // of the kernel's sessions
@@ -57,10 +57,10 @@ func (f *etwFake) StartTrace(_ string, properties []byte) (uint64, error) {
 	const mode, systemLogger = 0x40, 0x02000000
 	isKernel := uint32(properties[mode+3])<<24&systemLogger != 0
 	if isKernel && f.denied {
-		return 0, etwsession.StatusDenied
+		return 0, etw.StatusDenied
 	}
 	if f.noRoom {
-		return 0, etwsession.StatusDiskFull
+		return 0, etw.StatusDiskFull
 	}
 	path := fileNameIn(properties)
 	f.handles++
@@ -73,7 +73,7 @@ func (f *etwFake) StartTrace(_ string, properties []byte) (uint64, error) {
 	return handle, os.WriteFile(path, f.data[:f.first], 0o600)
 }
 
-func (f *etwFake) Enable(_ uint64, e *etwsession.Enabling) error {
+func (f *etwFake) Enable(_ uint64, e *etw.Enabling) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.enable = append(f.enable, e)
@@ -86,7 +86,7 @@ func (f *etwFake) Control(handle uint64, _ string, properties []byte, code uint3
 	const stop, update, eventsLost, buffersLost = 1, 2, 0x58, 0x60
 	path, ok := f.paths[handle]
 	if !ok {
-		return etwsession.StatusNoSession
+		return etw.StatusNoSession
 	}
 	properties[eventsLost] = 3
 	if f.fills && f.asked > 0 {
@@ -119,7 +119,7 @@ func (f *etwFake) query(handle uint64, properties []byte) error {
 	f.asked++
 	if f.dies {
 		delete(f.paths, handle)
-		return etwsession.StatusNoSession
+		return etw.StatusNoSession
 	}
 	if f.fills {
 		properties[buffersLost] = 1
@@ -484,7 +484,7 @@ func TestETWEnds(t *testing.T) {
 					t.Fatalf("%v, still running: %v, %d sessions", ctx.Err(), f.paths, f.handles)
 				}
 				output, isOutput := errors.AsType[*OutputError](err)
-				if isOutput != c.fills || c.fills != errors.Is(err, etwsession.ErrDiskFull) || !c.fills && err != nil {
+				if isOutput != c.fills || c.fills != errors.Is(err, etw.ErrDiskFull) || !c.fills && err != nil {
 					t.Fatal(err)
 				}
 				r, ok := notices[len(notices)-1].(Ended)
@@ -514,14 +514,14 @@ func TestETWNoRoom(t *testing.T) {
 		e := f.etw(t, new(Plan), nil, &notices)
 		path := filepath.Join(t.TempDir(), "x.etl")
 		e.Options.Output = path
-		kernel := etwsession.KernelPath(path)
+		kernel := etw.KernelPath(path)
 		for _, name := range []string{path, kernel} {
 			if err := os.WriteFile(name, []byte("earlier"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 		f.noRoom = true
-		if err := e.Run(context.Background()); !errors.Is(err, etwsession.StatusDiskFull) || len(notices) > 0 {
+		if err := e.Run(context.Background()); !errors.Is(err, etw.StatusDiskFull) || len(notices) > 0 {
 			t.Fatalf("%v, %+v", err, notices)
 		}
 		for _, name := range []string{path, kernel} {

@@ -6,7 +6,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -125,9 +125,9 @@ type Result struct {
 	Displaced bool  // the process continues though the trace has ended
 	Exited    bool  // the process ended, and with it the trace
 
-	LTTng  bool             // LTTng has written the trace
-	ETW    *etwsession.Loss // losses of the ETW session; nil if the runtime sent the trace
-	Kernel etwsession.Loss  // losses of the session with the names of processes
+	LTTng  bool      // LTTng has written the trace
+	ETW    *etw.Loss // losses of the ETW session; nil if the runtime sent the trace
+	Kernel etw.Loss  // losses of the session with the names of processes
 
 	Trace       trace.Source // which was read to its end
 	Found       []findings.Result

@@ -1,4 +1,4 @@
-package etwsession
+package etw
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// Lag is how much older than the latest written buffer a future event can be: the
+	// lag is how much older than the latest written buffer a future event can be: the
 	// flush timer, and the time for writing.
-	Lag = 1200 * time.Millisecond
+	lag = 1200 * time.Millisecond
 	// pollTime is how often the sizes of files are queried.
 	pollTime = 100 * time.Millisecond
 	// idleTime is how long a session with waiting events writes nothing at most.
-	idleTime = Lag
+	idleTime = lag
 	// firstTime is how long a session may take to write the first bytes of its file.
 	firstTime = 2 * time.Second
 	// The rundown of a process counts as ended when nothing has been written for some
@@ -28,8 +28,8 @@ const (
 	queryTime = time.Second
 )
 
-// A Follower follows the files of sessions until they have been stopped.
-type Follower struct {
+// A FileFollower follows the files of sessions until they have been stopped.
+type FileFollower struct {
 	sessions []*Session
 	chains   []*chain
 	ctx      context.Context
@@ -49,12 +49,12 @@ type Follower struct {
 	listing time.Time // since when it is
 }
 
-// Follow opens the files of sessions as soon as they exist. When ctx is done, the
+// FollowFiles opens the files of sessions as soon as they exist. When ctx is done, the
 // sessions are stopped, and the rest of the files is read. The error is ErrNoFile if a
 // session writes none, or ErrDiskFull; all sessions are then stopped, and their files
 // removed.
-func Follow(ctx context.Context, sessions ...*Session) (*Follower, error) {
-	f := &Follower{sessions: sessions, ctx: ctx}
+func FollowFiles(ctx context.Context, sessions ...*Session) (*FileFollower, error) {
+	f := &FileFollower{sessions: sessions, ctx: ctx}
 	limit := time.Now().Add(firstTime)
 	for _, s := range sessions {
 		c := newChain(s)
@@ -71,7 +71,7 @@ func Follow(ctx context.Context, sessions ...*Session) (*Follower, error) {
 }
 
 // abandon stops the sessions, and removes their files.
-func (f *Follower) abandon() error {
+func (f *FileFollower) abandon() error {
 	var errs []error
 	for _, c := range f.chains {
 		errs = append(errs, c.close())
@@ -102,8 +102,8 @@ func awaitFile(path string, limit time.Time) (*os.File, error) {
 
 // Reader returns a reader of the events, in order, a second or two after they were
 // raised. It ends when the sessions have.
-func (f *Follower) Reader(opts etl.Options) *etl.Reader {
-	opts.Tail = &etl.Tail{Wait: f.wait, Lag: Lag}
+func (f *FileFollower) Reader(opts etl.Options) *etl.Reader {
+	opts.Tail = &etl.Tail{Wait: f.wait, Lag: lag}
 	files := make([]etl.File, len(f.chains))
 	for i, c := range f.chains {
 		files[i] = etl.File{ReaderAt: c, Name: c.session.trace}
@@ -112,21 +112,21 @@ func (f *Follower) Reader(opts etl.Options) *etl.Reader {
 }
 
 // Bytes returns the size written so far. It may be called by any goroutine.
-func (f *Follower) Bytes() int64 { return f.bytes.Load() }
+func (f *FileFollower) Bytes() int64 { return f.bytes.Load() }
 
 // Err returns the reason why the sessions could not be stopped, once the reader has
 // ended.
-func (f *Follower) Err() error { return f.err }
+func (f *FileFollower) Err() error { return f.err }
 
 // End returns the reason why the sessions have ended by themselves, ErrDiskFull or
 // ErrStopped, once the reader has ended; nil if they have not.
-func (f *Follower) End() error { return f.end }
+func (f *FileFollower) End() error { return f.end }
 
 // Loss returns the first session's loss according to its latest query.
-func (f *Follower) Loss() Loss { return f.sessions[0].Loss() }
+func (f *FileFollower) Loss() Loss { return f.sessions[0].Loss() }
 
 // OtherLoss returns the other sessions' losses according to their latest queries.
-func (f *Follower) OtherLoss() Loss {
+func (f *FileFollower) OtherLoss() Loss {
 	var sum Loss
 	for _, s := range f.sessions[1:] {
 		sum.Events += s.Loss().Events
@@ -136,14 +136,14 @@ func (f *Follower) OtherLoss() Loss {
 }
 
 // Say sets a function to be called with a message if a full disk shortens the trace.
-func (f *Follower) Say(say func(string)) {
+func (f *FileFollower) Say(say func(string)) {
 	for _, c := range f.chains {
 		c.say = say
 	}
 }
 
 // Close closes the files. The sessions must have ended.
-func (f *Follower) Close() error {
+func (f *FileFollower) Close() error {
 	var errs []error
 	for _, c := range f.chains {
 		errs = append(errs, c.close())
@@ -152,14 +152,14 @@ func (f *Follower) Close() error {
 }
 
 // Hold protects events since a time from removal, whatever the limits of the sessions.
-func (f *Follower) Hold(since time.Time) {
+func (f *FileFollower) Hold(since time.Time) {
 	for _, c := range f.chains {
 		c.hold(since)
 	}
 }
 
 // Cut reports whether something was dropped that the limits of time would have kept.
-func (f *Follower) Cut() bool {
+func (f *FileFollower) Cut() bool {
 	for _, c := range f.chains {
 		if c.cut {
 			return true
@@ -171,7 +171,7 @@ func (f *Follower) Cut() bool {
 // Join gives the traces their names, when the reader has ended. Of sessions with limits,
 // it makes them of what is kept since a time. After an error, what was not joined is in
 // the files of Left.
-func (f *Follower) Join(since time.Time) error {
+func (f *FileFollower) Join(since time.Time) error {
 	var errs []error
 	for _, c := range f.chains {
 		if c.joins() {
@@ -182,7 +182,7 @@ func (f *Follower) Join(since time.Time) error {
 }
 
 // Left returns the paths of files that could not be joined.
-func (f *Follower) Left() (paths []string) {
+func (f *FileFollower) Left() (paths []string) {
 	for _, c := range f.chains {
 		if c.joins() {
 			paths = append(paths, c.left()...)
@@ -191,8 +191,8 @@ func (f *Follower) Left() (paths []string) {
 	return paths
 }
 
-// Discard removes all files of the sessions, when the reader has ended.
-func (f *Follower) Discard() {
+// discard removes all files of the sessions, when the reader has ended.
+func (f *FileFollower) discard() {
 	for _, c := range f.chains {
 		c.discard()
 	}
@@ -200,7 +200,7 @@ func (f *Follower) Discard() {
 
 // wait waits until one of the files has grown, nothing has been written for some time,
 // or the sessions have ended.
-func (f *Follower) wait() etl.Growth {
+func (f *FileFollower) wait() etl.Growth {
 	for {
 		f.tend()
 		done := f.ended()
@@ -229,7 +229,7 @@ func (f *Follower) wait() etl.Growth {
 
 // ended stops the sessions when ctx is done, the disk is full, or somebody else has
 // stopped the first. It reports whether they have ended.
-func (f *Follower) ended() bool {
+func (f *FileFollower) ended() bool {
 	stopping := f.broken || f.ctx.Err() != nil && !f.lists()
 	if !stopping && !f.exhausted() {
 		return false
@@ -249,7 +249,7 @@ func (f *Follower) ended() bool {
 // checks both the session and its lost buffers, because Windows either stops a session
 // that cannot write or counts the unwritten buffers as lost, and does not document which
 // for all of its versions.
-func (f *Follower) exhausted() bool {
+func (f *FileFollower) exhausted() bool {
 	if time.Since(f.queried) < queryTime {
 		return false
 	}
@@ -266,14 +266,14 @@ func (f *Follower) exhausted() bool {
 		f.end = ErrDiskFull
 	case gone:
 		f.end = ErrStopped
-	case loss.Buffers > lost && s.full() && !f.chains[0].shrink(f.settled.Add(-2*Lag)):
+	case loss.Buffers > lost && s.full() && !f.chains[0].shrink(f.settled.Add(-2*lag)):
 		f.end = ErrDiskFull
 	}
 	return f.end != nil
 }
 
 // lists reports whether the rundown is still being written. It starts the rundown first.
-func (f *Follower) lists() bool {
+func (f *FileFollower) lists() bool {
 	switch {
 	case f.Rundown == nil:
 		return false
@@ -287,7 +287,7 @@ func (f *Follower) lists() bool {
 }
 
 // Stop ends the sessions.
-func (f *Follower) Stop() error {
+func (f *FileFollower) Stop() error {
 	var errs []error
 	for _, s := range f.sessions {
 		errs = append(errs, s.Stop())
@@ -296,7 +296,7 @@ func (f *Follower) Stop() error {
 }
 
 // sizes returns the readable size of each chain, and the written size of all.
-func (f *Follower) sizes() (sizes []int64, total int64) {
+func (f *FileFollower) sizes() (sizes []int64, total int64) {
 	sizes = make([]int64, len(f.chains))
 	for i, c := range f.chains {
 		sizes[i] = c.grow()
@@ -306,7 +306,7 @@ func (f *Follower) sizes() (sizes []int64, total int64) {
 }
 
 // tend begins and removes files of sessions with limits.
-func (f *Follower) tend() {
+func (f *FileFollower) tend() {
 	if f.ctx.Err() != nil {
 		return // the session writes no more
 	}
@@ -327,7 +327,7 @@ func (f *Follower) tend() {
 }
 
 // finish adds the final state of the sessions to their files.
-func (f *Follower) finish() {
+func (f *FileFollower) finish() {
 	for _, c := range f.chains {
 		f.err = errors.Join(f.err, c.finish())
 	}

@@ -1,4 +1,4 @@
-package etwlive
+package etw
 
 import (
 	"context"
@@ -14,17 +14,17 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/live"
 )
 
-// A Follower follows processes. Its session runs while there are any. Its methods may be
-// called concurrently.
-type Follower struct {
-	system etwsession.System
+// A ProcessFollower follows the collections of .NET Framework processes, which have no
+// diagnostic pipe, through one session for all of them, which runs while there are any. Its
+// methods may be called concurrently.
+type ProcessFollower struct {
+	system System
 
 	mu       sync.Mutex
-	session  *etwsession.Session // nil while there is none
+	session  *Session            // nil while there is none
 	end      context.CancelFunc  // of the session
 	ended    chan struct{}       // is closed when it has
 	ending   chan struct{}       // ended of the previous session; nil if that has ended
@@ -49,21 +49,21 @@ const (
 )
 
 // provider is the runtime with the events of collections.
-var provider = etwsession.Provider{GUID: clr.RuntimeGUID, Level: 4, Keywords: clr.KeywordGC}
+var provider = Provider{GUID: clr.RuntimeGUID, Level: 4, Keywords: clr.KeywordGC}
 
-// New returns a Follower that has no session yet. It removes sessions and folders of
+// NewProcessFollower returns one that has no session yet. It removes sessions and folders of
 // killed ones.
-func New(system etwsession.System) *Follower {
+func NewProcessFollower(system System) *ProcessFollower {
 	removeOrphans(system)
-	return &Follower{system: system, watchers: make(map[uint64]*watcher)}
+	return &ProcessFollower{system: system, watchers: make(map[uint64]*watcher)}
 }
 
-// Of reports whether only ETW sees a process.
-func Of(p *diag.Process) bool { return p.Address == "" && p.Info == nil }
+// Needed reports whether only ETW sees a process.
+func Needed(p *diag.Process) bool { return p.Address == "" && p.Info == nil }
 
-// List returns processes, in which .NET Framework processes count as ones that can be
+// Followable returns processes, in which .NET Framework processes count as ones that can be
 // followed.
-func List(all []*diag.Process) []*diag.Process {
+func Followable(all []*diag.Process) []*diag.Process {
 	list := make([]*diag.Process, len(all))
 	for i, p := range all {
 		if list[i] = p; errors.Is(p.Err, diag.ErrFramework) {
@@ -77,7 +77,7 @@ func List(all []*diag.Process) []*diag.Process {
 
 // Follow yields the collections of a process, a second or two after they have ended,
 // until it exits or ctx is done. The error is the session's if it cannot be started.
-func (f *Follower) Follow(ctx context.Context, p *diag.Process) iter.Seq2[*live.Update, error] {
+func (f *ProcessFollower) Follow(ctx context.Context, p *diag.Process) iter.Seq2[*live.Update, error] {
 	return func(yield func(*live.Update, error) bool) {
 		w, err := f.join(p)
 		if err != nil {
@@ -105,7 +105,7 @@ func (f *Follower) Follow(ctx context.Context, p *diag.Process) iter.Seq2[*live.
 					exited = now
 				}
 				// Its last events are still to be written.
-				if exited.IsZero() || now.Sub(exited) < 2*etwsession.Lag {
+				if exited.IsZero() || now.Sub(exited) < 2*lag {
 					continue
 				}
 			}
@@ -138,7 +138,7 @@ func (w *watcher) end(yield func(*live.Update, error) bool) {
 }
 
 // join adds a process to the followed ones.
-func (f *Follower) join(p *diag.Process) (*watcher, error) {
+func (f *ProcessFollower) join(p *diag.Process) (*watcher, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for f.ending != nil { // sessions of one name cannot run at once
@@ -156,7 +156,7 @@ func (f *Follower) join(p *diag.Process) (*watcher, error) {
 	if f.session == nil {
 		err = f.start()
 	} else {
-		err = f.session.Select(&provider, f.pids())
+		err = f.session.enable(&provider, f.pids())
 	}
 	if err != nil {
 		delete(f.watchers, uint64(p.PID))
@@ -166,14 +166,14 @@ func (f *Follower) join(p *diag.Process) (*watcher, error) {
 }
 
 // leave stops following a process, and ends the session with the last one.
-func (f *Follower) leave(p *diag.Process) {
+func (f *ProcessFollower) leave(p *diag.Process) {
 	f.mu.Lock()
 	delete(f.watchers, uint64(p.PID))
 	var ending chan struct{}
 	switch {
 	case f.session == nil:
 	case len(f.watchers) > 0:
-		_ = f.session.Select(&provider, f.pids()) // events of others do no harm
+		_ = f.session.enable(&provider, f.pids()) // events of others do no harm
 	default:
 		f.end()
 		ending = f.ended
@@ -186,32 +186,32 @@ func (f *Follower) leave(p *diag.Process) {
 }
 
 // pids returns the ids of the processes, nil if a session cannot select so many.
-func (f *Follower) pids() []int {
+func (f *ProcessFollower) pids() []int {
 	var pids []int
 	for pid := range f.watchers {
 		pids = append(pids, int(pid))
 	}
-	if len(pids) > etwsession.MaxPIDs {
+	if len(pids) > MaxPIDs {
 		return nil
 	}
 	return pids
 }
 
 // start starts the session.
-func (f *Follower) start() error {
+func (f *ProcessFollower) start() error {
 	folder, err := newFolder()
 	if err != nil {
 		return err
 	}
-	s, err := etwsession.Start(f.system, &etwsession.Options{
-		Path: filepath.Join(folder, "top.etl"), Providers: []etwsession.Provider{provider}, PIDs: f.pids(),
-		Limits: etwsession.Limits{Time: kept},
+	s, err := Start(f.system, &Options{
+		Path: filepath.Join(folder, "top.etl"), Providers: []Provider{provider}, PIDs: f.pids(),
+		Limits: Limits{Time: kept},
 	})
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(folder))
 	}
 	ctx, end := context.WithCancel(context.Background())
-	files, err := etwsession.Follow(ctx, s)
+	files, err := FollowFiles(ctx, s)
 	if err != nil {
 		end()
 		return errors.Join(err, os.RemoveAll(folder))
@@ -221,7 +221,7 @@ func (f *Follower) start() error {
 	go func() {
 		err := f.read(files, s)
 		end()
-		files.Discard()
+		files.discard()
 		err = errors.Join(err, os.RemoveAll(folder))
 		close(ended)
 		f.failed(s, err)
@@ -230,7 +230,7 @@ func (f *Follower) start() error {
 }
 
 // read passes on the collections of the processes.
-func (f *Follower) read(files *etwsession.Follower, s *etwsession.Session) error {
+func (f *ProcessFollower) read(files *FileFollower, s *Session) error {
 	reader := files.Reader(etl.Options{Want: gc.Wants})
 	model := gc.Model{Live: true}
 	for c, err := range model.Collections(reader) {
@@ -250,14 +250,14 @@ func (f *Follower) read(files *etwsession.Follower, s *etwsession.Session) error
 // ended names the disk in the error of a session that has ended by itself, if a disk is
 // the reason.
 func ended(err error) error {
-	if errors.Is(err, etwsession.ErrDiskFull) {
+	if errors.Is(err, ErrDiskFull) {
 		return fmt.Errorf("%s: %w", os.TempDir(), err)
 	}
 	return err
 }
 
 // pass passes a collection to who follows its process.
-func (f *Follower) pass(u *live.Update) {
+func (f *ProcessFollower) pass(u *live.Update) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w := f.watchers[u.Collection.Process.PID]
@@ -275,7 +275,7 @@ func (f *Follower) pass(u *live.Update) {
 
 // failed records that a session has ended although processes are followed, because
 // somebody has stopped it or it cannot be read.
-func (f *Follower) failed(s *etwsession.Session, err error) {
+func (f *ProcessFollower) failed(s *Session, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.session != s {

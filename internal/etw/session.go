@@ -1,4 +1,4 @@
-package etwsession
+package etw
 
 import (
 	"errors"
@@ -67,7 +67,7 @@ const (
 // Start starts a session that is named after this process. Sessions of gctrail
 // processes that no longer run are stopped first.
 func Start(system System, o *Options) (*Session, error) {
-	StopOrphans(system)
+	stopOrphans(system)
 	s := &Session{system: system, name: namePrefix + strconv.Itoa(os.Getpid()), trace: o.Path, limits: o.Limits, pids: o.PIDs}
 	mb := o.BufferMB
 	if mb == 0 {
@@ -163,10 +163,8 @@ func (s *Session) start(p properties) error {
 	return nil
 }
 
-// Select limits the events of a provider to these processes; nil means all. It may be
+// enable enables a provider, limited to the events of these processes; nil means all. It may be
 // called concurrently with other methods.
-func (s *Session) Select(p *Provider, pids []int) error { return s.enable(p, pids) }
-
 func (s *Session) enable(p *Provider, pids []int) error {
 	e := Enabling{Provider: p.GUID, Code: codeEnable, Level: p.Level, Any: p.Keywords}
 	if len(pids) > 0 {
@@ -242,9 +240,9 @@ func (s *Session) control(code uint32) (Loss, error) {
 // configured so.
 const maxSessions = 256
 
-// StopOrphans stops sessions of gctrail processes that no longer run: they were
+// stopOrphans stops sessions of gctrail processes that no longer run: they were
 // killed, and would write until the disk is full.
-func StopOrphans(system System) {
+func stopOrphans(system System) {
 	all := make([][]byte, maxSessions)
 	for i := range all {
 		all[i] = forControl()
@@ -255,18 +253,17 @@ func StopOrphans(system System) {
 	}
 	for _, p := range all[:min(n, len(all))] {
 		name := properties(p).sessionName()
-		if pid, ok := ownerOf(name); ok && pid != os.Getpid() && !system.Runs(pid) {
+		if rest, ok := orphaned(system, name, namePrefix); ok && (rest == "" || rest == kernelSuffix) {
 			_ = system.Control(0, name, forControl(), controlStop) // another gctrail may have done it
 		}
 	}
 }
 
-// ownerOf returns the PID in the name of a session of gctrail.
-func ownerOf(name string) (pid int, ok bool) {
-	id, ok := strings.CutPrefix(name, namePrefix)
-	if !ok {
-		return 0, false
-	}
-	pid, err := strconv.Atoi(strings.TrimSuffix(id, kernelSuffix))
-	return pid, err == nil && pid > 0
+// orphaned reports whether a name is the prefix and the PID of another process, which no
+// longer runs, and returns what follows them.
+func orphaned(system System, name, prefix string) (rest string, ok bool) {
+	id, ok := strings.CutPrefix(name, prefix)
+	rest = strings.TrimLeft(id, "0123456789")
+	pid, err := strconv.Atoi(strings.TrimSuffix(id, rest))
+	return rest, ok && err == nil && pid > 0 && pid != os.Getpid() && !system.Runs(pid)
 }

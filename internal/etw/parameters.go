@@ -1,4 +1,4 @@
-package etwsession
+package etw
 
 // Types of filters (evntprov.h), and limits of their contents.
 const (

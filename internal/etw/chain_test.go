@@ -1,4 +1,4 @@
-package etwsession
+package etw
 
 import (
 	"bytes"
@@ -46,7 +46,7 @@ type turning struct {
 // turn starts a session with limits that has written the first buffers of a trace.
 func turn(t testing.TB, buffers [][]byte, limits Limits) *turning {
 	t.Helper()
-	f := newFake()
+	f := newRecorder()
 	f.first = bytes.Join(buffers[:2], nil)
 	s, err := Start(f, &Options{Path: filepath.Join(t.TempDir(), "x.etl"), Limits: limits})
 	if err != nil {
@@ -290,7 +290,7 @@ func TestChainSize(t *testing.T) {
 // TestSwitch compares the calls that make a session continue in another file. A system
 // session keeps its events, and a session that cannot continue is reported.
 func TestSwitch(t *testing.T) {
-	f := newFake()
+	f := newRecorder()
 	f.first = bytes.Join(buffersOf(t, realTraces[0]), nil)
 	f.turned = func(path string) {
 		if err := os.WriteFile(path, f.first, 0o600); err != nil {

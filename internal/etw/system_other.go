@@ -1,6 +1,6 @@
 //go:build !windows || !(amd64 || arm64)
 
-package etwsession
+package etw
 
 // Native returns nil, because this system has no ETW, or one with other structures.
 func Native() System { return nil }

@@ -1,4 +1,4 @@
-package etwsession
+package etw
 
 import (
 	"encoding/binary"

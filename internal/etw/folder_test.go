@@ -1,4 +1,4 @@
-package etwlive
+package etw
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestOrphans removes the folders of processes that were killed, and nothing else.
-func TestOrphans(t *testing.T) {
+// TestOrphanFolders removes the folders of processes that were killed, and nothing else.
+func TestOrphanFolders(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	t.Setenv("TMP", dir)
@@ -33,9 +33,9 @@ func TestOrphans(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "gctrail-top-71-file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := newFake(t)
+	f := newReplayer(t)
 	f.dead = []int{71, 72, os.Getpid()}
-	New(f)
+	NewProcessFollower(f)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package etwsession
+package etw
 
 import (
 	"errors"
@@ -191,7 +191,7 @@ func (c *chain) tend(now, settled time.Time) error {
 	if c.limits == (Limits{}) {
 		return nil
 	}
-	emitted := settled.Add(-2 * Lag)
+	emitted := settled.Add(-2 * lag)
 	c.drop(now, emitted)
 	if now.Sub(c.looked) >= queryTime {
 		c.looked = now

@@ -1,4 +1,4 @@
-package etwsession
+package etw
 
 import (
 	"context"
@@ -62,7 +62,7 @@ func gcOnly() Provider { return Provider{GUID: clr.RuntimeGUID, Level: 4, Keywor
 // TestSequence compares all calls with PerfView's for /GCCollectOnly: a session with the
 // runtime's keyword GC at level Informational, and one with the kernel's processes.
 func TestSequence(t *testing.T) {
-	f := newFake()
+	f := newRecorder()
 	path := filepath.Join(t.TempDir(), "x.etl")
 	s, err := Start(f, &Options{Path: path, Providers: []Provider{gcOnly()}, PIDs: []int{4711, 4712}})
 	if err != nil {
@@ -94,7 +94,7 @@ func TestSequence(t *testing.T) {
 // TestSequenceStacks: with stacks, the kernel's session lists images too and has the same
 // buffers, as PerfView does for /GCCollectOnly with /GCTriggeredStacks.
 func TestSequenceStacks(t *testing.T) {
-	f := newFake()
+	f := newRecorder()
 	k, err := StartKernel(f, filepath.Join(t.TempDir(), "x.kernel.etl"), Limits{}, true)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestSequenceStacks(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
-	f := newFake()
+	f := newRecorder()
 	p := gcOnly()
 	p.Events, p.Stacks = []uint16{1, 2, 4}, true
 	q := gcOnly()
@@ -131,18 +131,18 @@ func TestFilters(t *testing.T) {
 		{Path: "x.etl", Providers: []Provider{{Events: make([]uint16, MaxEventIDs+1)}}},
 		{Path: strings.Repeat("x", maxName)},
 	} {
-		f := newFake()
+		f := newRecorder()
 		if _, err := Start(f, &o); err == nil || len(f.started) > 0 {
 			t.Errorf("%v, still running: %d", err, len(f.started))
 		}
 	}
 }
 
-// TestOrphans: sessions of gctrail processes that were killed are stopped, others are
+// TestOrphanSessions: sessions of gctrail processes that were killed are stopped, others are
 // not; one with the name of the new session is replaced.
-func TestOrphans(t *testing.T) {
+func TestOrphanSessions(t *testing.T) {
 	own := fmt.Sprintf("gctrail-%d", os.Getpid())
-	f := newFake()
+	f := newRecorder()
 	f.dead = []int{11, 12}
 	for _, name := range []string{"gctrail-11", "gctrail-12-kernel", "gctrail-13", "gctrail-x", "NT Kernel Logger", own} {
 		f.started[name] = newProperties(name, "", 1)
@@ -166,13 +166,13 @@ func TestOrphans(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, status := range []Status{StatusDenied, StatusNoResources} {
-		f := newFake()
+		f := newRecorder()
 		f.fail["StartTrace"] = status
 		if _, err := Start(f, &Options{Path: "x.etl"}); !errors.Is(err, status) {
 			t.Errorf("%v, want %v", err, status)
 		}
 	}
-	f := newFake()
+	f := newRecorder()
 	f.fail["Enable"] = StatusDenied
 	if _, err := Start(f, &Options{Path: "x.etl", Providers: []Provider{gcOnly()}}); !errors.Is(err, StatusDenied) || len(f.started) > 0 {
 		t.Errorf("%v, still running: %d", err, len(f.started))
@@ -187,20 +187,20 @@ func TestErrors(t *testing.T) {
 // detected, and the session is stopped.
 func TestNoFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFake()
+		f := newRecorder()
 		s, err := Start(f, &Options{Path: filepath.Join(t.TempDir(), "x.etl")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Follow(context.Background(), s); !errors.Is(err, ErrNoFile) || len(f.started) > 0 {
+		if _, err := FollowFiles(context.Background(), s); !errors.Is(err, ErrNoFile) || len(f.started) > 0 {
 			t.Errorf("%v, still running: %d", err, len(f.started))
 		}
 	})
 }
 
-// TestFollow reads a file that a session writes, until ctx is done, or somebody else
+// TestFollowFiles reads a file that a session writes, until ctx is done, or somebody else
 // has stopped the session.
-func TestFollow(t *testing.T) {
+func TestFollowFiles(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("killed %t", killed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestFollow(t *testing.T) {
 				}
 				data := file.Bytes()
 				const buffer = 0x1000
-				f := newFake()
+				f := newRecorder()
 				f.first = data[:buffer+100]
 				path := filepath.Join(t.TempDir(), "x.etl")
 				s, err := Start(f, &Options{Path: path})
@@ -222,7 +222,7 @@ func TestFollow(t *testing.T) {
 				}
 				ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 				defer stop()
-				follower, err := Follow(ctx, s)
+				follower, err := FollowFiles(ctx, s)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -259,7 +259,7 @@ func TestFollow(t *testing.T) {
 // different processors have events of the same time.
 func TestLagCoversFlushTimer(t *testing.T) {
 	const writing = 100 * time.Millisecond
-	if flush := flushSeconds * time.Second; Lag < flush+writing || idleTime < flush+writing {
-		t.Errorf("events are taken to be complete after %v, or %v of silence; buffers are written after up to %v", Lag, idleTime, flush)
+	if flush := flushSeconds * time.Second; lag < flush+writing || idleTime < flush+writing {
+		t.Errorf("events are taken to be complete after %v, or %v of silence; buffers are written after up to %v", lag, idleTime, flush)
 	}
 }

@@ -1,4 +1,4 @@
-package etwsession
+package etw
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func onDisk(t *testing.T, size int64) (dir string) {
 func on(t *testing.T, buffers [][]byte, files []int, room int64) *chain {
 	t.Helper()
 	dir := onDisk(t, 8<<20)
-	f := newFake()
+	f := newRecorder()
 	f.first = bytes.Join(buffers[:1+files[0]], nil)
 	s, err := Start(f, &Options{Path: filepath.Join(dir, "x.etl"), Limits: Limits{Time: 24 * time.Hour}})
 	if err != nil {

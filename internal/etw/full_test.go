@@ -1,4 +1,4 @@
-package etwsession
+package etw
 
 import (
 	"bytes"
@@ -19,27 +19,27 @@ import (
 // TestEnd: a session that can write no more ends, however Windows reports that, and so
 // does one that another tool has stopped. Other sessions continue until ctx is done.
 func TestEnd(t *testing.T) {
-	stopped := func(f *fake) { clear(f.started) }
-	nothing := func(*fake) {}
+	stopped := func(f *callRecorder) { clear(f.started) }
+	nothing := func(*callRecorder) {}
 	for name, c := range map[string]struct {
-		first func(*fake) // called at the first query
-		done  func(*fake) // called when ctx is done; nil if the session ends before
+		first func(*callRecorder) // called at the first query
+		done  func(*callRecorder) // called when ctx is done; nil if the session ends before
 		want  error
 	}{
-		"stopped on a full disk":     {first: func(f *fake) { f.free = 0; stopped(f) }, want: ErrDiskFull},
-		"buffers lost, full disk":    {first: func(f *fake) { f.free = 0; f.lost.Buffers = 1 }, want: ErrDiskFull},
-		"a query says so":            {first: func(f *fake) { f.fail["Query"] = StatusDiskFull }, want: ErrDiskFull},
+		"stopped on a full disk":     {first: func(f *callRecorder) { f.free = 0; stopped(f) }, want: ErrDiskFull},
+		"buffers lost, full disk":    {first: func(f *callRecorder) { f.free = 0; f.lost.Buffers = 1 }, want: ErrDiskFull},
+		"a query says so":            {first: func(f *callRecorder) { f.fail["Query"] = StatusDiskFull }, want: ErrDiskFull},
 		"stopped":                    {first: stopped, want: ErrStopped},
-		"stopped, room is unknown":   {first: func(f *fake) { f.free = -1; stopped(f) }, want: ErrStopped},
-		"buffers lost":               {first: func(f *fake) { f.lost.Buffers = 1 }, done: nothing},
-		"events lost on a full disk": {first: func(f *fake) { f.free = 0; f.lost.Events = 1 }, done: nothing},
-		"last buffers lost":          {first: nothing, done: func(f *fake) { f.free = 0; f.lost.Buffers = 1 }, want: ErrDiskFull},
-		"stopping says so":           {first: nothing, done: func(f *fake) { f.fail["Stop"] = StatusDiskFull }, want: ErrDiskFull},
+		"stopped, room is unknown":   {first: func(f *callRecorder) { f.free = -1; stopped(f) }, want: ErrStopped},
+		"buffers lost":               {first: func(f *callRecorder) { f.lost.Buffers = 1 }, done: nothing},
+		"events lost on a full disk": {first: func(f *callRecorder) { f.free = 0; f.lost.Events = 1 }, done: nothing},
+		"last buffers lost":          {first: nothing, done: func(f *callRecorder) { f.free = 0; f.lost.Buffers = 1 }, want: ErrDiskFull},
+		"stopping says so":           {first: nothing, done: func(f *callRecorder) { f.fail["Stop"] = StatusDiskFull }, want: ErrDiskFull},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				f := newFake()
+				f := newRecorder()
 				f.first = bytes.Join(buffersOf(t, realTraces[0]), nil)
 				s, err := Start(f, &Options{Path: filepath.Join(t.TempDir(), "x.etl")})
 				if err != nil {
@@ -57,7 +57,7 @@ func TestEnd(t *testing.T) {
 						stop()
 					}
 				}
-				follower, err := Follow(ctx, s)
+				follower, err := FollowFiles(ctx, s)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -88,7 +88,7 @@ func TestEnd(t *testing.T) {
 func TestOtherLoss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFake()
+		f := newRecorder()
 		f.first = bytes.Join(buffersOf(t, realTraces[0]), nil)
 		dir := t.TempDir()
 		s, err := Start(f, &Options{Path: filepath.Join(dir, "x.etl")})
@@ -114,7 +114,7 @@ func TestOtherLoss(t *testing.T) {
 				stop()
 			}
 		}
-		follower, err := Follow(ctx, s, k)
+		follower, err := FollowFiles(ctx, s, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestOtherLoss(t *testing.T) {
 // none of its files is left.
 func TestNoRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFake()
+		f := newRecorder()
 		dir := t.TempDir()
 		s, err := Start(f, &Options{Path: filepath.Join(dir, "x.etl")})
 		if err != nil {
@@ -146,7 +146,7 @@ func TestNoRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.free = 0
-		if _, err := Follow(context.Background(), k, s); !errors.Is(err, ErrDiskFull) || len(f.started) > 0 {
+		if _, err := FollowFiles(context.Background(), k, s); !errors.Is(err, ErrDiskFull) || len(f.started) > 0 {
 			t.Errorf("%v, still running: %d", err, len(f.started))
 		}
 		if left := filesIn(t, dir); len(left) > 0 {
@@ -181,7 +181,7 @@ func TestEarlier(t *testing.T) {
 			t.Fatalf("%q, %v", b, err)
 		}
 	}
-	f := newFake()
+	f := newRecorder()
 	f.first = bytes.Join(buffersOf(t, realTraces[0]), nil)
 	f.fail["StartTrace"] = StatusDiskFull
 	if _, err := Start(f, &Options{Path: path}); !errors.Is(err, StatusDiskFull) {
@@ -202,7 +202,7 @@ func TestEarlier(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	follower, err := Follow(ctx, s)
+	follower, err := FollowFiles(ctx, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestChainFull(t *testing.T) {
 	var said []string
 	r := turn(t, buffers, Limits{Time: 24 * time.Hour})
 	r.chain.say = func(text string) { said = append(said, text) }
-	f := r.chain.session.system.(*fake)
+	f := r.chain.session.system.(*callRecorder)
 	f.fail["Update"] = StatusDiskFull
 	random := rand.New(rand.NewPCG(1, 8))
 	for r.written < len(buffers) {
@@ -272,7 +272,7 @@ func TestChainHeld(t *testing.T) {
 	buffers := buffersOf(t, realTraces[1])
 	r := turn(t, buffers, Limits{Time: 24 * time.Hour})
 	r.chain.hold(r.now)
-	r.chain.session.system.(*fake).free = 0
+	r.chain.session.system.(*callRecorder).free = 0
 	random := rand.New(rand.NewPCG(1, 9))
 	for r.written < len(buffers) {
 		r.step(random, 2*time.Hour)

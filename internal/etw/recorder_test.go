@@ -1,4 +1,4 @@
-package etwsession
+package etw
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 )
 
-// A fake records calls, and writes a file only if a test has it write.
-type fake struct {
+// A callRecorder is a system that records calls, and writes a file only if a test has it write.
+type callRecorder struct {
 	calls   []string
 	started map[string]properties // sessions that run, by name
 	handles map[uint64]string     // names
@@ -24,15 +24,15 @@ type fake struct {
 	queried func()            // is called when a session is queried
 }
 
-func newFake() *fake {
-	return &fake{started: map[string]properties{}, handles: map[uint64]string{}, fail: map[string]error{}, free: 1 << 40}
+func newRecorder() *callRecorder {
+	return &callRecorder{started: map[string]properties{}, handles: map[uint64]string{}, fail: map[string]error{}, free: 1 << 40}
 }
 
-func (f *fake) record(format string, args ...any) {
+func (f *callRecorder) record(format string, args ...any) {
 	f.calls = append(f.calls, fmt.Sprintf(format, args...))
 }
 
-func (f *fake) StartTrace(session string, b []byte) (uint64, error) {
+func (f *callRecorder) StartTrace(session string, b []byte) (uint64, error) {
 	p := properties(b)
 	f.record("StartTrace %s buffer %d KB, %d to %d, mode %#x, flush %d s, clock %d, flags %#x, session flags %#x", p.sessionName(),
 		le.Uint32(p[offBufferKB:]), le.Uint32(p[offMinBuffers:]), le.Uint32(p[offMaxBuffers:]), le.Uint32(p[offMode:]),
@@ -63,7 +63,7 @@ func (p properties) fileName() string {
 	return string(utf16.Decode(units))
 }
 
-func (f *fake) Enable(handle uint64, e *Enabling) error {
+func (f *callRecorder) Enable(handle uint64, e *Enabling) error {
 	f.record("EnableTraceEx2 %#x provider %x code %d level %d any %#x all %#x timeout %d property %#x",
 		handle, e.Provider, e.Code, e.Level, e.Any, e.All, e.Timeout, e.Parameters.Property)
 	for _, filter := range e.Parameters.Filters {
@@ -72,7 +72,7 @@ func (f *fake) Enable(handle uint64, e *Enabling) error {
 	return f.fail["Enable"]
 }
 
-func (f *fake) Control(handle uint64, session string, b []byte, code uint32) error {
+func (f *callRecorder) Control(handle uint64, session string, b []byte, code uint32) error {
 	session = cmp.Or(session, f.handles[handle])
 	f.record("ControlTrace %#x %s code %d", handle, session, code)
 	if code == controlQuery && f.queried != nil {
@@ -100,12 +100,12 @@ func (f *fake) Control(handle uint64, session string, b []byte, code uint32) err
 	return nil
 }
 
-func (f *fake) SetInformation(handle uint64, class uint32, info []byte) error {
+func (f *callRecorder) SetInformation(handle uint64, class uint32, info []byte) error {
 	f.record("TraceSetInformation %#x class %d %x", handle, class, info)
 	return f.fail["SetInformation"]
 }
 
-func (f *fake) QueryAll(all [][]byte) (int, error) {
+func (f *callRecorder) QueryAll(all [][]byte) (int, error) {
 	n := 0
 	for name := range f.started {
 		putName(all[n][sessionNameOffset:], name)
@@ -114,6 +114,6 @@ func (f *fake) QueryAll(all [][]byte) (int, error) {
 	return n, nil
 }
 
-func (f *fake) Runs(pid int) bool { return !slices.Contains(f.dead, pid) }
+func (f *callRecorder) Runs(pid int) bool { return !slices.Contains(f.dead, pid) }
 
-func (f *fake) Free(string) (int64, bool) { return f.free, f.free >= 0 }
+func (f *callRecorder) Free(string) (int64, bool) { return f.free, f.free >= 0 }

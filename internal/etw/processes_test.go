@@ -1,4 +1,4 @@
-package etwlive
+package etw
 
 import (
 	"context"
@@ -10,16 +10,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"unicode/utf16"
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/etltest"
-	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/live"
 )
 
-// A fake is a system whose sessions write an existing trace.
-type fake struct {
+// A traceReplayer is a system whose sessions write an existing trace.
+type traceReplayer struct {
 	data []byte
 
 	mu      sync.Mutex
@@ -35,37 +33,28 @@ type fake struct {
 // pid is that of the process in the trace.
 const pid = 179596
 
-func newFake(t *testing.T) *fake {
+func newReplayer(t *testing.T) *traceReplayer {
 	t.Helper()
 	data := etltest.Unzipped(t, "../../testdata/net8-win-x64-gcevents.etl.zip")
-	return &fake{data: data, running: map[uint64]bool{}}
+	return &traceReplayer{data: data, running: map[uint64]bool{}}
 }
 
-func (f *fake) StartTrace(_ string, properties []byte) (uint64, error) {
+func (f *traceReplayer) StartTrace(_ string, b []byte) (uint64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.denied {
-		return 0, etwsession.StatusDenied
+		return 0, StatusDenied
 	}
 	if len(f.running) > 0 {
-		return 0, etwsession.StatusExists
+		return 0, StatusExists
 	}
 	f.started++
 	handle := uint64(f.started)
 	f.running[handle] = true
-	return handle, os.WriteFile(fileName(properties), f.data, 0o600)
+	return handle, os.WriteFile(properties(b).fileName(), f.data, 0o600)
 }
 
-func fileName(properties []byte) string {
-	const at = 120 + 2*1024
-	var units []uint16
-	for b := properties[at:]; b[0]|b[1] != 0; b = b[2:] {
-		units = append(units, uint16(b[0])|uint16(b[1])<<8)
-	}
-	return string(utf16.Decode(units))
-}
-
-func (f *fake) Enable(_ uint64, e *etwsession.Enabling) error {
+func (f *traceReplayer) Enable(_ uint64, e *Enabling) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var ids []byte
@@ -76,32 +65,31 @@ func (f *fake) Enable(_ uint64, e *etwsession.Enabling) error {
 	return nil
 }
 
-func (f *fake) Control(handle uint64, _ string, properties []byte, code uint32) error {
+func (f *traceReplayer) Control(handle uint64, _ string, b []byte, code uint32) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	const stop, update = 1, 2
 	switch {
 	case !f.running[handle]:
-		return etwsession.StatusNoSession
-	case code == stop:
+		return StatusNoSession
+	case code == controlStop:
 		delete(f.running, handle)
-	case code == update:
-		return os.WriteFile(fileName(properties), f.data[:64<<10], 0o600)
+	case code == controlUpdate:
+		return os.WriteFile(properties(b).fileName(), f.data[:64<<10], 0o600)
 	}
 	return nil
 }
 
-func (f *fake) SetInformation(uint64, uint32, []byte) error { return nil }
+func (f *traceReplayer) SetInformation(uint64, uint32, []byte) error { return nil }
 
-func (f *fake) QueryAll([][]byte) (int, error) { return 0, nil }
+func (f *traceReplayer) QueryAll([][]byte) (int, error) { return 0, nil }
 
-func (f *fake) Runs(pid int) bool {
+func (f *traceReplayer) Runs(pid int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return !f.exited && !slices.Contains(f.dead, pid)
 }
 
-func (f *fake) Free(string) (int64, bool) {
+func (f *traceReplayer) Free(string) (int64, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.full {
@@ -111,7 +99,7 @@ func (f *fake) Free(string) (int64, bool) {
 }
 
 // fill has the sessions end because the disk is full.
-func (f *fake) fill() {
+func (f *traceReplayer) fill() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.running)
@@ -119,13 +107,13 @@ func (f *fake) fill() {
 }
 
 // kill stops all sessions, as somebody else may.
-func (f *fake) kill() {
+func (f *traceReplayer) kill() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.running)
 }
 
-func (f *fake) exit() {
+func (f *traceReplayer) exit() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.exited = true
@@ -144,22 +132,22 @@ func temporary(t *testing.T) {
 	})
 }
 
-// TestFollow checks that the collections of the process come while the session runs,
+// TestFollowProcess checks that the collections of the process come while the session runs,
 // followed by the exit of the process, or the reason why the session has ended.
-func TestFollow(t *testing.T) {
+func TestFollowProcess(t *testing.T) {
 	for name, c := range map[string]struct {
-		end func(*fake)
+		end func(*traceReplayer)
 		why error
 	}{
-		"exited":    {(*fake).exit, nil},
-		"stopped":   {(*fake).kill, etwsession.ErrStopped},
-		"disk full": {(*fake).fill, etwsession.ErrDiskFull},
+		"exited":    {(*traceReplayer).exit, nil},
+		"stopped":   {(*traceReplayer).kill, ErrStopped},
+		"disk full": {(*traceReplayer).fill, ErrDiskFull},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				temporary(t)
-				f := newFake(t)
-				follower := New(f)
+				f := newReplayer(t)
+				follower := NewProcessFollower(f)
 				p := &diag.Process{PID: pid, Name: "web"}
 				ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
 				defer stop()
@@ -191,12 +179,12 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestSeveral: one session serves all processes, selects them, and ends with the last.
+// TestSeveralProcesses: one session serves all processes, selects them, and ends with the last.
 // Another one can follow.
-func TestSeveral(t *testing.T) {
+func TestSeveralProcesses(t *testing.T) {
 	temporary(t)
-	f := newFake(t)
-	follower := New(f)
+	f := newReplayer(t)
+	follower := NewProcessFollower(f)
 	for round := range 2 {
 		ctx, stop := context.WithCancel(context.Background())
 		var attached, running sync.WaitGroup
@@ -233,11 +221,11 @@ func TestSeveral(t *testing.T) {
 // TestDenied: if the session cannot start, each process gets the error.
 func TestDenied(t *testing.T) {
 	temporary(t)
-	f := newFake(t)
+	f := newReplayer(t)
 	f.denied = true
 	n := 0
-	for _, err := range New(f).Follow(context.Background(), &diag.Process{PID: 1}) {
-		if n++; !errors.Is(err, etwsession.StatusDenied) {
+	for _, err := range NewProcessFollower(f).Follow(context.Background(), &diag.Process{PID: 1}) {
+		if n++; !errors.Is(err, StatusDenied) {
 			t.Error(err)
 		}
 	}
@@ -246,13 +234,13 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
+func TestFollowable(t *testing.T) {
 	all := []*diag.Process{{PID: 1, Err: diag.ErrStopped}, {PID: 2, Err: diag.ErrFramework}, {PID: 3, Address: "x"}}
-	list := List(all)
+	list := Followable(all)
 	if list[0] != all[0] || list[2] != all[2] || list[1].Err != nil || all[1].Err == nil || list[1].PID != 2 {
 		t.Errorf("%+v", list)
 	}
-	if !Of(list[1]) || Of(list[2]) {
+	if !Needed(list[1]) || Needed(list[2]) {
 		t.Error("which process only ETW sees is not known")
 	}
 }
