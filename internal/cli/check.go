@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/internal/budget"
+	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -28,12 +28,12 @@ type checkFlags struct {
 }
 
 func newCheckFlags() checkFlags {
-	return checkFlags{format: choice{"text", budget.Formats()}}
+	return checkFlags{format: choice{"text", comparison.CheckFormats()}}
 }
 
 func (c *checkFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&c.baseline, "baseline", nil, "compare with this `trace`, or with all traces of a folder; repeat for more")
-	flags.Var(&c.format, "format", strings.Join(budget.Formats(), ", ")+", on standard output")
+	flags.Var(&c.format, "format", strings.Join(comparison.CheckFormats(), ", ")+", on standard output")
 	flags.Var(&c.outs, "out", "also write the results to a file, in this format; repeat for more")
 }
 
@@ -125,7 +125,7 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 		}
 		return r.Incomplete()
 	})
-	b := budget.FromRuns(runs)
+	b := comparison.BudgetFromRuns(runs)
 	if len(b.Limits) == 0 {
 		return &usageError{fmt.Errorf("%s: not written: the traces show nothing to limit", o.init), "gctrail check"}
 	}
@@ -146,7 +146,7 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 }
 
 // check compares runs with the budget and writes the result.
-func (c *checkFlags) check(std *stdio, b *budget.Budget, runs, baseline []*compare.Run, inputs []string) error {
+func (c *checkFlags) check(std *stdio, b *comparison.Budget, runs, baseline []*compare.Run, inputs []string) error {
 	for _, run := range slices.Concat(runs, baseline) {
 		if run.Work == 0 {
 			run.Work = b.Work.Amount
@@ -161,7 +161,7 @@ func (c *checkFlags) check(std *stdio, b *budget.Budget, runs, baseline []*compa
 		if err != nil {
 			return err
 		}
-		if err := out.end(budget.Write(out, to.format, result)); err != nil {
+		if err := out.end(comparison.WriteCheck(out, to.format, result)); err != nil {
 			return err
 		}
 	}
@@ -176,17 +176,17 @@ var errOverBudget = errors.New("over the budget")
 
 // readBudget reads the budget, and returns an error unless it fits the baseline, or its
 // absence.
-func (c *checkFlags) readBudget(command string) (*budget.Budget, error) {
+func (c *checkFlags) readBudget(command string) (*comparison.Budget, error) {
 	f, err := os.Open(c.budget)
 	if err != nil {
 		return nil, &budgetError{c.budget, err}
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, budget.MaxSize+1))
+	data, err := io.ReadAll(io.LimitReader(f, comparison.MaxBudgetSize+1))
 	if err != nil {
 		return nil, &budgetError{c.budget, err}
 	}
-	b, err := budget.Parse(data)
+	b, err := comparison.ParseBudget(data)
 	if err != nil {
 		return nil, &budgetError{c.budget, err}
 	}
@@ -220,8 +220,8 @@ func (r *reports) Set(s string) error {
 	if !ok || path == "" {
 		return errors.New("use FORMAT=FILE, as in junit=gc.xml")
 	}
-	if !slices.Contains(budget.Formats(), format) {
-		return fmt.Errorf("%q is not one of %s", format, strings.Join(budget.Formats(), ", "))
+	if !slices.Contains(comparison.CheckFormats(), format) {
+		return fmt.Errorf("%q is not one of %s", format, strings.Join(comparison.CheckFormats(), ", "))
 	}
 	*r = append(*r, struct{ format, path string }{format, path})
 	return nil

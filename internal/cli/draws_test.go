@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/internal/budget"
+	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -110,7 +110,7 @@ func drawEqual(t *testing.T, equal *pool) {
 }
 
 // allows3 allows 3 % more than a baseline.
-var allows3 = &budget.Budget{Version: budget.Version, Baseline: map[string]float64{"allocated_bytes": 3}}
+var allows3 = &comparison.Budget{Version: comparison.BudgetVersion, Baseline: map[string]float64{"allocated_bytes": 3}}
 
 func drawMore(t *testing.T, equal, more *pool, percent string) {
 	const draws, side = 60, 5
@@ -126,7 +126,7 @@ func drawMore(t *testing.T, equal, more *pool, percent string) {
 			case compare.Same:
 				same++
 			}
-			if allows3.Check(after, before).Status == budget.Over {
+			if allows3.Check(after, before).Status == comparison.Over {
 				over++
 			}
 		}
@@ -145,7 +145,7 @@ func drawInit(t *testing.T, equal *pool) {
 		failed, all, names := 0, 0, map[string]int{}
 		for range 200 {
 			drawn := basis.of(equal.draw(len(equal.runs)))
-			b := budget.FromRuns(drawn[:compare.MinRuns])
+			b := comparison.BudgetFromRuns(drawn[:compare.MinRuns])
 			for _, run := range drawn[compare.MinRuns:] {
 				result := b.Check([]*compare.Run{run}, nil)
 				if all++; result.Failed() {

@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	"github.com/gctrail/gctrail/internal/budget"
+	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/nettracetest"
@@ -80,7 +80,7 @@ func writers() []string {
 	for _, name := range convert.Names() {
 		lines = append(lines, "convert --to "+name+" -o OUT IN", "convert --to "+name+" -o OUT/ IN")
 	}
-	for _, format := range budget.Formats() {
+	for _, format := range comparison.CheckFormats() {
 		lines = append(lines, "check --budget BUDGET --out "+format+"=OUT IN")
 	}
 	return lines

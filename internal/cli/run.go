@@ -15,8 +15,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/internal/budget"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
@@ -94,14 +94,14 @@ func (o *runOptions) wrong(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	var err error
-	if o.pattern, err = budget.WorkPattern(o.work); err != nil {
+	if o.pattern, err = comparison.WorkPattern(o.work); err != nil {
 		return usagef(cmd, "--%v", err)
 	}
 	return nil
 }
 
 func (o *runOptions) run(cmd *cobra.Command, std *stdio, command []string) error {
-	var b *budget.Budget
+	var b *comparison.Budget
 	var baseline []*compare.Run
 	if o.budget != "" {
 		var err error
@@ -113,7 +113,7 @@ func (o *runOptions) run(cmd *cobra.Command, std *stdio, command []string) error
 			return err
 		}
 		if o.pattern == nil && b.Work.Pattern != "" {
-			if o.pattern, err = budget.WorkPattern(b.Work.Pattern); err != nil {
+			if o.pattern, err = comparison.WorkPattern(b.Work.Pattern); err != nil {
 				return err
 			}
 		}

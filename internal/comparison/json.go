@@ -2,7 +2,6 @@ package comparison
 
 import (
 	"io"
-	"math"
 
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/jsontext"
@@ -73,7 +72,7 @@ func WriteJSON(w io.Writer, c *compare.Comparison) error {
 
 // number returns null for numbers that JSON lacks.
 func number(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !finite(v) {
 		return nil
 	}
 	return &v

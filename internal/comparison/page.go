@@ -46,9 +46,9 @@ func PageJSON(c *compare.Comparison) (json.RawMessage, error) {
 	for i := range c.Changes {
 		ch := &c.Changes[i]
 		p.Metrics = append(p.Metrics, pageMetric{
-			Verdict: ch.Verdict, Word: verdicts[ch.Verdict], Name: Name(ch.Metric, c.Basis), Explains: ch.Explains != "",
-			Before: Bounded(ch.Before, ch.Unit), After: Bounded(ch.After, ch.Unit), Change: signed(ch.Percent),
-			Interval: interval(ch), Note: Why(ch),
+			Verdict: ch.Verdict, Word: verdicts[ch.Verdict], Name: metricName(ch.Metric, c.Basis), Explains: ch.Explains != "",
+			Before: bounded(ch.Before, ch.Unit), After: bounded(ch.After, ch.Unit), Change: signed(ch.Percent),
+			Interval: interval(ch), Note: why(ch),
 		})
 	}
 	p.Causes = append(p.Causes, causeRows(c)...)

@@ -50,8 +50,8 @@ func table(c *compare.Comparison) [][]string {
 		ch := &c.Changes[i]
 		rows = append(rows, []string{
 			verdicts[ch.Verdict], indented(ch, c.Basis),
-			Bounded(ch.Before, ch.Unit), Bounded(ch.After, ch.Unit), signed(ch.Percent),
-			interval(ch), Why(ch),
+			bounded(ch.Before, ch.Unit), bounded(ch.After, ch.Unit), signed(ch.Percent),
+			interval(ch), why(ch),
 		})
 	}
 	return rows
@@ -70,9 +70,9 @@ func Headings() []string {
 
 func indented(ch *compare.Change, basis compare.Basis) string {
 	if ch.Explains != "" {
-		return "  " + Name(ch.Metric, basis)
+		return "  " + metricName(ch.Metric, basis)
 	}
-	return Name(ch.Metric, basis)
+	return metricName(ch.Metric, basis)
 }
 
 func causeRows(c *compare.Comparison) [][]string {
@@ -144,7 +144,7 @@ func WriteTrends(p *text.Page, labels []string, trends []compare.Trend) {
 	var rows [][]string
 	for i := range trends {
 		t := &trends[i]
-		row := []string{Name(t.Metric, t.Basis), "-", "-", sparkline(t.Values, p.Unicode), steps(t, labels)}
+		row := []string{metricName(t.Metric, t.Basis), "-", "-", sparkline(t.Values, p.Unicode), steps(t, labels)}
 		if len(t.Values) > 0 {
 			row[1], row[2] = valueAt(t, 0), valueAt(t, len(t.Values)-1)
 		}
@@ -154,7 +154,7 @@ func WriteTrends(p *text.Page, labels []string, trends []compare.Trend) {
 }
 
 func valueAt(t *compare.Trend, run int) string {
-	return Bounded(compare.Bounds{Low: t.Values[run], High: t.Most[run]}, t.Unit)
+	return bounded(compare.Bounds{Low: t.Values[run], High: t.Most[run]}, t.Unit)
 }
 
 func trendSummary(labels []string, trends []compare.Trend) string {
@@ -162,7 +162,7 @@ func trendSummary(labels []string, trends []compare.Trend) string {
 	for i := range trends {
 		for _, s := range trends[i].Steps {
 			if trends[i].Explains == "" {
-				changed = append(changed, fmt.Sprintf("%s %s from %s on", Name(trends[i].Metric, trends[i].Basis), signed(s.Percent), labels[s.Run]))
+				changed = append(changed, fmt.Sprintf("%s %s from %s on", metricName(trends[i].Metric, trends[i].Basis), signed(s.Percent), labels[s.Run]))
 			}
 		}
 	}
@@ -177,8 +177,7 @@ func trendSummary(labels []string, trends []compare.Trend) string {
 	if all := undecidedTrends(trends); !few && len(all) > 0 {
 		parts = append(parts, "cannot tell: "+strings.Join(all, ", "))
 	}
-	s := strings.Join(parts, "; ")
-	return strings.ToUpper(s[:1]) + s[1:] + "."
+	return text.Sentence(strings.Join(parts, "; ")) + "."
 }
 
 // undecidedTrends returns the undecided primary metrics: too few runs have them, or the ends of runs
@@ -198,7 +197,7 @@ func recordedIn(t *compare.Trend) string {
 	case t.Known() == 0:
 		return "not recorded"
 	case t.Known() >= compare.MinTrend && t.EndUnknown():
-		return EndUnknown
+		return endUnknown
 	}
 	return fmt.Sprintf("recorded in %s, %d needed", text.Counted(t.Known(), "run"), compare.MinTrend)
 }

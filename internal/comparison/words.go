@@ -1,4 +1,6 @@
-// Package comparison shows the changes between runs: as text, JSON and Markdown.
+// Package comparison shows the changes between runs as text, JSON and Markdown, and checks
+// runs with a budget for their garbage collection: absolute limits, and changes from a
+// baseline.
 package comparison
 
 import (
@@ -8,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -22,11 +25,11 @@ func Summary(c *compare.Comparison) string {
 		}
 		switch ch.Verdict {
 		case compare.Changed:
-			changed = append(changed, Name(ch.Metric, c.Basis)+" "+magnitude(ch))
+			changed = append(changed, metricName(ch.Metric, c.Basis)+" "+magnitude(ch))
 		case compare.Same:
-			same = append(same, Name(ch.Metric, c.Basis))
+			same = append(same, metricName(ch.Metric, c.Basis))
 		default:
-			unknown = append(unknown, Name(ch.Metric, c.Basis)+undecided(ch))
+			unknown = append(unknown, metricName(ch.Metric, c.Basis)+undecided(ch))
 		}
 	}
 	var parts []string
@@ -39,8 +42,7 @@ func Summary(c *compare.Comparison) string {
 	if len(unknown) > 0 {
 		parts = append(parts, "cannot tell: "+strings.Join(unknown, ", "))
 	}
-	s := strings.Join(parts, "; ")
-	return strings.ToUpper(s[:1]) + s[1:] + "."
+	return text.Sentence(strings.Join(parts, "; ")) + "."
 }
 
 // magnitude returns a change in words: "12 % more", "3.1 times as much".
@@ -51,7 +53,7 @@ func magnitude(ch *compare.Change) string {
 	case math.IsNaN(p):
 		return "at least " + signed(ch.High)[1:] + " less"
 	case math.IsInf(p, 0):
-		return "from " + Bounded(ch.Before, ch.Unit) + " to " + Bounded(ch.After, ch.Unit)
+		return "from " + bounded(ch.Before, ch.Unit) + " to " + bounded(ch.After, ch.Unit)
 	case p > 200:
 		return fmt.Sprintf("%.3g times as much", 1+p/100)
 	case p > 0:
@@ -63,16 +65,16 @@ func magnitude(ch *compare.Change) string {
 
 // undecided returns the reason why a metric is undecided, in brackets.
 func undecided(ch *compare.Change) string {
-	if why := Why(ch); why != "" {
+	if why := why(ch); why != "" {
 		return " (" + why + ")"
 	}
 	return ""
 }
 
-// Why returns the reason that a metric has no result; empty if it has one.
-func Why(ch *compare.Change) string {
+// why returns the reason that a metric has no result; empty if it has one.
+func why(ch *compare.Change) string {
 	why := map[compare.Reason]string{
-		compare.EndUnknown:    EndUnknown,
+		compare.EndUnknown:    endUnknown,
 		compare.NotRecorded:   "not recorded in every run",
 		compare.TooFewPauses:  "too few pauses",
 		compare.TooFewRuns:    "too few runs",
@@ -85,8 +87,8 @@ func Why(ch *compare.Change) string {
 	return why
 }
 
-// EndUnknown explains compare.EndUnknown, and names the recordings that avoid it.
-const EndUnknown = "the end of the runs hides it; gctrail run records it"
+// endUnknown explains compare.EndUnknown, and names the recordings that avoid it.
+const endUnknown = "the end of the runs hides it; gctrail run records it"
 
 // textOf returns a metric in words.
 func textOf(name string) string {
@@ -130,7 +132,7 @@ func signed(p float64) string {
 
 // interval returns the 95 % interval of a change; empty if it is not bounded.
 func interval(ch *compare.Change) string {
-	if math.IsInf(ch.Low, 0) || math.IsInf(ch.High, 0) || math.IsNaN(ch.Low) || math.IsNaN(ch.High) {
+	if !finite(ch.Low) || !finite(ch.High) {
 		return ""
 	}
 	if ch.High >= 1000 {
@@ -142,17 +144,19 @@ func interval(ch *compare.Change) string {
 // nearlyExact is the largest relative difference of bounds that are shown as one figure.
 const nearlyExact = 0.005
 
-// Bounded returns a value that may be a lower bound, which is marked.
-func Bounded(b compare.Bounds, unit compare.Unit) string {
+// bounded returns a value that may be a lower bound, which is marked.
+func bounded(b compare.Bounds, unit compare.Unit) string {
 	if b.High > b.Low+nearlyExact*math.Abs(b.Low) {
-		return ">" + Figure(b.Low, unit)
+		return ">" + figure(b.Low, unit)
 	}
-	return Figure(b.Low, unit)
+	return figure(b.Low, unit)
 }
 
-// Figure returns a value in its unit; - if unknown.
-func Figure(v float64, unit compare.Unit) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// figure returns a value in its unit; - if unknown.
+func figure(v float64, unit compare.Unit) string {
+	if !finite(v) {
 		return "-"
 	}
 	switch unit {
@@ -169,8 +173,8 @@ func Figure(v float64, unit compare.Unit) string {
 	return units.Count(int64(math.Round(min(v, 1e15))))
 }
 
-// Name returns a metric in words, with the basis that it is compared on.
-func Name(m *compare.Metric, basis compare.Basis) string {
+// metricName returns a metric in words, with the basis that it is compared on.
+func metricName(m *compare.Metric, basis compare.Basis) string {
 	switch {
 	case !m.Total:
 		return m.Text

@@ -52,8 +52,8 @@ func TestFigures(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for got, want := range map[string]string{
 		signed(nan): "-", signed(inf): "+∞", signed(-inf): "-∞", signed(3): "+3.0 %", signed(-30): "-30 %", signed(1900): "20 times",
-		Figure(nan, compare.Bytes): "-", Figure(1e300, compare.Count): "1,000,000,000,000,000", Figure(0.25, compare.Count): "0.25",
-		Figure(12, compare.Count): "12", Figure(1.5, compare.Percent): "1.5 %",
+		figure(nan, compare.Bytes): "-", figure(1e300, compare.Count): "1,000,000,000,000,000", figure(0.25, compare.Count): "0.25",
+		figure(12, compare.Count): "12", figure(1.5, compare.Percent): "1.5 %",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -87,7 +87,7 @@ func TestSparkline(t *testing.T) {
 // A metric that cannot be judged says why, whatever the reason.
 func TestUndecided(t *testing.T) {
 	for reason, want := range map[compare.Reason]string{
-		compare.Decided: "", compare.EndUnknown: EndUnknown, compare.NotRecorded: "not recorded in every run", compare.TooFewPauses: "too few pauses",
+		compare.Decided: "", compare.EndUnknown: endUnknown, compare.NotRecorded: "not recorded in every run", compare.TooFewPauses: "too few pauses",
 		compare.TooFewRuns: "too few runs", compare.TooNoisy: "the runs vary too much", compare.ParentDecides: "no clear change of GC pause time",
 	} {
 		ch := compare.Change{Metric: metric("pause_mean_ms"), Verdict: compare.CannotTell, Reason: reason, Percent: 198, Low: 100, High: 286}

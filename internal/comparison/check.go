@@ -1,4 +1,4 @@
-package budget
+package comparison
 
 import (
 	"cmp"
@@ -7,17 +7,16 @@ import (
 	"slices"
 
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/internal/comparison"
 )
 
-// A Status is the outcome of a check.
-type Status string
+// A CheckStatus is the outcome of a check.
+type CheckStatus string
 
 // The statuses.
 const (
-	Within     Status = "within"
-	Over       Status = "over"
-	CannotTell Status = "cannot_tell"
+	Within     CheckStatus = "within"
+	Over       CheckStatus = "over"
+	CannotTell CheckStatus = "cannot_tell"
 )
 
 // A Check is one line of a budget, compared with the runs.
@@ -25,7 +24,7 @@ type Check struct {
 	Name   string       // as the budget has it
 	Text   string       // in words
 	Unit   compare.Unit // of Value and Limit
-	Status Status
+	Status CheckStatus
 	Run    string  // whose Value it is; empty for changes from a baseline
 	Value  float64 // NaN if unknown
 	Most   float64 // the upper bound of Value, equal to it where it is exact
@@ -37,31 +36,31 @@ type Check struct {
 	Reason     string // why there is no answer, in words; empty if nothing is known to help
 }
 
-// A Result is a budget compared with runs.
-type Result struct {
-	Status Status // Over if one check is; CannotTell if none is and one is undecided
+// A CheckResult is a budget compared with runs.
+type CheckResult struct {
+	Status CheckStatus // Over if one check is; CannotTell if none is and one is undecided
 	Checks []Check
 	// Strict reports whether CannotTell is a failure.
 	Strict bool
 }
 
 // Failed reports whether the runs exceed the budget.
-func (r *Result) Failed() bool {
+func (r *CheckResult) Failed() bool {
 	return r.Status == Over || r.Strict && r.Status == CannotTell
 }
 
 // fails reports whether a check makes the result fail.
-func (r *Result) fails(c *Check) bool {
+func (r *CheckResult) fails(c *Check) bool {
 	return c.Status == Over || r.Strict && c.Status == CannotTell
 }
 
 // Check compares each run with the limits of the budget, and all runs together with the
 // baseline, which may be empty. Checks that are over come first.
-func (b *Budget) Check(runs, baseline []*compare.Run) *Result {
-	result := &Result{Status: Within, Strict: b.CannotTell == "fail"}
+func (b *Budget) Check(runs, baseline []*compare.Run) *CheckResult {
+	result := &CheckResult{Status: Within, Strict: b.CannotTell == "fail"}
 	for _, run := range runs {
 		for _, name := range slices.Sorted(maps.Keys(b.Limits)) {
-			result.add(limit(run, name, b.Limits[name]))
+			result.add(limitRun(run, name, b.Limits[name]))
 		}
 		for _, rule := range b.Findings {
 			result.add(forbid(run, rule))
@@ -75,14 +74,14 @@ func (b *Budget) Check(runs, baseline []*compare.Run) *Result {
 			}
 		}
 	}
-	slices.SortStableFunc(result.Checks, func(a, b Check) int { return cmp.Compare(rank[a.Status], rank[b.Status]) })
+	slices.SortStableFunc(result.Checks, func(a, b Check) int { return cmp.Compare(statusRank[a.Status], statusRank[b.Status]) })
 	return result
 }
 
-// rank orders checks: the ones over their limit first.
-var rank = map[Status]int{Over: 0, CannotTell: 1, Within: 2}
+// statusRank orders checks: the ones over their limit first.
+var statusRank = map[CheckStatus]int{Over: 0, CannotTell: 1, Within: 2}
 
-func (r *Result) add(c Check) {
+func (r *CheckResult) add(c Check) {
 	r.Checks = append(r.Checks, c)
 	if c.Status == Over || c.Status == CannotTell && r.Status == Within {
 		r.Status = c.Status
@@ -92,14 +91,14 @@ func (r *Result) add(c Check) {
 // eventsMissing explains why a figure below its limit is not within the budget.
 const eventsMissing = "events are missing, so it may be more"
 
-func limit(run *compare.Run, name string, most float64) Check {
+func limitRun(run *compare.Run, name string, most float64) Check {
 	m, basis, err := lookUp(name)
 	if err != nil {
 		return Check{Name: name, Status: CannotTell, Run: run.Name, Value: math.NaN(), Limit: most}
 	}
 	value := m.Bounds(run, basis)
 	c := Check{Name: name, Text: m.Text, Unit: m.UnitOn(basis), Status: Within, Run: run.Name, Value: value.Low, Most: value.High, Limit: most}
-	for _, s := range suffixes {
+	for _, s := range limitSuffixes {
 		if basis == s.basis {
 			c.Text += s.words
 		}
@@ -110,7 +109,7 @@ func limit(run *compare.Run, name string, most float64) Check {
 	case c.Value > most:
 		c.Status = Over
 	case c.Most > most:
-		c.Status, c.Reason = CannotTell, comparison.EndUnknown
+		c.Status, c.Reason = CannotTell, endUnknown
 	case run.Incomplete():
 		c.Status, c.Reason = CannotTell, eventsMissing
 	}
@@ -134,7 +133,7 @@ func forbid(run *compare.Run, rule string) Check {
 // most as large with a confidence of 95 %, or does not matter, unless runs have holes.
 func allowance(change *compare.Change, basis compare.Basis, allowed float64, holes bool) Check {
 	c := Check{
-		Name: change.Name, Text: comparison.Name(change.Metric, basis) + " against the baseline", Unit: compare.Percent, Status: CannotTell,
+		Name: change.Name, Text: metricName(change.Metric, basis) + " against the baseline", Unit: compare.Percent, Status: CannotTell,
 		Value: change.Percent, Most: change.Percent, Limit: allowed, Low: change.Low, High: change.High,
 	}
 	switch {
@@ -148,7 +147,7 @@ func allowance(change *compare.Change, basis compare.Basis, allowed float64, hol
 		c.Status = Within
 	}
 	if c.Status == CannotTell {
-		c.RunsNeeded, c.Reason = change.RunsNeeded, comparison.Why(change)
+		c.RunsNeeded, c.Reason = change.RunsNeeded, why(change)
 	}
 	return c
 }

@@ -1,6 +1,4 @@
-// Package budget compares runs of a program with a budget for their garbage
-// collection: absolute limits, and changes from a baseline.
-package budget
+package comparison
 
 import (
 	"bytes"
@@ -19,11 +17,11 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 )
 
-// Version is the version of the budget files that Parse reads.
-const Version = 1
+// BudgetVersion is the version of the budget files that ParseBudget reads.
+const BudgetVersion = 1
 
-// MaxSize bounds a budget file.
-const MaxSize = 1 << 20
+// MaxBudgetSize bounds a budget file.
+const MaxBudgetSize = 1 << 20
 
 // A Budget limits the cost of a run. The zero Budget allows everything.
 type Budget struct {
@@ -44,8 +42,8 @@ type Budget struct {
 	comment string // of Limits, as YAML writes it
 }
 
-// The suffixes of limits of totals that are divided by a run's length or work.
-var suffixes = [...]struct {
+// limitSuffixes are the suffixes of limits of totals that are divided by a run's length or work.
+var limitSuffixes = [...]struct {
 	text  string
 	basis compare.Basis
 	words string
@@ -54,10 +52,10 @@ var suffixes = [...]struct {
 	{"_per_work", compare.PerWork, " per unit of work"},
 }
 
-// Parse reads a budget file. Its errors name the line or the key.
-func Parse(data []byte) (*Budget, error) {
-	if len(data) > MaxSize {
-		return nil, fmt.Errorf("a budget has at most %d bytes, this has %d", MaxSize, len(data))
+// ParseBudget reads a budget file. Its errors name the line or the key.
+func ParseBudget(data []byte) (*Budget, error) {
+	if len(data) > MaxBudgetSize {
+		return nil, fmt.Errorf("a budget has at most %d bytes, this has %d", MaxBudgetSize, len(data))
 	}
 	b := new(Budget)
 	d := yaml.NewDecoder(bytes.NewReader(data))
@@ -65,8 +63,8 @@ func Parse(data []byte) (*Budget, error) {
 	if err := d.Decode(b); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("not a budget: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
-	if b.Version != Version {
-		return nil, fmt.Errorf("version is %d, want %d", b.Version, Version)
+	if b.Version != BudgetVersion {
+		return nil, fmt.Errorf("version is %d, want %d", b.Version, BudgetVersion)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Limits)) {
 		if _, _, err := lookUp(name); err != nil {
@@ -103,7 +101,7 @@ var ruleID = regexp.MustCompile(`^R[0-9]{2}$`)
 // lookUp finds the metric that a key of a budget names.
 func lookUp(name string) (*compare.Metric, compare.Basis, error) {
 	base, basis := name, compare.PerRun
-	for _, s := range suffixes {
+	for _, s := range limitSuffixes {
 		if cut, found := strings.CutSuffix(name, s.text); found {
 			base, basis = cut, s.basis
 		}
@@ -115,7 +113,7 @@ func lookUp(name string) (*compare.Metric, compare.Basis, error) {
 		}
 		names = append(names, m.Name)
 		if m.Total {
-			for _, s := range suffixes {
+			for _, s := range limitSuffixes {
 				names = append(names, m.Name+s.text)
 			}
 		}

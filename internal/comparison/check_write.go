@@ -1,4 +1,4 @@
-package budget
+package comparison
 
 import (
 	"cmp"
@@ -10,50 +10,49 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// Formats returns the names of the formats that Write writes.
-func Formats() []string {
-	names := make([]string, len(formats))
-	for i, f := range formats {
+// CheckFormats returns the names of the formats that WriteCheck writes.
+func CheckFormats() []string {
+	names := make([]string, len(checkWriters))
+	for i, f := range checkWriters {
 		names[i] = f.name
 	}
 	return names
 }
 
-var formats = [...]struct {
+var checkWriters = [...]struct {
 	name  string
-	write func(io.Writer, *Result) error
+	write func(io.Writer, *CheckResult) error
 }{
-	{"text", writeText},
-	{"json", writeJSON},
-	{"junit", writeJUnit},
-	{"github", writeGitHub},
-	{"markdown", writeMarkdown},
+	{"text", writeCheckText},
+	{"json", writeCheckJSON},
+	{"junit", writeCheckJUnit},
+	{"github", writeCheckGitHub},
+	{"markdown", writeCheckMarkdown},
 }
 
-// Write writes the result in one of the Formats.
-func Write(w io.Writer, format string, r *Result) error {
-	for _, f := range formats {
+// WriteCheck writes the result in one of the CheckFormats.
+func WriteCheck(w io.Writer, format string, r *CheckResult) error {
+	for _, f := range checkWriters {
 		if f.name == format {
 			return f.write(w, r)
 		}
 	}
-	return fmt.Errorf("unknown format %q; valid formats: %s", format, strings.Join(Formats(), ", "))
+	return fmt.Errorf("unknown format %q; valid formats: %s", format, strings.Join(CheckFormats(), ", "))
 }
 
 // sentence returns the check in words: "longest pause 53.4 ms, limit 50 ms
 // (a.nettrace)".
 func (c *Check) sentence() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s, limit %s", c.Text, c.value(), figure(c.Limit, c.Unit))
+	fmt.Fprintf(&b, "%s %s, limit %s", c.Text, c.value(), checkFigure(c.Limit, c.Unit))
 	if c.Run != "" {
 		fmt.Fprintf(&b, " (%s)", c.Run)
-	} else if bounded(c.Low) && bounded(c.High) {
-		fmt.Fprintf(&b, " (95 %% interval %s to %s)", figure(c.Low, c.Unit), figure(c.High, c.Unit))
+	} else if finite(c.Low) && finite(c.High) {
+		fmt.Fprintf(&b, " (95 %% interval %s to %s)", checkFigure(c.Low, c.Unit), checkFigure(c.High, c.Unit))
 	}
 	if c.Status == CannotTell && c.Reason != "" {
 		fmt.Fprintf(&b, "; %s", c.Reason)
@@ -63,34 +62,32 @@ func (c *Check) sentence() string {
 
 // value returns the value, marked if it is a lower bound.
 func (c *Check) value() string {
-	if !bounded(c.Value) {
-		return figure(c.Value, c.Unit)
+	if !finite(c.Value) {
+		return checkFigure(c.Value, c.Unit)
 	}
-	return comparison.Bounded(compare.Bounds{Low: c.Value, High: c.Most}, c.Unit)
+	return bounded(compare.Bounds{Low: c.Value, High: c.Most}, c.Unit)
 }
 
-func bounded(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
 // figure returns a value in its unit. An unknown value and an unbounded one differ.
-func figure(v float64, unit compare.Unit) string {
+func checkFigure(v float64, unit compare.Unit) string {
 	switch {
 	case math.IsNaN(v):
 		return "unknown"
 	case math.IsInf(v, 0):
 		return "unbounded"
 	}
-	return comparison.Figure(v, unit)
+	return figure(v, unit)
 }
 
-var marks = map[Status]string{Within: "ok", Over: "OVER", CannotTell: "inconclusive"}
+var statusMarks = map[CheckStatus]string{Within: "ok", Over: "OVER", CannotTell: "inconclusive"}
 
-var words = map[Status]string{
+var statusWords = map[CheckStatus]string{
 	Within:     "within the budget",
 	Over:       "over the budget",
 	CannotTell: "inconclusive",
 }
 
-func (r *Result) summary() string {
+func (r *CheckResult) summary() string {
 	over, unknown := 0, 0
 	for i := range r.Checks {
 		switch r.Checks[i].Status {
@@ -100,38 +97,36 @@ func (r *Result) summary() string {
 			unknown++
 		}
 	}
-	said := fmt.Sprintf("%s: %d of %s over", capital(words[r.Status]), over, text.Counted(len(r.Checks), "check"))
+	said := fmt.Sprintf("%s: %d of %s over", text.Sentence(statusWords[r.Status]), over, text.Counted(len(r.Checks), "check"))
 	if unknown > 0 {
 		said += fmt.Sprintf(", %d inconclusive", unknown)
 	}
 	return said
 }
 
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-func writeText(w io.Writer, r *Result) error {
+func writeCheckText(w io.Writer, r *CheckResult) error {
 	p := text.Page{Unicode: true}
 	p.Line("%s", r.summary())
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		p.Line("  %-12s  %s", marks[c.Status], c.sentence())
+		p.Line("  %-12s  %s", statusMarks[c.Status], c.sentence())
 	}
 	return text.NewPrinter(w).Page(&p)
 }
 
-func writeMarkdown(w io.Writer, r *Result) error {
+func writeCheckMarkdown(w io.Writer, r *CheckResult) error {
 	p := text.Page{Unicode: true}
 	p.Line("**%s**\n\n| | metric | value | limit | run |\n|---|---|---:|---:|---|", r.summary())
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		p.Line("| %s | %s | %s | %s | %s |", marks[c.Status], text.Markdown(c.Text), c.value(), figure(c.Limit, c.Unit), text.Markdown(c.Run))
+		p.Line("| %s | %s | %s | %s | %s |", statusMarks[c.Status], text.Markdown(c.Text), c.value(), checkFigure(c.Limit, c.Unit), text.Markdown(c.Run))
 	}
 	return text.NewPrinter(w).Page(&p)
 }
 
-// writeGitHub writes workflow commands: an error for each check that fails, a warning for
+// writeCheckGitHub writes workflow commands: an error for each check that fails, a warning for
 // each undecided one.
-func writeGitHub(w io.Writer, r *Result) error {
+func writeCheckGitHub(w io.Writer, r *CheckResult) error {
 	escape := func(s string) string { return strings.ReplaceAll(text.Clean(s), "%", "%25") }
 	var b strings.Builder
 	for i := range r.Checks {
@@ -149,20 +144,20 @@ func writeGitHub(w io.Writer, r *Result) error {
 }
 
 type jsonCheck struct {
-	Name       string   `json:"name"`
-	Status     Status   `json:"status"`
-	Run        string   `json:"run,omitempty"`
-	Unit       string   `json:"unit"`
-	Value      *float64 `json:"value"`
-	Most       *float64 `json:"value_max"`
-	Limit      float64  `json:"limit"`
-	Low        *float64 `json:"low,omitempty"`
-	High       *float64 `json:"high,omitempty"`
-	RunsNeeded int      `json:"runs_needed,omitempty"`
-	Reason     string   `json:"reason,omitempty"`
+	Name       string      `json:"name"`
+	Status     CheckStatus `json:"status"`
+	Run        string      `json:"run,omitempty"`
+	Unit       string      `json:"unit"`
+	Value      *float64    `json:"value"`
+	Most       *float64    `json:"value_max"`
+	Limit      float64     `json:"limit"`
+	Low        *float64    `json:"low,omitempty"`
+	High       *float64    `json:"high,omitempty"`
+	RunsNeeded int         `json:"runs_needed,omitempty"`
+	Reason     string      `json:"reason,omitempty"`
 }
 
-func writeJSON(w io.Writer, r *Result) error {
+func writeCheckJSON(w io.Writer, r *CheckResult) error {
 	checks := make([]jsonCheck, 0, len(r.Checks))
 	for i := range r.Checks {
 		c := &r.Checks[i]
@@ -174,18 +169,10 @@ func writeJSON(w io.Writer, r *Result) error {
 	}
 	return jsontext.Encode(w, struct {
 		SchemaVersion int         `json:"schema_version"`
-		Status        Status      `json:"status"`
+		Status        CheckStatus `json:"status"`
 		Failed        bool        `json:"failed"`
 		Checks        []jsonCheck `json:"checks"`
 	}{1, r.Status, r.Failed(), checks})
-}
-
-// number returns null for numbers that JSON lacks.
-func number(v float64) *float64 {
-	if !bounded(v) {
-		return nil
-	}
-	return &v
 }
 
 type (
@@ -212,9 +199,9 @@ type (
 	}
 )
 
-// writeJUnit writes a test case for each check, in a suite for each run. An undecided
+// writeCheckJUnit writes a test case for each check, in a suite for each run. An undecided
 // check is skipped, or fails if the budget demands it.
-func writeJUnit(w io.Writer, r *Result) error {
+func writeCheckJUnit(w io.Writer, r *CheckResult) error {
 	var out junitSuites
 	for i := range r.Checks {
 		c := &r.Checks[i]

@@ -1,13 +1,39 @@
-package budget
+package comparison
 
 import (
+	"bytes"
 	"encoding/json"
+	"flag"
+	"os"
+	"testing"
 
 	"github.com/gctrail/gctrail/gc/compare"
 )
 
-// Schema returns the JSON Schema of budget files.
-func Schema() ([]byte, error) {
+var update = flag.Bool("update", false, "write docs/budget.schema.json")
+
+func TestBudgetSchema(t *testing.T) {
+	const path = "../../docs/budget.schema.json"
+	schema, err := budgetSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(path, schema, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	published, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(schema, published) {
+		t.Errorf("%s is not the schema: go test ./internal/comparison -update", path)
+	}
+}
+
+// budgetSchema returns the JSON Schema of budget files.
+func budgetSchema() ([]byte, error) {
 	type object = map[string]any
 	number := object{"type": "number", "minimum": 0}
 	limits, baseline := object{}, object{}
@@ -18,7 +44,7 @@ func Schema() ([]byte, error) {
 		limits[m.Name] = of("")
 		baseline[m.Name] = number
 		if m.Total {
-			for _, s := range suffixes {
+			for _, s := range limitSuffixes {
 				limits[m.Name+s.text] = of(s.words)
 			}
 		}
@@ -31,7 +57,7 @@ func Schema() ([]byte, error) {
 		"additionalProperties": false,
 		"required":             []string{"version"},
 		"properties": object{
-			"version": object{"const": Version},
+			"version": object{"const": BudgetVersion},
 			"limits": object{
 				"description": "maximum for each run",
 				"type":        "object", "additionalProperties": false, "properties": limits,

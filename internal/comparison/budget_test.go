@@ -1,4 +1,4 @@
-package budget
+package comparison
 
 import (
 	"encoding/json"
@@ -29,7 +29,7 @@ func run(name string, pause time.Duration, allocated int64) *compare.Run {
 	return r
 }
 
-func TestParse(t *testing.T) {
+func TestParseBudget(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"whole", "version: 1\nlimits:\n  pause_max_ms: 50\n  allocated_bytes_per_second: 2e8\nbaseline:\n  allocated_bytes: 3\nfindings: [R21]\ncannot_tell: fail\n", ""},
 		{"only a version", "version: 1", ""},
@@ -52,9 +52,9 @@ func TestParse(t *testing.T) {
 		{"no work", "version: 1\nwork: 0", "must be above 0"},
 		{"change by work", "version: 1\nbaseline: {allocated_bytes_per_work: 1}", "write allocated_bytes;"},
 		{"no YAML", "version: [1", "not a budget"},
-		{"too large", strings.Repeat("#", MaxSize+1), "at most"},
+		{"too large", strings.Repeat("#", MaxBudgetSize+1), "at most"},
 	} {
-		_, err := Parse([]byte(test.text))
+		_, err := ParseBudget([]byte(test.text))
 		switch {
 		case test.want == "" && err != nil:
 			t.Errorf("%s: %v", test.name, err)
@@ -66,13 +66,13 @@ func TestParse(t *testing.T) {
 
 // A budget made from runs is kept by them, survives being written, and is broken
 // by a run that pauses longer: twice as long in all, or far longer once.
-func TestFromRuns(t *testing.T) {
+func TestBudgetFromRuns(t *testing.T) {
 	ok := run("ok.nettrace", 2*time.Millisecond, 1e6)
-	text, err := FromRuns([]*compare.Run{ok, ok, ok, ok, ok}).YAML()
+	text, err := BudgetFromRuns([]*compare.Run{ok, ok, ok, ok, ok}).YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Parse(text)
+	b, err := ParseBudget(text)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
@@ -98,7 +98,7 @@ func TestFromRuns(t *testing.T) {
 	}
 }
 
-func TestRound(t *testing.T) {
+func TestRoundUp(t *testing.T) {
 	for _, test := range []struct {
 		v    float64
 		unit compare.Unit
@@ -111,14 +111,14 @@ func TestRound(t *testing.T) {
 		{7.2, compare.Count, 8},
 		{123456789, compare.Bytes, 124000000},
 	} {
-		if got := round(test.v, test.unit); math.Abs(got-test.want) > 1e-9*test.want {
-			t.Errorf("round(%v, %s) = %v, want %v", test.v, test.unit, got, test.want)
+		if got := roundUp(test.v, test.unit); math.Abs(got-test.want) > 1e-9*test.want {
+			t.Errorf("roundUp(%v, %s) = %v, want %v", test.v, test.unit, got, test.want)
 		}
 	}
 }
 
-func TestFindings(t *testing.T) {
-	b := &Budget{Version: Version, Findings: []string{"R21"}}
+func TestForbiddenFindings(t *testing.T) {
+	b := &Budget{Version: BudgetVersion, Findings: []string{"R21"}}
 	r := run("a", time.Millisecond, 1)
 	if got := b.Check([]*compare.Run{r}, nil); got.Failed() {
 		t.Errorf("no finding: %+v", got)
@@ -129,9 +129,9 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestUnknown: an unknown metric is neither within nor over, and fails only on request.
-func TestUnknown(t *testing.T) {
-	b := &Budget{Version: Version, Limits: map[string]float64{"committed_peak_bytes": 1}}
+// TestUnknownMetric: an unknown metric is neither within nor over, and fails only on request.
+func TestUnknownMetric(t *testing.T) {
+	b := &Budget{Version: BudgetVersion, Limits: map[string]float64{"committed_peak_bytes": 1}}
 	r := []*compare.Run{run("a", time.Millisecond, 1)}
 	if got := b.Check(r, nil); got.Status != CannotTell || got.Failed() {
 		t.Errorf("%s, failed %v", got.Status, got.Failed())
@@ -142,8 +142,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-func TestBaseline(t *testing.T) {
-	b := &Budget{Version: Version, Baseline: map[string]float64{"allocated_bytes": 3}}
+func TestCheckBaseline(t *testing.T) {
+	b := &Budget{Version: BudgetVersion, Baseline: map[string]float64{"allocated_bytes": 3}}
 	runs := func(allocated float64) (all []*compare.Run) {
 		for i := range 5 {
 			all = append(all, run("a", time.Millisecond, int64(allocated*(1+0.001*float64(i)))))
@@ -152,7 +152,7 @@ func TestBaseline(t *testing.T) {
 	}
 	for _, test := range []struct {
 		after float64
-		want  Status
+		want  CheckStatus
 	}{{1e6, Within}, {0.5e6, Within}, {1.1e6, Over}, {1.031e6, CannotTell}} {
 		if got := b.Check(runs(test.after), runs(1e6)); got.Status != test.want {
 			t.Errorf("%.3g instead of 1e6 bytes: %s, want %s: %+v", test.after, got.Status, test.want, got.Checks)
@@ -160,19 +160,19 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-func hostile() *Result {
-	b := &Budget{Version: Version, Limits: map[string]float64{"pause_max_ms": 1, "committed_peak_bytes": 1, "collections": 200}}
+func hostileResult() *CheckResult {
+	b := &Budget{Version: BudgetVersion, Limits: map[string]float64{"pause_max_ms": 1, "committed_peak_bytes": 1, "collections": 200}}
 	return b.Check([]*compare.Run{run("a|b`<script>\n::error::%", 2*time.Millisecond, 1)}, nil)
 }
 
-func TestWrite(t *testing.T) {
+func TestWriteCheck(t *testing.T) {
 	for format, want := range map[string][]string{
 		"text":     {"Over the budget: 1 of 3 checks over, 1 inconclusive", "OVER          longest pause 2.00 ms, limit 1.00 ms", "inconclusive  most committed unknown, limit 1 B"},
 		"github":   {"::error title=GC budget::longest pause 2.00 ms, limit 1.00 ms (a|b`<script>?::error::%25)\n", "::warning title=GC budget::most committed", "::notice title=GC budget::Over"},
 		"markdown": {"| OVER | longest pause | 2.00 ms | 1.00 ms | a\\|b'&lt;script&gt;?::error::% |\n"},
 	} {
 		var b strings.Builder
-		if err := Write(&b, format, hostile()); err != nil {
+		if err := WriteCheck(&b, format, hostileResult()); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range want {
@@ -181,15 +181,15 @@ func TestWrite(t *testing.T) {
 			}
 		}
 	}
-	if err := Write(nil, "yaml", hostile()); err == nil || !strings.Contains(err.Error(), "valid formats: text, json,") {
+	if err := WriteCheck(nil, "yaml", hostileResult()); err == nil || !strings.Contains(err.Error(), "valid formats: text, json,") {
 		t.Errorf("unknown format: %v", err)
 	}
 }
 
 func TestWriteOneCheck(t *testing.T) {
 	var b strings.Builder
-	one := &Budget{Version: Version, Limits: map[string]float64{"pause_max_ms": 1}}
-	if err := Write(&b, "text", one.Check([]*compare.Run{run("a", 2*time.Millisecond, 1)}, nil)); err != nil {
+	one := &Budget{Version: BudgetVersion, Limits: map[string]float64{"pause_max_ms": 1}}
+	if err := WriteCheck(&b, "text", one.Check([]*compare.Run{run("a", 2*time.Millisecond, 1)}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(b.String(), "Over the budget: 1 of 1 check over\n") {
@@ -197,17 +197,17 @@ func TestWriteOneCheck(t *testing.T) {
 	}
 }
 
-func TestWriteJSON(t *testing.T) {
+func TestWriteCheckJSON(t *testing.T) {
 	var b strings.Builder
-	if err := Write(&b, "json", hostile()); err != nil {
+	if err := WriteCheck(&b, "json", hostileResult()); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
-		Status Status
+		Status CheckStatus
 		Failed bool
 		Checks []struct {
 			Name   string
-			Status Status
+			Status CheckStatus
 			Value  *float64
 		}
 	}
@@ -227,9 +227,9 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
-func TestWriteJUnit(t *testing.T) {
+func TestWriteCheckJUnit(t *testing.T) {
 	var b strings.Builder
-	if err := Write(&b, "junit", hostile()); err != nil {
+	if err := WriteCheck(&b, "junit", hostileResult()); err != nil {
 		t.Fatal(err)
 	}
 	var got junitSuites
@@ -241,11 +241,11 @@ func TestWriteJUnit(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseBudget(f *testing.F) {
 	f.Add([]byte("version: 1\nlimits:\n  pause_max_ms: 50\n"))
 	f.Add([]byte("a: &a [*a]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b, err := Parse(data)
+		b, err := ParseBudget(data)
 		if err != nil {
 			return
 		}
@@ -253,7 +253,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Parse(text); err != nil {
+		if _, err := ParseBudget(text); err != nil {
 			t.Fatalf("%v in\n%s", err, text)
 		}
 	})
@@ -265,7 +265,7 @@ func TestLostEvents(t *testing.T) {
 	for name, c := range map[string]struct {
 		affected, holes bool
 		collections     int
-		want            Status
+		want            CheckStatus
 	}{
 		"nothing lost":              {false, false, 1, Within},
 		"a collection affected":     {true, false, 1, CannotTell},

@@ -1,4 +1,4 @@
-package budget
+package comparison
 
 import (
 	"math"
@@ -27,7 +27,7 @@ func TestEqualRunsKeepBudget(t *testing.T) {
 	for _, noise := range []float64{0, 0.02, 0.2, 0.5} {
 		failed, all := 0, 0
 		for range 60 {
-			b := FromRuns(noisy(random, compare.MinRuns, noise))
+			b := BudgetFromRuns(noisy(random, compare.MinRuns, noise))
 			for _, r := range noisy(random, 30, noise) {
 				if all++; b.Check([]*compare.Run{r}, nil).Failed() {
 					failed++
@@ -38,7 +38,7 @@ func TestEqualRunsKeepBudget(t *testing.T) {
 			t.Errorf("runs that vary by %.0f %%: %d of %d equal ones exceed their budget", 100*noise, failed, all)
 		}
 	}
-	b := FromRuns(noisy(random, compare.MinRuns, 0))
+	b := BudgetFromRuns(noisy(random, compare.MinRuns, 0))
 	more := run("more", 2*time.Millisecond, 1.1e6)
 	more.Work = 100
 	if got := b.Check([]*compare.Run{more}, nil); !got.Failed() {
@@ -52,7 +52,7 @@ func TestEqualRunsKeepBudget(t *testing.T) {
 func TestWhatIsLimited(t *testing.T) {
 	random := rand.New(rand.NewPCG(61, 61))
 	runs := noisy(random, 5, 0.01)
-	b := FromRuns(runs)
+	b := BudgetFromRuns(runs)
 	if _, limited := b.Limits["pause_p99_ms"]; limited {
 		t.Error("p99 of a hundred pauses has a limit")
 	}
@@ -60,20 +60,20 @@ func TestWhatIsLimited(t *testing.T) {
 		t.Errorf("limits are %v", b.Limits)
 	}
 	runs[0].Work = 0
-	if b := FromRuns(runs); b.Limits["allocated_bytes"] == 0 || b.NeedsWork() != "" {
+	if b := BudgetFromRuns(runs); b.Limits["allocated_bytes"] == 0 || b.NeedsWork() != "" {
 		t.Errorf("limits are %v", b.Limits)
 	}
 	busy := []*compare.Run{run("all pause", 98*time.Millisecond, 1e6), run("some pause", 60*time.Millisecond, 1e6)}
-	if limit, limited := FromRuns(busy).Limits["pause_pct"]; limited {
+	if limit, limited := BudgetFromRuns(busy).Limits["pause_pct"]; limited {
 		t.Errorf("pauses are limited to %g %% of the time", limit)
 	}
-	few, many := FromRuns(runs[:2]), FromRuns(runs)
+	few, many := BudgetFromRuns(runs[:2]), BudgetFromRuns(runs)
 	if few.comment == many.comment || few.Limits["pause_max_ms"] <= many.Limits["pause_max_ms"] {
 		t.Errorf("two runs: %q, %v", few.comment, few.Limits)
 	}
 }
 
-func TestReady(t *testing.T) {
+func TestBudgetReady(t *testing.T) {
 	limits := map[string]float64{"pause_max_ms": 1}
 	for _, test := range []struct {
 		budget   Budget

@@ -1,4 +1,4 @@
-package budget
+package comparison
 
 import (
 	"fmt"
@@ -12,31 +12,31 @@ import (
 // exceeding is the largest share of later equal runs that may exceed any limit of a budget.
 const exceeding = 0.01
 
-// initial lists the metrics that FromRuns limits.
-var initial = []string{
+// initialLimits lists the metrics that BudgetFromRuns limits.
+var initialLimits = []string{
 	"pause_max_ms", "pause_p99_ms", "pause_pct", "allocated_bytes", "gen2_collections", "heap_peak_bytes", "committed_peak_bytes",
 }
 
-// FromRuns returns a budget that later runs of the same program keep: at most one in a
+// BudgetFromRuns returns a budget that later runs of the same program keep: at most one in a
 // hundred exceeds any of its limits, if there are compare.MinRuns runs. With fewer, that
 // rests on the noise between equal runs that was measured on other programs. It sets no
 // limit for metrics that a run lacks, for percentiles of too few pauses, or that nothing can
 // exceed. Runs that are Incomplete do not belong here: equal whole runs cost more.
-func FromRuns(runs []*compare.Run) *Budget {
-	b := &Budget{Version: Version, Limits: make(map[string]float64)}
+func BudgetFromRuns(runs []*compare.Run) *Budget {
+	b := &Budget{Version: BudgetVersion, Limits: make(map[string]float64)}
 	basis := compare.PerRun
 	if !slices.ContainsFunc(runs, func(r *compare.Run) bool { return r.Work <= 0 }) {
 		basis = compare.PerWork
 	}
 	var samples []sample
 	for _, m := range compare.Metrics() {
-		if s := newSample(&m, runs, basis); slices.Contains(initial, m.Name) && s.usable() {
+		if s := newSample(&m, runs, basis); slices.Contains(initialLimits, m.Name) && s.usable() {
 			samples = append(samples, s)
 		}
 	}
 	for _, s := range samples {
 		unit := s.metric.UnitOn(s.basis)
-		limit := round(s.limit(exceeding/float64(len(samples))), unit)
+		limit := roundUp(s.limit(exceeding/float64(len(samples))), unit)
 		if unit != compare.Percent || limit < 100 {
 			b.Limits[s.name()] = limit
 		}
@@ -71,12 +71,12 @@ func newSample(m *compare.Metric, runs []*compare.Run, basis compare.Basis) samp
 
 // usable reports whether all runs have the metric, with an upper bound.
 func (s *sample) usable() bool {
-	return s.enough && len(s.values) > 0 && !slices.ContainsFunc(s.values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	return s.enough && len(s.values) > 0 && !slices.ContainsFunc(s.values, func(v float64) bool { return !finite(v) })
 }
 
 // name returns the metric as the budget has it.
 func (s *sample) name() string {
-	for _, suffix := range suffixes {
+	for _, suffix := range limitSuffixes {
 		if s.basis == suffix.basis {
 			return s.metric.Name + suffix.text
 		}
@@ -132,9 +132,9 @@ func moments(values []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(squares / (n - 1))
 }
 
-// round rounds up to three significant digits, and the counts and bytes of a run to whole
+// roundUp rounds up to three significant digits, and the counts and bytes of a run to whole
 // ones.
-func round(v float64, unit compare.Unit) float64 {
+func roundUp(v float64, unit compare.Unit) float64 {
 	if v == 0 {
 		return 0
 	}
