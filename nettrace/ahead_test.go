@@ -55,7 +55,8 @@ func (w way) account(in io.Reader, opts Options) string {
 		hashEvent(sum, ev)
 	}
 	whole, end := r.Whole()
-	s := fmt.Sprintf("%d events, hash %x, error %v\nloss %+v\nwhole %d, then %x\n", events, sum.Sum64(), failed, *r.Loss(), whole, end)
+	type fields trace.Loss // all of them: String leaves some out
+	s := fmt.Sprintf("%d events, hash %x, error %v\nloss %+v\nwhole %d, then %x\n", events, sum.Sum64(), failed, fields(*r.Loss()), whole, end)
 	info := *r.Info()
 	clock := info.Clock
 	info.Clock = nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/jsontext"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // MaxBrief is how long the JSON of a report is without --full, in bytes: agents
@@ -36,7 +37,7 @@ var cuts = [...]cut{
 	})},
 	{"further advice", ofFindings(func(f *Finding) { f.Advice = f.Advice[:min(len(f.Advice), 1)] })},
 	{"totals by kind", ofProcesses(func(p *Process) { p.Totals.Kinds = []KindTotals{} })},
-	{"lost.at", func(r *Document) { r.Lost.At = []TimeRange{} }},
+	{"lost.at", func(r *Document) { r.Lost.At = []trace.TimeRange{} }},
 	{"further findings", ofProcesses(func(p *Process) { p.Findings = p.Findings[:min(len(p.Findings), 4)] })},
 	{"settings", ofFindings(func(f *Finding) { f.Settings = []Setting{} })},
 	{"next of findings", ofFindings(func(f *Finding) { f.Next = []Step{} })},

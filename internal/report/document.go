@@ -3,6 +3,7 @@ package report
 import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // schemaVersion is raised when a key changes its meaning or goes away.
@@ -21,7 +22,7 @@ type Document struct {
 	Verdict       string             `json:"verdict"`
 	Processes     []Process          `json:"processes"` // most costly first
 	WithoutGC     []ProcessWithoutGC `json:"processes_without_gc"`
-	Lost          Lost               `json:"lost"`
+	Lost          trace.Lost         `json:"lost"`
 	Collected     Collected          `json:"collected"`
 	CannotTell    []Gap              `json:"cannot_tell"`
 	Next          []string           `json:"next"`
@@ -329,22 +330,6 @@ type (
 		AllocatedBytes    gc.Opt[int64]  `json:"allocated_bytes"`
 		AllocatedIs       gc.Opt[string] `json:"allocated_is"`
 		AllocatedMaxBytes gc.Opt[int64]  `json:"allocated_max_bytes"`
-	}
-	// Lost describes the missing parts of the trace; see trace.Loss.
-	Lost struct {
-		Events   uint64      `json:"events"`
-		LeftOut  uint64      `json:"left_out"`
-		EventsIs string      `json:"events_is"`
-		Cut      bool        `json:"cut"`
-		Late     uint64      `json:"late"`
-		Damaged  int         `json:"damaged"`
-		At       []TimeRange `json:"at"`
-		AtInAll  int         `json:"at_in_all"`
-	}
-	// A TimeRange is a part of the trace's time.
-	TimeRange struct {
-		From Millis `json:"from_ms"`
-		To   Millis `json:"to_ms"`
 	}
 	// Collected describes the recording of the session, as far as events show it.
 	Collected struct {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -15,24 +14,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// maxRanges bounds lost.at.
-const maxRanges = 20
-
 // Millis is a duration, encoded in milliseconds with all of its nanoseconds.
-type Millis time.Duration
-
-// MarshalJSON writes the milliseconds.
-func (d Millis) MarshalJSON() ([]byte, error) {
-	n := max(0, int64(d))
-	b := strconv.AppendInt(nil, n/1e6, 10)
-	if rest := n % 1e6; rest > 0 {
-		b = fmt.Appendf(b, ".%06d", rest)
-		for b[len(b)-1] == '0' {
-			b = b[:len(b)-1]
-		}
-	}
-	return b, nil
-}
+type Millis = trace.Millis
 
 // WriteJSON writes the report as one line.
 func (rep *Report) WriteJSON(out io.Writer) error {
@@ -60,7 +43,7 @@ func (rep *Report) Document() *Document {
 		Duration:      Millis(rep.info.Last),
 		Processes:     []Process{},
 		WithoutGC:     rep.withoutGCJSON(),
-		Lost:          rep.lost(),
+		Lost:          rep.loss.Lost(),
 		Next:          rep.next(),
 		NextIfEnded:   filled(rep.nextIfEnded()),
 		CannotTell:    []Gap{},
@@ -82,15 +65,6 @@ func (rep *Report) Document() *Document {
 	j.Collected.Providers = []Provider{}
 	for _, c := range rep.recorded {
 		j.Collected.Providers = append(j.Collected.Providers, Provider{c.Provider, c.Keywords, fmt.Sprintf("0x%x", c.Keywords), c.Level, c.Events})
-	}
-	return j
-}
-
-func (rep *Report) lost() Lost {
-	l, ranges := rep.loss, rep.loss.Ranges()
-	j := Lost{l.Events - l.LeftOut, l.LeftOut, l.Exactness.String(), l.Truncated, l.Late, l.Damaged, []TimeRange{}, len(ranges)}
-	for _, r := range ranges[:min(len(ranges), maxRanges)] {
-		j.At = append(j.At, TimeRange{Millis(r.From), Millis(r.To)})
 	}
 	return j
 }

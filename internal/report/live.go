@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/jsontext"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A State describes a running process apart from its collections.
@@ -43,7 +44,7 @@ func (s *State) JSON() (json.RawMessage, error) {
 	j := Document{
 		SchemaVersion: schemaVersion, Format: "events of a running process", Duration: Millis(s.Watched), Code: code, Verdict: verdict,
 		Processes: []Process{p}, Next: []string{}, CannotTell: []Gap{}, Omitted: []string{},
-		Lost: Lost{Events: s.Lost, EventsIs: "exact", At: []TimeRange{}}, Collected: Collected{Providers: []Provider{}},
+		Lost: (&trace.Loss{Events: s.Lost, Exactness: trace.Exact}).Lost(), Collected: Collected{Providers: []Provider{}},
 	}
 	if s.PID != 0 {
 		j.CannotTell = append(j.CannotTell, Gap{

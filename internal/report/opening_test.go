@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/html"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // openingOf returns the text of a page that a browser shows without scripts, with spaces
@@ -41,7 +42,7 @@ func TestOpening(t *testing.T) {
 		}},
 	}
 	document := &Document{
-		Verdict: web.Verdict, Code: web.Code, Format: "nettrace V4", Duration: 2000 * ms, Lost: Lost{Events: 1234, Cut: true},
+		Verdict: web.Verdict, Code: web.Code, Format: "nettrace V4", Duration: 2000 * ms, Lost: trace.Lost{Events: 1234, Cut: true},
 		Processes: []Process{web, {Verdict: "The GC is fine.", Code: findings.Innocent}},
 	}
 	trace := &html.Trace{Name: `C:\traces\web & co.nettrace`, Start: time.Unix(0, 0)}
