@@ -71,7 +71,7 @@ func TestFrameworkGenerations(t *testing.T) {
 	gcs, _, _ := s.run(t)
 	c := gcs[1]
 	if c == nil || len(c.Generations) != 4 {
-		t.Fatalf("%+v", c)
+		t.Fatalf("%#v", c)
 	}
 	g := c.Generations[2]
 	if g.Before != 2000 || g.FreeBefore != 6 || g.After != gc.Some[int64](1000) || g.Fragmentation != gc.Some[int64](140) || g.FreeList != gc.Some[int64](60) ||
@@ -99,7 +99,7 @@ func TestFreeListOfGen1(t *testing.T) {
 		s.restartBegin(2.1, 1)
 		gcs, _, _ := s.run(t)
 		if c := gcs[1]; c == nil || c.FreeList != want {
-			t.Errorf("gen %d: %+v, want %+v", depth, c, want)
+			t.Errorf("gen %d: %#v, want %+v", depth, c, want)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestTraceBeginsInBackground(t *testing.T) {
 		tt.events(s)
 		got, _, m := s.run(t)
 		if c := got[tt.of]; tt.of > 0 && (c == nil || c.Kind != gc.Background || c.Generation != gc.Some(2) || len(c.Pauses) != 1 || c.Complete || c.Pause().Known()) {
-			t.Errorf("%s: %+v", tt.name, c)
+			t.Errorf("%s: %#v", tt.name, c)
 		} else if tt.of > 0 {
 			pauses(t, c, gc.PauseFinal, 1.0)
 			if p := &c.Pauses[0]; p.Start != 10*time.Millisecond || ms(p.Restart.Or(0)) != 0.2 || c.PauseStart.Known() {

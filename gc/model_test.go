@@ -37,7 +37,7 @@ func TestBlocking(t *testing.T) {
 	c := got[2]
 	pauses(t, c, gc.PauseBlocking, 1.2)
 	if !c.Complete || c.AffectedByLoss || c.Kind != gc.Blocking || c.Freed != gc.Some(int64(900)) || c.FreedQuality != gc.Exact {
-		t.Errorf("%+v", c)
+		t.Errorf("%#v", c)
 	}
 	if c.SinceLast != gc.Some(8800*time.Microsecond) { // 11.1 to 19.9
 		t.Errorf("since last %v", c.SinceLast)
@@ -143,7 +143,7 @@ func TestHeapAddedMeanwhile(t *testing.T) {
 	byNumber, _, _ := s.run(t)
 	c := byNumber[1]
 	if c == nil || !c.Complete || c.HeapBefore != gc.Some(int64(900)) || len(c.Generations) == 0 || c.Generations[2].After != gc.Some(int64(700)) {
-		t.Errorf("%+v", c)
+		t.Errorf("%#v", c)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestBackgroundRanBlocking(t *testing.T) {
 	c := got[3]
 	pauses(t, c, gc.PauseBlocking, 2.5)
 	if c.Kind != gc.Blocking || c.Requested != gc.Background || !c.Complete || c.Freed != gc.Some(int64(40)) {
-		t.Errorf("%+v", c)
+		t.Errorf("%#v", c)
 	}
 }
 
@@ -221,7 +221,7 @@ func TestLostRestart(t *testing.T) {
 	s.blocking(5000, 2, 2)
 	got, _, _ := s.run(t)
 	if c := got[1]; c.Complete || c.Pause().Known() || len(c.Pauses) != 0 {
-		t.Errorf("collection 1: %+v", c)
+		t.Errorf("collection 1: %#v", c)
 	}
 	pauses(t, got[2], gc.PauseBlocking, 1.2)
 }
@@ -240,7 +240,7 @@ func TestStartsInside(t *testing.T) {
 	}
 	c := got[4]
 	if c.Start.Known() || c.Complete || c.Kind != gc.KindUnknown || c.Generation != gc.Some(1) || c.Pause().Known() || c.HeapAfter != gc.Some(int64(50)) {
-		t.Errorf("%+v", c)
+		t.Errorf("%#v", c)
 	}
 	if c := got[5]; c.Allocated.Known() || c.SinceLast.Known() || !c.Complete {
 		t.Errorf("allocated %v, since last %v, complete %v", c.Allocated, c.SinceLast, c.Complete)

@@ -78,7 +78,7 @@ func TestReportedPauses(t *testing.T) {
 	} {
 		c := all[tt.number]
 		if c == nil || len(c.Pauses) != len(tt.pauses) || !c.AllPauses {
-			t.Fatalf("collection %d: %+v", tt.number, c)
+			t.Fatalf("collection %d: %#v", tt.number, c)
 		}
 		sum := 0.0
 		for i, want := range tt.pauses {
@@ -112,6 +112,6 @@ func TestReportedPausesAreBounded(t *testing.T) {
 	s.restartEnd(6, 1)
 	all, _, _ := s.run(t)
 	if c := all[1]; c == nil || c.Pause().Or(0) != 4*time.Millisecond {
-		t.Errorf("%+v", c)
+		t.Errorf("%#v", c)
 	}
 }

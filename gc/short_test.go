@@ -40,7 +40,7 @@ func TestShortHistories(t *testing.T) {
 		s.blocking(10, 1, 4)
 		got, _, _ := s.run(t)
 		if c := got[2]; c == nil || (len(c.Generations) > 0) != (n >= 4) || c.AffectedByLoss != (n < 4) {
-			t.Errorf("history of %d generations: %+v", n, c)
+			t.Errorf("history of %d generations: %#v", n, c)
 		}
 	}
 }
