@@ -16,8 +16,8 @@ type Totals struct {
 	Induced    int // requested by the program
 	HeapDumps  int // requested by trace sessions, to write the heap
 
-	Pause   Distribution       // of the collections whose pause is known
-	Suspend Sum[time.Duration] // of Pause, until all threads were suspended
+	Pause   Distribution          // of the collections whose pause is known
+	Suspend gc.Sum[time.Duration] // of Pause, until all threads were suspended
 
 	Allocated Bytes
 	Freed     Bytes
@@ -77,12 +77,12 @@ func (t *Totals) PausesUnknown() int { return t.Count - t.Pause.Count() }
 func (t *Totals) PauseAtLeast() bool { return t.atLeast || t.PausesUnknown() > 0 || t.Affected > 0 }
 
 // TotalPause returns the sum of the pauses.
-func (t *Totals) TotalPause() Sum[time.Duration] {
-	return Sum[time.Duration]{t.Pause.Sum(), t.Pause.Count(), t.PauseAtLeast()}
+func (t *Totals) TotalPause() gc.Sum[time.Duration] {
+	return gc.SumOf(t.Pause.Sum(), t.Pause.Count(), t.PauseAtLeast())
 }
 
 // TotalSuspend returns the sum of Suspend, a lower bound where the pauses are.
-func (t *Totals) TotalSuspend() Sum[time.Duration] {
+func (t *Totals) TotalSuspend() gc.Sum[time.Duration] {
 	if t.PauseAtLeast() {
 		return t.Suspend.AtLeast()
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
-	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
@@ -94,14 +93,14 @@ func longestRoot(c *gc.Collection) string {
 type timedSum struct {
 	process *gc.Process
 	rows    []gc.Collection
-	pause   stats.Sum[time.Duration]
+	pause   gc.Sum[time.Duration]
 	phases  []timedPhase
 }
 
 // A timedPhase sums up the times of a phase as far as they are known.
 type timedPhase struct {
 	phase    string
-	duration stats.Sum[time.Duration]
+	duration gc.Sum[time.Duration]
 }
 
 func (s *timedSum) add(c *gc.Collection) {
@@ -122,7 +121,7 @@ func (s *timedSum) sum(t gc.PhaseTime) {
 }
 
 // sumInWords returns a sum of times for sentences.
-func sumInWords(s stats.Sum[time.Duration]) string {
+func sumInWords(s gc.Sum[time.Duration]) string {
 	switch total, is := s.Get(); is {
 	case gc.Uncertain:
 		return "an unknown time"

@@ -18,7 +18,7 @@ var exempt = map[string]string{
 	"ctf/writer_files.go":           "new files only, in a folder that was empty",
 	"internal/lttng/receive.go":     "new files only",
 	"internal/tracefile/join.go":    "renames a complete trace",
-	"internal/etw/join.go":   "extends a trace, which is then renamed",
+	"internal/etw/join.go":          "extends a trace, which is then renamed",
 	"internal/cli/run.go":           "renames a complete trace",
 	"diag/discover_linux.go":        "opens a folder to read",
 	"diag/root_linux.go":            "opens a file to read",

@@ -45,8 +45,8 @@ func (g *grid) timesIn(scale units.Scale, heading string, rank int, values []gc.
 }
 
 // timeSums adds a column of sums of durations, with > where the true ones may be larger.
-func (g *grid) timeSums(heading string, rank int, sums []stats.Sum[time.Duration]) {
-	scale := units.TimeScale(longest(each(sums, func(s *stats.Sum[time.Duration]) gc.Opt[time.Duration] { return s.Opt() })))
+func (g *grid) timeSums(heading string, rank int, sums []gc.Sum[time.Duration]) {
+	scale := units.TimeScale(longest(each(sums, func(s *gc.Sum[time.Duration]) gc.Opt[time.Duration] { return s.Opt() })))
 	cells := make([]string, len(sums))
 	for i, sum := range sums {
 		cells[i] = "-"

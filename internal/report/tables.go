@@ -49,7 +49,7 @@ func (c *Case) writePauses(p *text.Page) {
 	var g grid
 	g.words("GC", 0, each(rows, func(r *row) string { return r.name }))
 	g.numbers("count", 0, each(rows, func(r *row) string { return units.Count(r.Count) }))
-	g.timeSums("total", 0, each(rows, func(r *row) stats.Sum[time.Duration] { return r.Totals.TotalPause() }))
+	g.timeSums("total", 0, each(rows, func(r *row) gc.Sum[time.Duration] { return r.Totals.TotalPause() }))
 	g.numbers("%", 4, each(rows, func(r *row) string {
 		if all.Pause.Sum() <= 0 || r.Pause.Count() == 0 {
 			return "-"
@@ -66,7 +66,7 @@ func (c *Case) writePauses(p *text.Page) {
 		}))
 	}
 	g.timesIn(single, "max", 0, each(rows, func(r *row) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Max()) }))
-	g.timeSums("suspending", 3, each(rows, func(r *row) stats.Sum[time.Duration] { return r.Totals.TotalSuspend() }))
+	g.timeSums("suspending", 3, each(rows, func(r *row) gc.Sum[time.Duration] { return r.Totals.TotalSuspend() }))
 	g.sizes("promoted", 2, each(rows, func(r *row) stats.Bytes { return r.Promoted }))
 	g.sizes("freed", 1, each(rows, func(r *row) stats.Bytes { return r.Freed }))
 	g.write(p)
@@ -103,7 +103,7 @@ func (c *Case) writeReasons(p *text.Page) {
 	var g grid
 	g.words("reason", 0, each(rows, func(r *stats.Reason) string { name, _ := reasonWords(r.Reason); return name }))
 	g.numbers("count", 0, each(rows, func(r *stats.Reason) string { return units.Count(r.Count) }))
-	g.timeSums("total", 0, each(rows, func(r *stats.Reason) stats.Sum[time.Duration] { return r.Totals.TotalPause() }))
+	g.timeSums("total", 0, each(rows, func(r *stats.Reason) gc.Sum[time.Duration] { return r.Totals.TotalPause() }))
 	g.times("max", 0, each(rows, func(r *stats.Reason) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Max()) }))
 	g.words("", 1, each(rows, glossOf))
 	g.write(p)

@@ -70,7 +70,7 @@ func (rep *Report) writeProcesses(p *text.Page) {
 	var g grid
 	g.words("process", 0, each(rep.cases, func(c *Case) string { return processName(c.Summary.Process) }))
 	g.numbers("GCs", 0, each(rep.cases, func(c *Case) string { return units.Count(total(c).Count) }))
-	g.timeSums("paused", 0, each(rep.cases, func(c *Case) stats.Sum[time.Duration] { return total(c).TotalPause() }))
+	g.timeSums("paused", 0, each(rep.cases, func(c *Case) gc.Sum[time.Duration] { return total(c).TotalPause() }))
 	g.numbers("%", 0, each(rep.cases, func(c *Case) string {
 		if s := c.Summary.PauseShare(); s.Known() && total(c).Pause.Count() > 0 {
 			return marked(units.Share(s.Or(0)), c.pauseIs())

@@ -1,4 +1,4 @@
-package stats_test
+package gc_test
 
 import (
 	"fmt"
@@ -7,12 +7,11 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/stats"
 )
 
 // The second pause is not in the trace, so the sum is a lower bound.
 func ExampleSum() {
-	var paused stats.Sum[time.Duration]
+	var paused gc.Sum[time.Duration]
 	for _, pause := range []gc.Opt[time.Duration]{gc.Some(20 * time.Millisecond), {}, gc.Some(5 * time.Millisecond)} {
 		paused.Add(pause)
 	}
@@ -25,7 +24,7 @@ func ExampleSum() {
 }
 
 func TestSum(t *testing.T) {
-	none, unknown, some, most := stats.Sum[int64]{}, stats.Sum[int64]{}, stats.Sum[int64]{}, stats.Sum[int64]{}
+	none, unknown, some, most := gc.Sum[int64]{}, gc.Sum[int64]{}, gc.Sum[int64]{}, gc.Sum[int64]{}
 	unknown.Add(gc.Opt[int64]{})
 	some.Add(gc.Some(int64(3)))
 	most.Add(gc.Some(int64(math.MaxInt64)))
@@ -33,7 +32,7 @@ func TestSum(t *testing.T) {
 	joined := some
 	joined.Merge(unknown)
 	for _, test := range []struct {
-		of   stats.Sum[int64]
+		of   gc.Sum[int64]
 		text string
 		is   gc.Certainty
 		opt  gc.Opt[int64]

@@ -1,9 +1,8 @@
-package stats
+package gc
 
 import (
 	"fmt"
 
-	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
@@ -16,8 +15,12 @@ type Sum[T ~int64] struct {
 	atLeast bool // a part is unknown
 }
 
+// SumOf returns the sum of known figures that were added up already; atLeast if others may be
+// missing.
+func SumOf[T ~int64](total T, known int, atLeast bool) Sum[T] { return Sum[T]{total, known, atLeast} }
+
 // Add adds a figure.
-func (s *Sum[T]) Add(v gc.Opt[T]) {
+func (s *Sum[T]) Add(v Opt[T]) {
 	figure, known := v.Get()
 	if !known {
 		s.atLeast = true
@@ -42,29 +45,29 @@ func (s Sum[T]) AtLeast() Sum[T] {
 
 // Get returns the total of the known figures, and its certainty: exact if all are known, a
 // lower bound if some are not, and uncertain if none is.
-func (s Sum[T]) Get() (T, gc.Certainty) {
+func (s Sum[T]) Get() (T, Certainty) {
 	switch {
 	case s.known == 0:
-		return 0, gc.Uncertain
+		return 0, Uncertain
 	case s.atLeast:
-		return s.total, gc.LowerBound
+		return s.total, LowerBound
 	default:
-		return s.total, gc.Exact
+		return s.total, Exact
 	}
 }
 
 // Opt returns the total of the known figures, unknown if none is.
-func (s Sum[T]) Opt() gc.Opt[T] {
+func (s Sum[T]) Opt() Opt[T] {
 	if s.known == 0 {
-		return gc.Opt[T]{}
+		return Opt[T]{}
 	}
-	return gc.Some(s.total)
+	return Some(s.total)
 }
 
 // String returns the total behind the mark of its certainty, or "-" if it is unknown.
 func (s Sum[T]) String() string {
 	total, is := s.Get()
-	if is == gc.Uncertain {
+	if is == Uncertain {
 		return "-"
 	}
 	return is.Mark() + fmt.Sprint(total)
