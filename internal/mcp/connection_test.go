@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -158,42 +157,37 @@ func TestSameID(t *testing.T) {
 // TestDeadClient: a client that dies ends the server, even while a command blocks and
 // ignores its context. A client that only closes its side gets the answers.
 func TestDeadClient(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const request = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"processes"}}`
-		begun, never := make(chan bool), make(chan bool)
-		c := serveRaw(t, Options{Root: folder(t)}, func(context.Context, []string, io.Writer, io.Writer) int {
-			close(begun)
-			<-never
-			return 0
-		})
-		c.send(t, request)
-		<-begun
-		_ = c.to.Close()
-		c.ends(t)
-		close(never)
-
-		c = serveRaw(t, Options{Root: folder(t)}, echo)
-		c.send(t, request)
-		_ = c.to.Close()
-		if a := c.answer(t); a.Error != nil || a.ID != 1.0 {
-			t.Errorf("%+v (%+v)", a, a.Error)
-		}
-		c.ends(t)
+	const request = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"processes"}}`
+	begun, never := make(chan bool), make(chan bool)
+	c := serveRaw(t, Options{Root: folder(t)}, func(context.Context, []string, io.Writer, io.Writer) int {
+		close(begun)
+		<-never
+		return 0
 	})
+	c.send(t, request)
+	<-begun
+	_ = c.to.Close()
+	c.ends(t)
+	close(never)
+
+	c = serveRaw(t, Options{Root: folder(t)}, echo)
+	c.send(t, request)
+	_ = c.to.Close()
+	if a := c.answer(t); a.Error != nil || a.ID != 1.0 {
+		t.Errorf("%+v (%+v)", a, a.Error)
+	}
+	c.ends(t)
 }
 
 // TestDeafClient: a client that leaves without having read its answer ends the server.
 func TestDeafClient(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, err := New(Options{Root: folder(t)}, echo)
-		if err != nil {
-			t.Fatal(err)
-		}
-		unread, answers := io.Pipe()
-		defer unread.Close()
-		c := &raw{served: make(chan error, 1)}
-		requests := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n")
-		go func() { c.served <- s.Serve(context.Background(), io.NopCloser(requests), answers) }()
-		c.ends(t)
-	})
+	s, err := New(Options{Root: folder(t)}, echo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, answers := io.Pipe() // nobody reads
+	c := &raw{served: make(chan error, 1)}
+	requests := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n")
+	go func() { c.served <- s.Serve(context.Background(), io.NopCloser(requests), answers) }()
+	c.ends(t)
 }
