@@ -28,7 +28,7 @@ var measures = []struct {
 	// "What" as a noun among the first seven words, as in "padding is what survivors may be".
 	{name: "opens with what", pattern: regexp.MustCompile(`(?i)^(\S+ ){0,6}what\b`), most: 0.5},
 	{name: "those", pattern: regexp.MustCompile(`(?i)\bthose\b`), most: 0.5},
-	{name: "tell", pattern: regexp.MustCompile(`(?i)\b(un)?(tells?|told)\b`), all: true, most: 0.1},
+	{name: "tell", pattern: regexp.MustCompile(`(?i)\b(un)?(tells?|told)\b`), all: true, most: 0},
 	{
 		name:    "reason",
 		pattern: regexp.MustCompile(`(?i)\b(because|so that|otherwise|would|since|to avoid|in case)\b`),
