@@ -1,7 +1,7 @@
 // Command image writes a container image that holds gctrail and nothing else, as a layout
 // of the Open Container Initiative (OCI):
 //
-//	go run ./deploy/image -o FOLDER [-certificates FILE] PROGRAM…
+//	go run -C deploy/image . -o FOLDER [-certificates FILE] PROGRAM…
 //
 // The image has a variant for each program: its system, architecture, version and commit
 // come from Go's build information. No container engine takes part, and the same programs
@@ -16,6 +16,11 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 func main() {
@@ -32,25 +37,29 @@ func run(out, certificates string, programs []string) error {
 	if out == "" || len(programs) == 0 {
 		return errors.New("usage: image -o FOLDER [-certificates FILE] PROGRAM…")
 	}
-	l, err := newLayout(out)
-	if err != nil {
-		return err
-	}
-	index := index{SchemaVersion: 2, MediaType: typeIndex}
+	var variants []mutate.IndexAddendum
 	version := ""
 	for _, path := range programs {
 		p, err := readProgram(path)
 		if err != nil {
 			return err
 		}
-		d, err := l.addVariant(p, certificates)
+		v, err := variant(p, certificates)
 		if err != nil {
 			return err
 		}
-		index.Manifests = append(index.Manifests, d)
+		variants = append(variants, v)
 		version = p.version
 	}
-	return l.finish(index, version)
+	if err := os.Mkdir(out, 0o755); err != nil {
+		return err
+	}
+	l, err := layout.Write(out, empty.Index)
+	if err != nil {
+		return err
+	}
+	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), variants...)
+	return l.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": version}))
 }
 
 // A program is a binary with its build information.

@@ -3,9 +3,9 @@ package main
 import (
 	"archive/tar"
 	"bytes"
-	"compress/gzip"
-	"encoding/json"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,31 +13,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// blob reads a part of an image, and checks its size and that its name is its digest.
-func blob(t *testing.T, folder string, d descriptor) []byte {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join(folder, "blobs", "sha256", d.Digest[len("sha256:"):]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := "sha256:" + sum(content); got != d.Digest || int64(len(content)) != d.Size {
-		t.Errorf("%s of %d bytes is called %s of %d", got, len(content), d.Digest, d.Size)
-	}
-	return content
-}
-
-func decode[T any](t *testing.T, text []byte) T {
-	t.Helper()
-	var v T
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
+func sum(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
 // The image of this test's own program has it and the certificates, and is the same
 // each time.
@@ -64,31 +45,52 @@ func TestImage(t *testing.T) {
 		t.Errorf("the second image is another: %v\n%s\n%s", err, top, second)
 	}
 
-	variants := decode[index](t, blob(t, folder, decode[index](t, top).Manifests[0]))
-	if len(variants.Manifests) != 1 {
-		t.Fatalf("%d variants", len(variants.Manifests))
+	index, err := layout.ImageIndexFromPath(folder)
+	if err != nil {
+		t.Fatal(err)
 	}
-	want := platform{Architecture: runtime.GOARCH, OS: runtime.GOOS}
-	if got := *variants.Manifests[0].Platform; got != want {
+	if err := validate.Index(index); err != nil {
+		t.Error(err)
+	}
+	named, err := index.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	variants, err := index.ImageIndex(named.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := variants.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Manifests) != 1 {
+		t.Fatalf("%d variants", len(m.Manifests))
+	}
+	want := &v1.Platform{Architecture: runtime.GOARCH, OS: runtime.GOOS}
+	if got := m.Manifests[0].Platform; !got.Equals(*want) {
 		t.Errorf("platform %v, want %v", got, want)
 	}
-	m := decode[manifest](t, blob(t, folder, variants.Manifests[0]))
-	c := decode[config](t, blob(t, folder, m.Config))
-	if c.platform != want || c.Config.Entrypoint[0] != "/gctrail" || len(c.RootFS.DiffIDs) != 1 || len(m.Layers) != 1 {
+	image, err := variants.Image(m.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers, err := image.Layers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Platform().Equals(*want) || c.Config.Entrypoint[0] != "/gctrail" || len(layers) != 1 {
 		t.Errorf("%+v", c)
 	}
-
-	z, err := gzip.NewReader(bytes.NewReader(blob(t, folder, m.Layers[0])))
+	plain, err := layers[0].Uncompressed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := "sha256:" + sum(plain); got != c.RootFS.DiffIDs[0] {
-		t.Errorf("the layer is %s, the configuration says %s", got, c.RootFS.DiffIDs[0])
-	}
+	defer plain.Close()
 	ours, err := os.ReadFile(program)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +101,7 @@ func TestImage(t *testing.T) {
 		Sum  string
 	}
 	var entries []entry
-	for r := tar.NewReader(bytes.NewReader(plain)); ; {
+	for r := tar.NewReader(plain); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -116,12 +118,11 @@ func TestImage(t *testing.T) {
 		}
 		entries = append(entries, entry{h.Name, h.Mode, sum(content)})
 	}
-	empty := sum(nil)
 	if diff := cmp.Diff([]entry{
 		{"gctrail", 0o755, sum(ours)},
-		{"etc/", 0o755, empty},
-		{"etc/ssl/", 0o755, empty},
-		{"etc/ssl/certs/", 0o755, empty},
+		{"etc/", 0o755, sum(nil)},
+		{"etc/ssl/", 0o755, sum(nil)},
+		{"etc/ssl/certs/", 0o755, sum(nil)},
 		{"etc/ssl/certs/ca-certificates.crt", 0o644, sum([]byte("certificates"))},
 	}, entries); diff != "" {
 		t.Error(diff)

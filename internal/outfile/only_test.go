@@ -27,7 +27,6 @@ var exempt = map[string]string{
 	"clr/internal/gen/main.go":      "generates source files, which git has",
 	"internal/licenses/gen/main.go": "generates a source file, which git has",
 	"deploy/sbom/main.go":           "writes to the folder of a release, which is new",
-	"deploy/image/layout.go":        "writes to the folder of a release, which is new",
 }
 
 // making are the functions of package os that make, open to write or rename files.

@@ -1,0 +1,17 @@
+// The program that writes the container image is a module of its own, so that gctrail
+// does not depend on what it needs.
+module github.com/gctrail/gctrail/deploy/image
+
+go 1.26.0
+
+require (
+	github.com/google/go-cmp v0.7.0
+	github.com/google/go-containerregistry v0.22.1
+)
+
+require (
+	github.com/klauspost/compress v1.19.2 // indirect
+	github.com/opencontainers/go-digest v1.0.0 // indirect
+	github.com/opencontainers/image-spec v1.1.1 // indirect
+	golang.org/x/sync v0.22.0 // indirect
+)
