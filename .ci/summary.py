@@ -1,57 +1,77 @@
 #!/usr/bin/env python3
-"""Counts tests.
+"""Runs tests and counts them.
 
-    go test -json ./... | summary.py OUT     prints packages and failures, and writes "N passed, N failed, N skipped" to OUT
-    … | summary.py --packages OUT            also prints the counts of each package, and why tests were skipped
-    summary.py --total STEPS_FAILED FILE...  adds the last such line of each FILE
+    summary.py OUT go test …         prints packages and failures, and writes the results to OUT
+    summary.py --packages OUT go …   also prints the counts of each package, and why tests were skipped
+    summary.py --failed OUT…         prints the packages that failed
+    summary.py --total STEPS_FAILED FILE…
+                                     adds up files of results, and files whose last line is "N passed, N failed"
+
+The exit status is that of go test. GCTRAIL_FAILED=later makes it 0 where OUT has the
+failures. Results of packages that OUT has take the place of earlier ones, which were of
+a loaded machine: what failed then and passes now is printed.
 """
 import collections
 import json
+import os
 import re
+import subprocess
 import sys
 
 LAST = 60  # lines shown of what a failed test printed
 COUNTS = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 
 
-def run(out, packages=False):
+def run(out, command, packages=False):
     output = collections.defaultdict(list)
-    count = collections.Counter()
-    failed_in = collections.Counter()
-    counts_in = collections.defaultdict(collections.Counter)
     skipped = collections.defaultdict(list)
-    for line in sys.stdin:
+    results = {}  # of a package: the numbers of tests that passed and were skipped, the names of the failed
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace")
+    for line in process.stdout:
         try:
             ev = json.loads(line)
         except ValueError:
             print(line, end="")
             continue
-        action, key = ev["Action"], (ev.get("Package"), ev.get("Test"))
+        action, package, test = ev["Action"], ev.get("Package"), ev.get("Test")
         if action == "build-output":
             print(ev["Output"], end="")
         elif action == "output":
-            output[key].append(ev["Output"])
+            output[package, test].append(ev["Output"])
         elif action in ("pass", "fail", "skip"):
-            text = "".join(output.pop(key, []))
-            if key[1]:
-                count[action] += 1
-                failed_in[key[0]] += action == "fail"
-                counts_in[key[0]][action] += 1
-                if action == "skip":
-                    skipped[key[0]].append(f"{key[1]}: {reason(text)}")
-            elif action == "fail" and not failed_in[key[0]]:
-                count["fail"] += 1  # it does not build, or ended before a test could say so
+            text = "".join(output.pop((package, test), []))
+            result = results.setdefault(package, {"pass": 0, "skip": 0, "fail": []})
+            if action == "fail" and (test or not result["fail"]):
+                result["fail"].append(test or "")  # without a name it does not build, or ended before a test could say so
+            elif test:
+                result[action] += 1
+            if test and action == "skip":
+                skipped[package].append(f"{test}: {reason(text)}")
             if action == "fail":
                 print("".join(text.splitlines(True)[-LAST:]), end="")
-            elif not key[1]:
+            elif not test:
                 print("".join(l for l in text.splitlines(True) if l.startswith("ok" if packages else ("ok", "?"))), end="")
-            if packages and not key[1] and counts_in[key[0]]:
-                c = counts_in[key[0]]
-                print(f"{key[0]}: {c['pass']} passed, {c['fail']} failed, {c['skip']} skipped")
-                for line in skipped[key[0]]:
+            if packages and not test and any(result.values()):
+                print(f"{package}: {result['pass']} passed, {len(result['fail'])} failed, {result['skip']} skipped")
+                for line in skipped[package]:
                     print("    skipped", line)
+    status = process.wait()
+    failed = any(r["fail"] for r in results.values())
+    earlier = load(out)
+    for package in results.keys() & earlier.keys():
+        for test in leaves(set(earlier[package]["fail"]) - set(results[package]["fail"])):
+            print("passed only when run again:", package, test)
     with open(out, "w") as f:
-        f.write(f"{count['pass']} passed, {count['fail']} failed, {count['skip']} skipped\n")
+        json.dump(earlier | results, f)
+    if failed and os.environ.get("GCTRAIL_FAILED") == "later":
+        print("the packages that failed are run again at the end")
+        return 0
+    return status
+
+
+def leaves(tests):
+    """Leaves out tests that failed because a part of theirs did."""
+    return sorted(t for t in tests if not any(other.startswith(t + "/") for other in tests))
 
 
 def reason(text):
@@ -60,23 +80,36 @@ def reason(text):
     return found[-1] if found else "no reason"
 
 
+def load(path):
+    """Returns the results in a file; none if there is no such file, or it is of another kind."""
+    try:
+        with open(path) as f:
+            return json.load(f)
+    except (OSError, ValueError):
+        return {}
+
+
+def counts(path):
+    results = load(path).values()
+    if results:
+        return [sum(r["pass"] for r in results), sum(len(r["fail"]) for r in results), sum(r["skip"] for r in results)]
+    try:
+        with open(path) as f:
+            return [int(n or 0) for n in COUNTS.findall(f.read())[-1]]
+    except (OSError, IndexError):
+        return [0, 0, 0]
+
+
 def total(steps_failed, paths):
-    passed, failed, skipped = 0, 0, 0
-    for path in paths:
-        try:
-            found = COUNTS.findall(open(path).read())
-        except OSError:
-            continue
-        if found:
-            p, f, s = found[-1]
-            passed, failed, skipped = passed + int(p), failed + int(f), skipped + int(s or 0)
-    failed = max(failed, steps_failed)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    passed, failed, skipped = map(sum, zip(*map(counts, paths)))
+    print(f"{passed} passed, {max(failed, steps_failed)} failed, {skipped} skipped")
 
 
 if sys.argv[1] == "--total":
     total(int(sys.argv[2]), sys.argv[3:])
+elif sys.argv[1] == "--failed":
+    print("\n".join(sorted({package for path in sys.argv[2:] for package, r in load(path).items() if r["fail"]})))
 elif sys.argv[1] == "--packages":
-    run(sys.argv[2], packages=True)
+    sys.exit(run(sys.argv[2], sys.argv[3:], packages=True))
 else:
-    run(sys.argv[1])
+    sys.exit(run(sys.argv[1], sys.argv[2:]))
