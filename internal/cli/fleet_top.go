@@ -27,9 +27,10 @@ func newFleetTopCmd(std *stdio) *cobra.Command {
 		Long: `top sums up collections by service and version, or by the columns of --by, and lists
 the groups with the most GC pause first. "since" is the first collection of the group in
 the selected time: of a version, its deployment. p50 and p99 are estimates, to 2 %.
-alloc MB is what the GCs count: bytes allocated up to the last GC of each process; >
-marks a lower bound, ~ an estimate. % is the share of pauses in the time that the GCs
-cover, from the end of the GC before the first one.`,
+alloc MB is what the GCs count: bytes allocated up to the last GC of each process. %
+is the share of pauses in the time that the GCs cover, from the end of the GC before
+the first one. > marks a lower bound, such as pauses of which some are unknown, and ~
+an estimate.`,
 		Example: `  gctrail fleet top
   gctrail fleet top --by k8s_pod --service shop --from 1h
   gctrail fleet top --by service_name,reason --where generation=2
@@ -101,10 +102,11 @@ func (o *fleetTopOptions) fields() []list.Field[fleet.Group] {
 		{Name: "processes", Heading: "procs", Rank: 4, Type: figure.Int, Value: func(g *fleet.Group) figure.Value { return list.Count(g.Processes) }},
 		{Name: "collections", Heading: "GCs", Type: figure.Int, Value: func(g *fleet.Group) figure.Value { return list.Count(g.Collections) }},
 		{Name: "gen2_collections", Heading: "gen2", Rank: 3, Type: figure.Int, Value: func(g *fleet.Group) figure.Value { return list.Count(g.Gen2) }},
-		{Name: "pause_ms", Heading: "pause ms", Type: figure.Millis, Value: func(g *fleet.Group) figure.Value { return list.Time(g.Pause) }},
+		{Name: "pause_ms", Heading: "pause ms", Type: figure.Millis, Value: func(g *fleet.Group) figure.Value { return list.Opt(g.Pause.Opt(), list.Time) }, Is: pauseIs},
+		{Name: "pause_is", Type: figure.Text, Value: func(g *fleet.Group) figure.Value { return list.Word(pauseIs(g).String()) }},
 		{Name: "pause_pct", Heading: "%", Type: figure.Percent, Value: func(g *fleet.Group) figure.Value {
 			return list.Opt(g.PauseShare(), list.Percent)
-		}},
+		}, Is: pauseIs},
 		{Name: "pause_p50_ms", Heading: "p50", Rank: 2, Type: figure.Millis, Value: func(g *fleet.Group) figure.Value { return list.Time(g.Median) }},
 		{Name: "pause_p99_ms", Heading: "p99", Type: figure.Millis, Value: func(g *fleet.Group) figure.Value { return list.Time(g.P99) }},
 		{Name: "pause_max_ms", Heading: "max", Rank: 1, Type: figure.Millis, Value: func(g *fleet.Group) figure.Value { return list.Time(g.Longest) }},
@@ -115,6 +117,12 @@ func (o *fleetTopOptions) fields() []list.Field[fleet.Group] {
 		{Name: "until", Type: figure.Text, Value: func(g *fleet.Group) figure.Value { return clockOf(g.Last) }},
 		{Name: "affected_by_loss", Type: figure.Int, Value: func(g *fleet.Group) figure.Value { return list.Count(g.LossCanAffect) }},
 	}...)
+}
+
+// pauseIs returns how certain the sum of a group's pauses is.
+func pauseIs(g *fleet.Group) gc.Certainty {
+	_, is := g.Pause.Get()
+	return is
 }
 
 // clockOf is a point of time, to the second.

@@ -21,7 +21,7 @@ type Group struct {
 	Collections int64
 	First, Last time.Time // of its collections
 
-	Pause       time.Duration // all pauses together
+	Pause       gc.Sum[time.Duration] // a lower bound if the pause of a collection is unknown
 	Longest     time.Duration
 	Median, P99 time.Duration // estimates, within 2 %
 	// Watched is the time from the end of the collection before the first one to the end
@@ -39,13 +39,14 @@ type Group struct {
 	before time.Duration // pauses that begin the watched time, and are not in it
 }
 
-// PauseShare returns the percentage of the watched time in which threads were
-// paused. It is unknown if no time between collections is known.
+// PauseShare returns the percentage of the watched time in which threads were paused, as
+// certain as Pause is. It is unknown if no pause or no time between collections is known.
 func (g *Group) PauseShare() gc.Opt[float64] {
-	if g.Watched <= 0 {
+	pause, known := g.Pause.Opt().Get()
+	if g.Watched <= 0 || !known {
 		return gc.Opt[float64]{}
 	}
-	return gc.Some(100 * min(1, (g.Pause-g.before).Seconds()/g.Watched.Seconds()))
+	return gc.Some(100 * min(1, (pause-g.before).Seconds()/g.Watched.Seconds()))
 }
 
 // setAllocated sets Allocated and its certainty. known collections have a figure, and
@@ -104,7 +105,7 @@ func (c *ClickHouse) groups(ctx context.Context, f *Filter, by []string, limit i
 	const length = "greatest(ifNull(duration_ms, 0), ifNull(pause_ms, 0))"
 	inner := fmt.Sprintf(`SELECT %[1]s%[2]s AS uid, count() AS n, min(%[3]s) AS first, max(%[3]s) AS last,
  argMin(ifNull(since_last_ms, -1), %[3]s) AS idle, argMin(ifNull(pause_ms, 0), %[3]s) AS opening, argMin(%[4]s, %[3]s) AS opened, max(%[3]s + toInt64(%[4]s * 1e6)) AS ended,
- sum(pause_ms) AS pause, max(pause_ms) AS longest, quantilesTDigestState(0.5, 0.99)(assumeNotNull(pause_ms)) AS digest,
+ sum(pause_ms) AS pause, count(pause_ms) AS timed, max(pause_ms) AS longest, quantilesTDigestState(0.5, 0.99)(assumeNotNull(pause_ms)) AS digest,
  sum(ifNull(allocated_bytes, allocated_by_ticks_bytes)) AS allocated, count(ifNull(allocated_bytes, allocated_by_ticks_bytes)) AS counted,
  countIf(allocated_is = 'estimate' OR allocated_bytes IS NULL AND allocated_by_ticks_bytes IS NOT NULL) AS estimated,
  countIf(allocated_is = 'lower_bound' OR affected_by_loss = 1 OR allocated_bytes IS NULL AND allocated_by_ticks_bytes IS NULL) AS least,
@@ -112,7 +113,7 @@ func (c *ClickHouse) groups(ctx context.Context, f *Filter, by []string, limit i
  FROM %[5]s FINAL WHERE %[6]s GROUP BY %[1]suid`,
 		prefix, columnUID, columnTime, length, quoteName(Collections().Name), f.sql())
 	query := fmt.Sprintf(`SELECT %scount() AS processes, sum(n) AS collections, min(first) AS since, max(last) AS until,
- ifNull(sum(pause), 0) AS paused, ifNull(max(longest), 0) AS most, quantilesTDigestMerge(0.5, 0.99)(digest) AS quantiles,
+ ifNull(sum(pause), 0) AS paused, sum(timed) AS pauses, ifNull(max(longest), 0) AS most, quantilesTDigestMerge(0.5, 0.99)(digest) AS quantiles,
  sum(ended - first + toInt64(if(idle < 0, -opened, idle) * 1e6)) AS watched, sum(if(idle < 0, opening, 0)) AS before,
  ifNull(sum(allocated), 0) AS bytes, sum(counted) AS known, sum(estimated) AS estimates, sum(least) AS bounds,
  ifNull(max(heap), 0) AS after, sum(gen2) AS second, sum(lossy) AS affected
@@ -148,7 +149,8 @@ func groupOf(row []any, by int) (Group, error) {
 	millis := func(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 	g.Processes, g.Collections = a.int(), a.int()
 	g.First, g.Last = time.Unix(0, a.int()), time.Unix(0, a.int())
-	g.Pause, g.Longest = millis(a.float()), millis(a.float())
+	paused, timed := millis(a.float()), a.int()
+	g.Pause, g.Longest = gc.SumOf(paused, int(timed), timed < g.Collections), millis(a.float())
 	quantiles := answerRow{row: a.list()}
 	g.Median, g.P99 = min(g.Longest, millis(quantiles.float())), min(g.Longest, millis(quantiles.float()))
 	g.Watched, g.before = time.Duration(a.int()), millis(a.float())
@@ -200,7 +202,7 @@ func (f *Folder) groups(ctx context.Context, filter *Filter, by []string, limit 
 		groups = append(groups, s.group())
 	}
 	slices.SortFunc(groups, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(b.Pause, a.Pause), slices.Compare(a.Names, b.Names))
+		return cmp.Or(cmp.Compare(b.Pause.Opt().Or(0), a.Pause.Opt().Or(0)), slices.Compare(a.Names, b.Names))
 	})
 	return groups[:min(limit, len(groups))], nil
 }
@@ -241,8 +243,8 @@ func (s *sum) add(t *Table, row Row) {
 	}
 	p.add(&f)
 	s.Collections++
+	s.Pause.Add(f.pause)
 	if pause, known := f.pause.Get(); known {
-		s.Pause += pause
 		s.Longest = max(s.Longest, pause)
 		s.pauses.add(pause)
 	}

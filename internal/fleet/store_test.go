@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,7 +47,7 @@ func checkStore(t *testing.T, store Store) {
 	}
 	// From the end of each first collection to that of the last.
 	watched := time.Duration(200+400+600+800+1000-5) * (time.Second + time.Millisecond)
-	if g.Pause != pause || g.Longest != time.Second || g.Watched != watched || g.Allocated != gc.Some[int64](3000<<20) || g.AllocatedIs != gc.Estimate || g.HeapAfter != 1000<<20 || g.Gen2 != 67+133+200+267+333 {
+	if g.Pause != gc.SumOf(pause, 3000, false) || g.Longest != time.Second || g.Watched != watched || g.Allocated != gc.Some[int64](3000<<20) || g.AllocatedIs != gc.Estimate || g.HeapAfter != 1000<<20 || g.Gen2 != 67+133+200+267+333 {
 		t.Errorf("group %+v, want pause %v, watched %v", g, pause, watched)
 	}
 	if !g.First.Equal(noon.Add(time.Second)) || !g.Last.Equal(noon.Add(1000*time.Second)) {
@@ -126,6 +127,7 @@ func checkStore(t *testing.T, store Store) {
 	}
 
 	checkEnds(t, store, r)
+	checkUnknownPauses(t, store)
 }
 
 // checkEnds stores how two processes ended.
@@ -246,6 +248,38 @@ func TestDamagedFolder(t *testing.T) {
 	}
 }
 
+// checkUnknownPauses: a sum of pauses of which one is unknown is a lower bound, and one of
+// which all are is unknown.
+func checkUnknownPauses(t *testing.T, store Store) {
+	t.Helper()
+	p := testProcess{strings.Repeat("e", 32), "lossy", "1.0", "lossy-0"}
+	unknown := collection(2, 0)
+	unknown.Pauses, unknown.AllPauses = nil, false
+	logs := p.logs(1, 1)
+	logs.ScopeLogs[0].LogRecords = append(logs.ScopeLogs[0].LogRecords, record.OfCollection(unknown, noon.Add(2*time.Second)))
+	if w := post(receiver(store, ""), encode(t, logs)); w.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	for where, want := range map[string]gc.Sum[time.Duration]{
+		"number>=1": gc.SumOf(time.Millisecond, 1, true),
+		"number=1":  gc.SumOf(time.Millisecond, 1, false),
+		"number=2":  gc.SumOf[time.Duration](0, 0, true),
+	} {
+		f := &Filter{}
+		for _, s := range []string{"service_name=lossy", where} {
+			term, err := ParseTerm(Collections(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Where = append(f.Where, term)
+		}
+		groups, err := Top(t.Context(), store, f, nil, 1)
+		if err != nil || len(groups) != 1 || groups[0].Pause != want {
+			t.Errorf("%s: %+v, %v; want a pause of %v", where, groups, err, want)
+		}
+	}
+}
+
 // checkWatched selects parts of the collections, whose first follows another.
 func checkWatched(t *testing.T, store Store) {
 	t.Helper()
@@ -275,7 +309,7 @@ func checkWatched(t *testing.T, store Store) {
 			t.Fatalf("%v: %d groups, %v", test.where, len(groups), err)
 		}
 		g := groups[0]
-		if share := g.PauseShare().Or(0); g.Pause != test.pause || g.Watched != test.watched || math.Abs(share-test.share) > 0.01 || g.AllocatedIs != test.is {
+		if share := g.PauseShare().Or(0); g.Pause.Opt() != gc.Some(test.pause) || g.Watched != test.watched || math.Abs(share-test.share) > 0.01 || g.AllocatedIs != test.is {
 			t.Errorf("%v: paused %v of %v (%.2f %%), allocated %v; want %v of %v (%.2f %%), %v",
 				test.where, g.Pause, g.Watched, share, g.AllocatedIs, test.pause, test.watched, test.share, test.is)
 		}

@@ -54,7 +54,7 @@ var figures = []Figure{
 		Source: "times of GCStart and GCEnd",
 	},
 	{
-		Name: "pause", Unit: "ms", Keys: []string{"pause_ms", "pauses", "pause_start_ms", "longest_pause_ms"},
+		Name: "pause", Unit: "ms", Keys: []string{"pause_ms", "pause_is", "pauses", "pause_start_ms", "longest_pause_ms"},
 		Text: "How long the program's threads were paused for a collection: from SuspendEEBegin to RestartEEBegin, as the runtime itself and the metric dotnet.gc.pause.time count. A background " +
 			"GC has two pauses: the initial one marks the roots, the final one completes marking. A pause that several GCs share is divided: each GC gets the time up to the start of the next one, the first " +
 			"also the suspension before it; an ephemeral GC in the initial pause of a background GC gets the time from its start to its end, and the background GC the rest. " +
