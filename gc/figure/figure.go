@@ -26,7 +26,7 @@ type Figure struct {
 	Value  func(*gc.Collection) Value
 	Term   string // the name of its Definition
 	Always bool   // never unknown
-	Whole  bool   // of Percent: without decimals
+	Form   Form   // 0 for that of the type
 	Only   Output // the one kind of output that has it; 0 for all
 
 	Names func() *[32]string                // of Words: of each bit, empty for one that is not a word of the set
@@ -71,18 +71,17 @@ type PageColumn struct {
 	Place int
 	ID    string // the name in the page's address
 	Label string
-	Form  Form // 0 for that of the figure's type
 	Width int  // in characters
 	Start bool // shown from the start
 }
 
-// Form is how the page shows a figure.
+// Form is how people see a figure.
 type Form uint8
 
 const (
 	FormOfType Form = iota
-	FormPlain       // a number without separators
-	FormMoment      // a time since the trace's start
+	FormPlain       // a number as it is: an id without separators, a percentage that is a whole number
+	FormMoment      // a time since the trace's start, to the millisecond
 	FormWord        // the word of a code
 )
 
@@ -252,14 +251,18 @@ func InTimelines() []Figure {
 	return slices.DeleteFunc(slices.Clone(flat()), func(f Figure) bool { return f.Label == "" })
 }
 
+var byKey = sync.OnceValue(func() map[string]Figure {
+	all := make(map[string]Figure)
+	for _, f := range flat() {
+		all[f.Key] = f
+	}
+	return all
+})
+
 // Named returns the column with a key.
 func Named(key string) (Figure, bool) {
-	for _, f := range flat() {
-		if f.Key == key {
-			return f, true
-		}
-	}
-	return Figure{}, false
+	f, found := byKey()[key]
+	return f, found
 }
 
 // OfGeneration returns the figures of a generation.

@@ -11,7 +11,7 @@ import (
 // table has all figures of a collection, in the order of JSON lines.
 var table = []Figure{
 	{
-		Key: "pid", Type: Int, Value: func(c *gc.Collection) Value { return id(c.Process.PID) },
+		Key: "pid", Type: Int, Form: FormPlain, Value: func(c *gc.Collection) Value { return id(c.Process.PID) },
 		Listed: &Listed{Place: 1, Varies: true},
 	},
 	{
@@ -20,15 +20,15 @@ var table = []Figure{
 	},
 	{Key: "runtime", Type: Text, Value: func(c *gc.Collection) Value { return text(c.Process.Runtime) }},
 	{
-		Key: "clr_instance", Type: Int, Value: func(c *gc.Collection) Value { return integer(c.ClrInstance) },
+		Key: "clr_instance", Type: Int, Form: FormPlain, Value: func(c *gc.Collection) Value { return integer(c.ClrInstance) },
 		Term: "collection", Always: true,
 	},
 	{
-		Key: "number", Type: Int, Value: func(c *gc.Collection) Value { return integer(c.Number) },
+		Key: "number", Type: Int, Form: FormPlain, Value: func(c *gc.Collection) Value { return integer(c.Number) },
 		Term: "collection", Always: true, Heading: "GC",
 		Listed: &Listed{Place: 3},
 		Until:  &Condition{Place: 7, Word: "number", Meaning: "the runtime's number of the collection", Example: "1000"},
-		Page:   &PageColumn{Place: 1, ID: "number", Label: "GC", Form: FormPlain, Width: 6, Start: true},
+		Page:   &PageColumn{Place: 1, ID: "number", Label: "GC", Width: 6, Start: true},
 	},
 	{
 		Key: "generation", Type: Int, Value: func(c *gc.Collection) Value { return count(c.Generation) },
@@ -38,15 +38,15 @@ var table = []Figure{
 		Page:   &PageColumn{Place: 3, ID: "gen", Label: "gen", Width: 4, Start: true},
 	},
 	{
-		Key: "kind", Type: Text, Value: func(c *gc.Collection) Value { return kind(c.Kind) },
+		Key: "kind", Type: Text, Form: FormWord, Value: func(c *gc.Collection) Value { return kind(c.Kind) },
 		Term:   "kind",
 		Listed: &Listed{Place: 6, Rank: 2},
 		Until:  &Condition{Place: 5, Word: "kind", Meaning: "blocking, background or foreground", Example: "background", Words: kinds},
-		Page:   &PageColumn{Place: 4, ID: "kind", Label: "kind", Form: FormWord, Width: 10, Start: true},
+		Page:   &PageColumn{Place: 4, ID: "kind", Label: "kind", Width: 10, Start: true},
 	},
 	{Key: "requested_kind", Type: Text, Value: func(c *gc.Collection) Value { return kind(c.Requested) }, Term: "kind"},
 	{
-		Key: "reason", Type: Text, Value: func(c *gc.Collection) Value {
+		Key: "reason", Type: Text, Form: FormWord, Value: func(c *gc.Collection) Value {
 			r, known := c.Reason.Get()
 			if !known {
 				return Value{}
@@ -56,7 +56,7 @@ var table = []Figure{
 		Term:   "reason",
 		Listed: &Listed{Place: 7, Rank: 1},
 		Until:  &Condition{Place: 6, Word: "reason", Meaning: "why it started", Example: "Induced, AllocSmall, ...", Words: reasons},
-		Page:   &PageColumn{Place: 5, ID: "reason", Label: "reason", Form: FormWord, Width: 13, Start: true},
+		Page:   &PageColumn{Place: 5, ID: "reason", Label: "reason", Width: 13, Start: true},
 	},
 	{
 		Key: "reason_code", Type: Int, Value: func(c *gc.Collection) Value {
@@ -73,10 +73,10 @@ var table = []Figure{
 	},
 	{Key: "start_time", Type: Time, Value: func(c *gc.Collection) Value { return span(c.Start) }, Term: "start", Only: InJSON},
 	{
-		Key: "start_ms", Type: Millis, Value: func(c *gc.Collection) Value { return span(c.Start) },
+		Key: "start_ms", Type: Millis, Form: FormMoment, Value: func(c *gc.Collection) Value { return span(c.Start) },
 		Term:   "start",
 		Listed: &Listed{Place: 4},
-		Page:   &PageColumn{Place: 2, ID: "start", Label: "start", Form: FormMoment, Width: 9, Start: true},
+		Page:   &PageColumn{Place: 2, ID: "start", Label: "start", Width: 9, Start: true},
 	},
 	{
 		Key: "duration_ms", Type: Millis, Value: func(c *gc.Collection) Value { return span(c.Duration()) },
@@ -171,7 +171,7 @@ var table = []Figure{
 			}
 			return Value{}
 		},
-		Term: "memory load", Whole: true, Heading: "load %",
+		Term: "memory load", Form: FormPlain, Heading: "load %",
 		Listed: &Listed{Place: 16, Rank: 10},
 		Until:  &Condition{Place: 15, Word: "load", Meaning: "memory load of the machine or container", Example: "90%"},
 		Page:   &PageColumn{Place: 17, ID: "load", Label: "load", Width: 7},

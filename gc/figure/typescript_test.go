@@ -56,6 +56,10 @@ export interface Figure {
 export const figures: Figure[] = [
 `)
 	for _, f := range OnPage() {
+		form := cmp.Or(formNames[f.Form], formsOfType[f.Type])
+		if f.Type == Percent {
+			form = formsOfType[Percent] // with its sign, whole or not
+		}
 		column := fmt.Sprintf("%q", f.Key)
 		switch {
 		case f.Only == InConditions:
@@ -64,7 +68,7 @@ export const figures: Figure[] = [
 			column = fmt.Sprintf("%q", strings.TrimSuffix(f.Key, "_ms")+"_us") // the page has microseconds
 		}
 		fmt.Fprintf(&b, "  { id: %q, label: %q, term: %q, width: %d, start: %t, column: %s, form: %q },\n",
-			f.Page.ID, f.Page.Label, f.Term, cmp.Or(f.Page.Width, 8), f.Page.Start, column, cmp.Or(formNames[f.Page.Form], formsOfType[f.Type]))
+			f.Page.ID, f.Page.Label, f.Term, cmp.Or(f.Page.Width, 8), f.Page.Start, column, form)
 	}
 	b.WriteString("];\n")
 	return b.String()

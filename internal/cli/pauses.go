@@ -138,7 +138,7 @@ var windowFields = []list.Field[windowRow]{
 	{Name: "pause_ms", Heading: "paused ms", Type: figure.Millis, Value: func(r *windowRow) figure.Value { return list.Time(r.Pause) }},
 	{Name: otherField, Heading: "other ms", Type: figure.Millis, Value: func(r *windowRow) figure.Value { return list.Time(r.Other) }},
 	{Name: "mutator_utilization_min_pct", Heading: "program %", Type: figure.Float, Value: func(r *windowRow) figure.Value { return list.Float(r.MutatorUtilization()) }},
-	{Name: "from_ms", Heading: "from ms", Type: figure.Millis, Value: func(r *windowRow) figure.Value { return list.Time(r.From) }},
+	{Name: "from_ms", Heading: "from ms", Type: figure.Millis, Form: figure.FormMoment, Value: func(r *windowRow) figure.Value { return list.Time(r.From) }},
 	{Name: "command", Type: figure.Text, Value: func(r *windowRow) figure.Value { return list.Word(r.command) }},
 }
 
@@ -151,8 +151,8 @@ type bottleneckRow struct {
 
 var bottleneckFields = []list.Field[bottleneckRow]{
 	{Name: "pid", Type: figure.Int, Value: func(r *bottleneckRow) figure.Value { return list.PID(r.pid) }},
-	{Name: "from_ms", Heading: "from ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.From) }},
-	{Name: "to_ms", Heading: "to ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.To) }},
+	{Name: "from_ms", Heading: "from ms", Type: figure.Millis, Form: figure.FormMoment, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.From) }},
+	{Name: "to_ms", Heading: "to ms", Type: figure.Millis, Form: figure.FormMoment, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.To) }},
 	{Name: "length_ms", Heading: "length ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.Length()) }},
 	{Name: "pause_ms", Heading: "paused ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.Pause) }},
 	{Name: otherField, Heading: "other ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.Other) }},

@@ -26,7 +26,7 @@ func tuningFields() []list.Field[tuningRow] {
 	return []list.Field[tuningRow]{
 		{Name: "pid", Type: figure.Int, Value: func(r *tuningRow) figure.Value { return list.PID(r.PID) }},
 		{Name: "number", Heading: "GC", Type: figure.Int, Value: func(r *tuningRow) figure.Value { return list.Count(r.Number) }},
-		{Name: "at_ms", Heading: "at ms", Rank: 2, Type: figure.Millis, Value: func(r *tuningRow) figure.Value { return list.Time(r.At) }},
+		{Name: "at_ms", Heading: "at ms", Rank: 2, Type: figure.Millis, Form: figure.FormMoment, Value: func(r *tuningRow) figure.Value { return list.Time(r.At) }},
 		{Name: "kind", Heading: "of", Left: true, Type: figure.Text, Value: func(r *tuningRow) figure.Value { return list.Word(r.Kind.String()) }},
 		{Name: "heaps", Heading: "heaps", Type: figure.Int, Value: func(r *tuningRow) figure.Value { return list.If(r.Heaps > 0, list.Count(r.Heaps)) }},
 		{Name: "heaps_limit", Heading: "justified", Rank: 1, Type: figure.Int, Value: func(r *tuningRow) figure.Value {

@@ -17,6 +17,7 @@ type Field[R any] struct {
 	Type    figure.Type // of the values that are known
 	Value   func(*R) figure.Value
 	Is      func(*R) gc.Certainty // by which tables mark the value; nil for no mark
+	Form    figure.Form           // in tables; 0 for that of the figure of this name, if there is one
 
 	Left   bool // aligned
 	Rank   int  // in tables, the fields with the highest are left out first if there is no room

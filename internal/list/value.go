@@ -91,17 +91,18 @@ func compareValues(a, b figure.Value) int {
 	return cmp.Or(cmp.Compare(b.Int, a.Int), cmp.Compare(b.Float, a.Float))
 }
 
-// whole are the fields that tables write without separators, so that ids can be copied, and
-// without decimals, because the runtime counts whole percents.
-var whole = map[string]bool{"pid": true, "clr_instance": true, "number": true, "memory_load_pct": true}
-
 // cell returns a value for people: times in ms, sizes in MB.
 func (f *Field[R]) cell(v figure.Value) string {
+	form := f.Form
+	if form == figure.FormOfType {
+		of, _ := figure.Named(f.Name)
+		form = of.Form
+	}
 	switch v.Type {
 	case figure.Text:
 		return v.Text
 	case figure.Int:
-		if whole[f.Name] {
+		if form == figure.FormPlain {
 			return strconv.FormatInt(v.Int, 10)
 		}
 		return units.Count(v.Int)
@@ -113,9 +114,12 @@ func (f *Field[R]) cell(v figure.Value) string {
 	case figure.Bytes:
 		return units.MB(v.Int)
 	case figure.Millis:
+		if form == figure.FormMoment {
+			return units.Moment(time.Duration(v.Int))
+		}
 		return units.Millis(time.Duration(v.Int))
 	case figure.Float, figure.Percent:
-		if whole[f.Name] {
+		if form == figure.FormPlain {
 			return strconv.FormatFloat(v.Float, 'f', 0, 64)
 		}
 		return units.Share(v.Float)

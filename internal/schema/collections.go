@@ -17,7 +17,7 @@ func shapeOfCollections() string {
 	b.WriteString("gctrail gcs --format jsonl: a line for each collection\n")
 	for _, f := range figure.Lines() {
 		typ := typeWord(f.Type)
-		if f.Type == figure.Percent && f.Whole {
+		if f.Type == figure.Percent && f.Form == figure.FormPlain {
 			typ = "int"
 		}
 		b.WriteString(f.Key + " " + orNull(typ, f.Always) + "\n")

@@ -94,6 +94,15 @@ func Duration(d time.Duration) string {
 // Millis writes a duration in milliseconds without the unit, for a column.
 func Millis(d time.Duration) string { return significant(float64(d) / float64(time.Millisecond)) }
 
+// Moment writes a time since a start in milliseconds without the unit, for a column. Long
+// times are exact to the millisecond, by which the moment is found again.
+func Moment(d time.Duration) string {
+	if d.Abs() < time.Second {
+		return Millis(d)
+	}
+	return Count(d.Round(time.Millisecond).Milliseconds())
+}
+
 // Count writes a whole number: "1,234".
 func Count[T int | int64 | uint64 | uint32](n T) string { return fixed(float64(n), 0) }
 

@@ -29,6 +29,8 @@ func TestUnits(t *testing.T) {
 		{units.Duration(1234 * time.Millisecond), "1.23 s"},
 		{units.Duration(474 * time.Second), "7m54s"},
 		{units.Millis(4567 * time.Millisecond), "4,570"},
+		{units.Moment(4567*time.Millisecond + 600*time.Microsecond), "4,568"},
+		{units.Moment(12345 * time.Microsecond), "12.3"},
 		{units.Count(1234567), "1,234,567"},
 		{units.Count(-123456), "-123,456"},
 		{units.Percent(0), "0 %"},
