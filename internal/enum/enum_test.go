@@ -21,6 +21,7 @@ import (
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/otlp"
@@ -43,6 +44,7 @@ var enums = map[string]reflect.Type{
 	"alloc.Source":         reflect.TypeFor[alloc.Source](),
 	"alloc.Heap":           reflect.TypeFor[alloc.Heap](),
 	"background.Phase":     reflect.TypeFor[background.Phase](),
+	"heap.RootKind":        reflect.TypeFor[heap.RootKind](),
 	"join.Cause":           reflect.TypeFor[join.Cause](),
 	"join.TuningKind":      reflect.TypeFor[join.TuningKind](),
 	"figure.Type":          reflect.TypeFor[figure.Type](),

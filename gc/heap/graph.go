@@ -1,0 +1,127 @@
+package heap
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Graph is the objects of a snapshot and their references. Objects are numbered from 0,
+// in the order in which the runtime wrote them.
+type Graph struct {
+	nodes      nodes
+	types      []*Type // by the index that nodes have
+	generation []uint8 // of each object; nil if unknown
+	refs       digraph
+	roots      []Root
+}
+
+// A Root is a reason for an object to be alive.
+type Root struct {
+	Object uint32
+	Kind   RootKind
+	// ID is the address of a handle or of the field of a static, or the MethodID of the
+	// method whose variable a stack holds; 0 for a thread-static field.
+	ID    uint64
+	Field string // the name of a static field
+}
+
+// Len returns the number of objects.
+func (g *Graph) Len() int { return g.refs.len() }
+
+// Type returns the type of an object.
+func (g *Graph) Type(object uint32) *Type { return g.types[g.nodes.typ.at(object)] }
+
+// Size returns the size of an object in bytes.
+func (g *Graph) Size(object uint32) int64 { return int64(g.nodes.sizeOf(object)) }
+
+// Address returns the address of an object.
+func (g *Graph) Address(object uint32) uint64 { return g.nodes.addressOf(object) }
+
+// Generation returns the generation of an object, one of GenerationNames; empty if unknown.
+func (g *Graph) Generation(object uint32) string {
+	if g.generation == nil {
+		return ""
+	}
+	return generationNames[g.generation[object]]
+}
+
+// References returns the objects that an object refers to, with the values that it keeps
+// alive as the key of dependent handles last. An object that it refers to twice is there twice.
+func (g *Graph) References(object uint32) []uint32 { return g.refs.edges(object) }
+
+// Roots returns the strong roots.
+func (g *Graph) Roots() []Root { return g.roots }
+
+// rooted returns the objects that roots lead to, each once.
+func (g *Graph) rooted() []uint32 {
+	objects := make([]uint32, len(g.roots))
+	for i, r := range g.roots {
+		objects[i] = r.Object
+	}
+	slices.Sort(objects)
+	return slices.Compact(objects)
+}
+
+// leaveOut gives up the graph, and continues to count.
+func (w *walk) leaveOut() {
+	w.of.TooLarge, w.graph = true, false
+	w.nodes, w.counts, w.edges, w.roots, w.dependent = nodes{}, column[uint32]{}, column[uint64]{}, nil, nil
+}
+
+// build makes the graph, unless it shows that something is missing.
+func (w *walk) build() {
+	g := &Graph{nodes: w.nodes, types: w.types.all, generation: w.generations()}
+	if w.nodes.len() == 0 {
+		return
+	}
+	x := newIndex(&g.nodes)
+	missing := &w.of.Missing
+	missing.Duplicates = int64(x.duplicates)
+	missing.Unknown = w.resolve(x, &g.refs)
+	for _, r := range w.roots {
+		object := x.find(r.address)
+		if object == none {
+			missing.Unknown++
+			continue
+		}
+		g.roots = append(g.roots, Root{object, r.kind, r.id, r.field})
+	}
+	if missing.Whole() {
+		w.of.Graph = g
+	}
+}
+
+// resolve finds the objects that references lead to, and returns how many lead to none.
+// Each object takes its number of references in the order of both, and what depends on it
+// after them.
+func (w *walk) resolve(x *index, g *digraph) (unknown int64) {
+	type pair struct{ key, value uint32 }
+	var pairs []pair
+	for _, d := range w.dependent {
+		if p := (pair{x.find(d.key), x.find(d.value)}); p.key != none && p.value != none {
+			pairs = append(pairs, p)
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.key, b.key) })
+	n := w.nodes.len()
+	g.start, g.to = make([]uint32, n+1), make([]uint32, 0, w.edges.n+len(pairs))
+	next := 0
+	for i := range uint32(n) {
+		for count := w.counts.at(i); count > 0 && next < w.edges.n; count-- {
+			if object := x.find(w.edges.at(uint32(next))); object != none {
+				g.to = append(g.to, object)
+			} else {
+				unknown++
+			}
+			if next++; next%chunkSize == 0 {
+				w.edges.chunks[next/chunkSize-1] = nil // as early as can be: this is when most memory is in use
+			}
+		}
+		for ; len(pairs) > 0 && pairs[0].key == i; pairs = pairs[1:] {
+			g.to = append(g.to, pairs[0].value)
+		}
+		g.start[i+1] = uint32(len(g.to))
+	}
+	w.counts, w.edges = column[uint32]{}, column[uint64]{}
+	return unknown
+}

@@ -1,0 +1,140 @@
+package heap
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
+)
+
+// Snapshots reads the heap snapshots of a trace. The zero Snapshots counts objects by
+// type, in memory that does not depend on their number. It is for one goroutine.
+type Snapshots struct {
+	// MaxObjects is how many objects the graphs of all snapshots may have together. They
+	// need up to 40 bytes for an object, and 4 more for a reference; for Dominators twice
+	// as much. A snapshot with more objects than are left has none.
+	MaxObjects int
+
+	processes pass.Table[process]
+	kept      int
+}
+
+// MaxObjects is a value of Snapshots.MaxObjects for machines of today: 5 GB of memory.
+const MaxObjects = 1 << 26
+
+// A process is the state of a process.
+type process struct {
+	pid       uint64
+	types     types
+	walk      *walk // after GCStart of generation 2
+	snapshots []*Snapshot
+	startless int64
+}
+
+// Kinds returns the kinds of events that Snapshots read.
+func (*Snapshots) Kinds() []clr.Kind {
+	return append([]clr.Kind{
+		clr.KindGCStart, clr.KindGCEnd, clr.KindGCGenerationRange, clr.KindGCBulkRootStaticVar,
+		clr.KindBulkType, clr.KindModuleLoad, clr.KindModuleDCStart, clr.KindModuleDCEnd,
+	}, numbered[:]...)
+}
+
+// Event processes one event.
+func (m *Snapshots) Event(e *pass.Event) {
+	p, isNew := m.processes.At(e.Process.Index)
+	if isNew {
+		p.pid = e.Process.PID
+	}
+	switch e.Kind {
+	case clr.KindGCStart:
+		if v, ok := pass.Decode[clr.GCStart](e); ok && v.Depth == 2 {
+			m.start(p, e, v.Count)
+		}
+	case clr.KindGCEnd:
+		if v, ok := pass.Decode[clr.GCEnd](e); ok && p.walk != nil && p.walk.of.Number == v.Count {
+			p.walk.of.End = gc.Some(e.Time)
+			m.end(p)
+		}
+	case clr.KindBulkType:
+		v, _ := pass.Decode[clr.BulkType](e) // a part counts
+		for i := range v.Values {
+			p.types.named(&v.Values[i])
+		}
+	case clr.KindModuleLoad, clr.KindModuleDCStart, clr.KindModuleDCEnd: // laid out alike
+		if v, _ := pass.Decode[clr.ModuleLoad](e); len(v.ModuleILPath) > 0 {
+			p.types.load(v.ModuleID, v.ModuleILPath.String())
+		}
+	default:
+		if p.walk == nil {
+			if v, _ := e.Decoded(); e.Kind == clr.KindGCBulkNode {
+				p.startless += int64(len(v.(*clr.GCBulkNode).Values))
+			}
+			return
+		}
+		p.walk.event(e)
+		if p.walk.graph && p.walk.nodes.len() > m.MaxObjects-m.kept {
+			p.walk.leaveOut()
+		}
+	}
+}
+
+// start begins the walk of a collection. .NET Framework raises GCStart twice for each.
+func (m *Snapshots) start(p *process, e *pass.Event, number uint32) {
+	if p.walk != nil {
+		if p.walk.of.Number == number && len(p.walk.uses) == 0 {
+			return
+		}
+		m.unended(p)
+	}
+	p.walk = &walk{of: &Snapshot{PID: p.pid, Number: number, Start: gc.Some(e.Time)}, types: &p.types, graph: m.MaxObjects > 0}
+}
+
+// end ends the walk. A collection without objects wrote no snapshot.
+func (m *Snapshots) end(p *process) {
+	if len(p.walk.uses) > 0 {
+		s := p.walk.end()
+		if s.Graph != nil {
+			m.kept += s.Graph.Len()
+		}
+		p.snapshots = append(p.snapshots, s)
+	}
+	p.walk = nil
+}
+
+func (m *Snapshots) unended(p *process) {
+	p.walk.of.Missing.Unended = true
+	m.end(p)
+}
+
+// End ends the snapshots that the trace has no end of, and completes the names of types.
+func (m *Snapshots) End() {
+	for p := range m.processes.All() {
+		if p.walk != nil {
+			m.unended(p)
+		}
+		p.types.resolve()
+	}
+}
+
+// All returns the snapshots in the order of their starts. Names of types, and the paths of
+// modules, are complete when the trace has ended.
+func (m *Snapshots) All() []*Snapshot {
+	var all []*Snapshot
+	for p := range m.processes.All() {
+		all = append(all, p.snapshots...)
+	}
+	slices.SortStableFunc(all, func(a, b *Snapshot) int { return cmp.Compare(a.Start.Or(0), b.Start.Or(0)) })
+	return all
+}
+
+// Startless counts objects of collections whose GCStart is not in the trace. They are in
+// no snapshot, because it is unknown what is missing before them.
+func (m *Snapshots) Startless() int64 {
+	var n int64
+	for p := range m.processes.All() {
+		n += p.startless
+	}
+	return n
+}

@@ -1,0 +1,289 @@
+package heap
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/internal/saturate"
+)
+
+// A walk is a snapshot while its events come. Roots come after the objects, and a
+// reference may lead to an object that comes later.
+type walk struct {
+	of    *Snapshot
+	types *types
+	graph bool // is kept
+	next  [4]uint32
+
+	uses      []use // by index of the type
+	nodes     nodes
+	counts    column[uint32] // of the references of each object
+	edges     column[uint64] // the addresses that they lead to
+	announced int64          // references
+	roots     []root
+	dependent []dependent
+	ranges    []extent
+}
+
+// A use counts the objects of a type.
+type use struct{ objects, bytes, aligned int64 }
+
+type root struct {
+	address, id uint64
+	field       string // of a static
+	kind        RootKind
+}
+
+type dependent struct{ key, value uint64 }
+
+// An extent is a GCGenerationRange.
+type extent struct {
+	start, end uint64
+	generation uint8
+}
+
+// maxRoots bounds the roots, dependent handles and ranges of a snapshot, each. Programs have
+// up to some hundred thousand.
+const maxRoots = 1 << 24
+
+// numbered are the events whose numbers show holes.
+var numbered = [4]clr.Kind{clr.KindGCBulkRootEdge, clr.KindGCBulkRootConditionalWeakTableElementEdge, clr.KindGCBulkNode, clr.KindGCBulkEdge}
+
+// head is the size of the fields before the elements: Index, Count and ClrInstanceID.
+const head = 4 + 4 + 2
+
+// event processes an event of the walk.
+func (w *walk) event(e *pass.Event) {
+	if i := slices.Index(numbered[:], e.Kind); i >= 0 {
+		if len(e.Payload) < head {
+			w.of.Missing.Events++
+			return
+		}
+		if number := binary.LittleEndian.Uint32(e.Payload); number != w.next[i] {
+			w.of.Missing.Events += max(1, int64(number)-int64(w.next[i]))
+			w.next[i] = number
+		}
+		w.next[i]++
+		w.of.walked.note(e.Time)
+	}
+	switch e.Kind {
+	case clr.KindGCBulkNode:
+		w.addNodes(e.Payload, e.PointerSize)
+	case clr.KindGCBulkEdge:
+		w.addEdges(e.Payload, e.PointerSize)
+	case clr.KindGCBulkRootEdge:
+		v, _ := pass.Decode[clr.GCBulkRootEdge](e)
+		for i := range v.Values {
+			w.addRoot(&v.Values[i])
+		}
+	case clr.KindGCBulkRootConditionalWeakTableElementEdge:
+		v, _ := pass.Decode[clr.GCBulkRootConditionalWeakTableElementEdge](e)
+		for _, d := range v.Values {
+			w.of.Dependent++
+			if len(w.dependent) < maxRoots {
+				w.dependent = append(w.dependent, dependent{d.GCKeyNodeID, d.GCValueNodeID})
+			}
+		}
+	case clr.KindGCBulkRootStaticVar:
+		v, _ := pass.Decode[clr.GCBulkRootStaticVar](e)
+		for i := range v.Values {
+			w.of.Statics++
+			w.root(RootStatic, v.Values[i].ObjectID, v.Values[i].GCRootID, v.Values[i].FieldName.String())
+		}
+	case clr.KindGCGenerationRange:
+		if v, ok := pass.Decode[clr.GCGenerationRange](e); ok {
+			w.addRange(v)
+		}
+	}
+}
+
+// A span is the time of the events of a walk.
+type span struct {
+	from, to time.Duration
+	known    bool
+}
+
+func (s *span) note(at time.Duration) {
+	if !s.known {
+		s.from, s.known = at, true
+	}
+	s.to = at
+}
+
+// addNodes adds objects. They are most of a trace, and decoded here for speed.
+func (w *walk) addNodes(payload []byte, pointerSize int) {
+	le := binary.LittleEndian
+	size := 3*8 + pointerSize
+	count, b := int64(le.Uint32(payload[4:])), payload[head:]
+	if there := int64(len(b) / size); count > there {
+		w.of.Missing.Events++ // a part of one
+		count = there
+	}
+	for ; count > 0; count-- {
+		var address uint64
+		if pointerSize == 4 {
+			address = uint64(le.Uint32(b))
+		} else {
+			address = le.Uint64(b)
+		}
+		rest := b[size-3*8 : size]
+		w.addNode(address, le.Uint64(rest), le.Uint64(rest[8:]), le.Uint64(rest[16:]))
+		b = b[size:]
+	}
+}
+
+func (w *walk) addNode(address, size, id, edges uint64) {
+	if size >= clr.MaxSize {
+		w.of.Missing.Impossible++
+		size = 0
+	}
+	t := w.types.index(id)
+	for int(t) >= len(w.uses) {
+		w.uses = append(w.uses, use{})
+	}
+	u := &w.uses[t]
+	u.objects++
+	u.bytes = saturate.Add(u.bytes, int64(size))
+	u.aligned = saturate.Add(u.aligned, int64(align(size)))
+	w.announced = saturate.Add(w.announced, int64(min(edges, math.MaxInt64)))
+	if w.graph {
+		w.nodes.add(address, size, t)
+		w.counts.add(uint32(min(edges, math.MaxUint32)))
+	}
+}
+
+func (w *walk) addEdges(payload []byte, pointerSize int) {
+	le := binary.LittleEndian
+	size := 4 + pointerSize
+	count, b := int64(le.Uint32(payload[4:])), payload[head:]
+	if there := int64(len(b) / size); count > there {
+		w.of.Missing.Events++
+		count = there
+	}
+	w.of.Edges += count
+	if !w.graph {
+		return
+	}
+	for ; count > 0; count-- {
+		if pointerSize == 4 {
+			w.edges.add(uint64(le.Uint32(b)))
+		} else {
+			w.edges.add(le.Uint64(b))
+		}
+		b = b[size:]
+	}
+}
+
+func (w *walk) addRoot(v *clr.GCBulkRootEdgeValue) {
+	kind := RootOther
+	switch {
+	case v.GCRootFlag&clr.BulkRootFlagsWeakRef != 0:
+		w.of.WeakRoots++
+		return
+	case v.GCRootKind == clr.BulkRootKindStack:
+		kind = RootStack
+	case v.GCRootKind == clr.BulkRootKindFinalizer:
+		kind = RootFinalizer
+	case v.GCRootKind != clr.BulkRootKindHandle:
+	case v.GCRootFlag&clr.BulkRootFlagsRefCounted != 0:
+		kind = RootRefCounted
+	case v.GCRootFlag&clr.BulkRootFlagsPinning != 0:
+		kind = RootPinned
+	default:
+		kind = RootHandle
+	}
+	w.root(kind, v.RootedNodeAddress, v.GCRootID, "")
+}
+
+func (w *walk) root(kind RootKind, address, id uint64, field string) {
+	if address == 0 {
+		return
+	}
+	w.of.Roots[kind]++
+	if len(w.roots) < maxRoots {
+		w.roots = append(w.roots, root{address, id, field, kind})
+	}
+}
+
+// addRange adds a range of a generation after the collection. Those of before come ahead of
+// all objects.
+func (w *walk) addRange(v *clr.GCGenerationRange) {
+	if len(w.uses) == 0 || v.Generation >= frozen || v.RangeUsedLength >= clr.MaxSize || len(w.ranges) == maxRoots {
+		return
+	}
+	w.ranges = append(w.ranges, extent{v.RangeStart, v.RangeStart + v.RangeUsedLength, v.Generation})
+}
+
+// end completes the snapshot.
+func (w *walk) end() *Snapshot {
+	s := w.of
+	for i, u := range w.uses {
+		if u.objects > 0 {
+			s.Objects += u.objects
+			s.Bytes, s.Aligned = saturate.Add(s.Bytes, u.bytes), saturate.Add(s.Aligned, u.aligned)
+			s.Types = append(s.Types, TypeUse{w.types.all[i], u.objects, u.bytes, u.aligned})
+		}
+	}
+	s.Missing.Edges = w.announced - s.Edges
+	if w.graph {
+		w.build()
+	}
+	return s
+}
+
+// generations counts the objects of each generation, and returns that of each object.
+func (w *walk) generations() []uint8 {
+	if len(w.ranges) == 0 {
+		return nil
+	}
+	uses := make([]GenerationUse, numGenerations)
+	for i, name := range generationNames {
+		uses[i].Name = name
+	}
+	var used [numGenerations]int64
+	for _, r := range w.ranges {
+		used[r.generation] = saturate.Add(used[r.generation], int64(r.end-r.start))
+	}
+	ranges := slices.DeleteFunc(w.ranges, func(r extent) bool { return r.end <= r.start })
+	slices.SortStableFunc(ranges, func(a, b extent) int { return cmp.Compare(a.start, b.start) })
+	of := make([]uint8, w.nodes.len())
+	in := extent{generation: frozen} // the range of the last object
+	for _, r := range w.nodes.runs {
+		for i := r.first; i < r.first+r.n; i++ {
+			address := r.start + uint64(w.nodes.offset.at(i))*unit
+			if address < in.start || address >= in.end {
+				in = rangeOf(ranges, address)
+			}
+			of[i] = in.generation
+			size := w.nodes.sizeOf(i)
+			u := &uses[in.generation]
+			u.Objects++
+			u.Bytes = saturate.Add(u.Bytes, int64(size))
+			u.Aligned = saturate.Add(u.Aligned, int64(align(size)))
+		}
+	}
+	for i := range uses[:frozen] {
+		uses[i].Free = gc.Some(used[i] - uses[i].Aligned)
+	}
+	w.of.Generations = uses
+	return of
+}
+
+// rangeOf returns the range that has an address. Addresses outside of all are in one that
+// is empty.
+func rangeOf(ranges []extent, address uint64) extent {
+	k, found := slices.BinarySearchFunc(ranges, address, func(r extent, address uint64) int { return cmp.Compare(r.start, address) })
+	if !found {
+		k--
+	}
+	if k < 0 || address >= ranges[k].end {
+		return extent{generation: frozen}
+	}
+	return ranges[k]
+}
