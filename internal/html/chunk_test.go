@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"reflect"
 	"slices"
 	"testing"
@@ -253,11 +254,11 @@ func TestTimeNames(t *testing.T) {
 	}
 }
 
-// TestAllDetails: packing details while collections are added gives the same as packing
-// them at the end.
-func TestAllDetails(t *testing.T) {
+// TestEstimatedDetails: details of which some were packed for an estimate are the same as
+// all packed at once, of one process and of several.
+func TestEstimatedDetails(t *testing.T) {
 	of := collections(t, "../../testdata/net9-srv-datas-web-collect.nettrace.gz")
-	trace := repeated(of, 2*chunkSize+1)
+	trace := repeated(of, sample*chunkSize+1)
 	other := new(gc.Process)
 	for _, c := range of[:len(of)/2] {
 		elsewhere := *c
@@ -265,16 +266,43 @@ func TestAllDetails(t *testing.T) {
 		trace.Add(&elsewhere)
 	}
 	page := &Page{Traces: []*Trace{trace}}
-	got, err := page.allDetails()
+	all := page.fit(maxPage)
+	want, err := all.pack()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := page.fit(maxPage)
-	if err != nil {
-		t.Fatal(err)
+	for _, room := range []int{1, want.bytes, 10 * want.bytes} {
+		f := page.fit(room)
+		bytes, err := f.estimate()
+		if err != nil || (bytes == 0) != (room > 1) {
+			t.Errorf("%d bytes of room: estimated as %d: %v", room, bytes, err)
+		}
+		if got, err := f.pack(); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%v: %d chunks of %d bytes instead of %d of %d", err, len(got.chunks), got.bytes, len(want.chunks), want.bytes)
+		}
 	}
-	want, err := pack(f.processes, f.all, 1)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v: %d chunks of %d bytes instead of %d of %d", err, len(got.chunks), got.bytes, len(want.chunks), want.bytes)
+}
+
+// all yields the rows with their figures, which are valid until the next step.
+func (t *table) all() iter.Seq2[int, row] {
+	return func(yield func(int, row) bool) {
+		rest := slices.Clone(t.data)
+		n := len(columns)
+		r, now, last := make(row, n), make([]int64, n), make([]int64, n)
+		for at := range t.rows {
+			for i := range columns {
+				var d int64
+				if d, rest[i] = readFigure(rest[i]); d == unknown {
+					r[i], now[i] = unknown, 0
+					continue
+				}
+				now[i] = d + likely(i, now, last)
+				r[i] = now[i]
+			}
+			if !yield(at, r) {
+				return
+			}
+			now, last = last, now
+		}
 	}
 }

@@ -280,3 +280,17 @@ var listPlaces = func() [][][][]place {
 	}
 	return all
 }()
+
+// guessColumns are the columns that fields are predicted from.
+var guessColumns = func() []int {
+	var all []int
+	for _, fields := range listPlaces {
+		for _, terms := range slices.Concat(fields...) {
+			for _, p := range terms {
+				all = append(all, p.column)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}()

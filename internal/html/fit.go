@@ -2,7 +2,10 @@ package html
 
 import (
 	"cmp"
+	"errors"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gctrail/gctrail/web"
 )
@@ -21,67 +24,6 @@ type packed struct {
 	bytes  int
 }
 
-// A packing packs details, some chunks at the same time.
-type packing struct {
-	rows   [][]uint32 // of each process
-	each   int        // every each-th chunk is packed
-	chunks []*packedChunk
-	idle   packers
-}
-
-// pack packs every each-th chunk of some details, which are in the order of the processes
-// and their rows.
-func pack(processes []*process, all []pageDetail, each int) (*packed, error) {
-	in := &packing{rows: make([][]uint32, len(processes)), each: each, idle: newPackers()}
-	for i, p := range processes {
-		begin, _ := slices.BinarySearchFunc(all, i, func(k pageDetail, process int) int { return cmp.Compare(k.of, process) })
-		end, _ := slices.BinarySearchFunc(all, i+1, func(k pageDetail, process int) int { return cmp.Compare(k.of, process) })
-		in.add(i, p, all[begin:end])
-	}
-	in.idle.wait()
-	return in.end()
-}
-
-// add packs the details of a process.
-func (in *packing) add(i int, p *process, of []pageDetail) {
-	var figures detail
-	k, next := <-in.idle, 0
-	for at, columns := range p.table.all() {
-		if next == len(of) {
-			break
-		}
-		if of[next].row != at {
-			continue
-		}
-		packs := next/chunkSize%in.each == 0
-		if packs {
-			figures = figures[:0].readBytes(of[next].data)
-			k.add(figures, columns)
-			in.rows[i] = append(in.rows[i], uint32(at))
-		}
-		if next++; packs && (next%chunkSize == 0 || next == len(of)) {
-			into := &packedChunk{of: i}
-			in.chunks = append(in.chunks, into)
-			go in.idle.pack(k, into)
-			k = <-in.idle
-		}
-	}
-	in.idle <- k
-}
-
-// end returns the chunks, which are packed, in order.
-func (in *packing) end() (*packed, error) {
-	out := &packed{rows: in.rows, sizes: make([][]int, len(in.rows))}
-	for _, k := range in.chunks {
-		if k.err != nil {
-			return nil, k.err
-		}
-		out.sizes[k.of] = append(out.sizes[k.of], len(k.data))
-		out.chunks, out.bytes = append(out.chunks, k.data), out.bytes+len(k.data)
-	}
-	return out, nil
-}
-
 // The sizes that decide how many details a page has.
 const (
 	maxPage = 6_000_000 // bytes of the file
@@ -97,10 +39,11 @@ const (
 // with the longest pauses.
 type fit struct {
 	processes []*process
-	all       []pageDetail // in the order of processes and rows until some are left out, then longest pauses first
-	chosen    []pageDetail // in the order of processes and rows
-	bytes     int          // that the chosen ones take, by estimate; 0 if they are too few for one
-	room      int          // bytes
+	packers   []*packer
+	all       []pageDetail  // in the order of processes and rows until some are left out, then longest pauses first
+	chosen    []pageDetail  // in the order of processes and rows
+	chunks    []packedChunk // of the chosen ones
+	room      int           // bytes
 }
 
 // pack packs the details of the page: of all collections if they fit together with the
@@ -111,40 +54,31 @@ func (p *Page) pack(others int) (*packed, error) {
 	if err != nil {
 		return nil, err
 	}
-	room := max(leastDetails, (maxPage-len(web.Script)-len(web.Style))/4*perText-len(header)-others)
-	size := func(out *packed) (int, error) {
-		described, err := p.deflateHeader(out)
-		return out.bytes + len(described) - len(header), err
-	}
-	out, err := p.allDetails()
-	if err != nil {
-		return nil, err
-	}
-	if out != nil {
-		if bytes, err := size(out); err != nil || bytes <= room {
-			return out, err
+	f := p.fit(max(leastDetails, (maxPage-len(web.Script)-len(web.Style))/4*perText-len(header)-others))
+	for {
+		bytes, err := f.estimate()
+		if err != nil {
+			return nil, err
+		}
+		if !f.shrink(bytes) {
+			break
 		}
 	}
-	f, err := p.fit(room)
-	for err == nil && f.shrink(f.bytes) {
-		err = f.estimate()
-	}
-	for err == nil {
-		out, err := pack(f.processes, f.chosen, 1)
+	for {
+		out, err := f.pack()
 		if err != nil || out.bytes <= leastDetails {
 			return out, err
 		}
-		bytes, err := size(out)
-		if err != nil || !f.shrink(bytes) {
+		described, err := p.deflateHeader(out)
+		if err != nil || !f.shrink(out.bytes+len(described)-len(header)) {
 			return out, err
 		}
 	}
-	return nil, err
 }
 
 // fit returns all details of the page, which are all chosen.
-func (p *Page) fit(room int) (*fit, error) {
-	f := &fit{room: room}
+func (p *Page) fit(room int) *fit {
+	f := &fit{packers: newPackers(), room: room}
 	for _, t := range p.Traces {
 		place := make(map[*process]int, len(t.processes))
 		for _, of := range t.processes {
@@ -156,28 +90,97 @@ func (p *Page) fit(room int) (*fit, error) {
 			f.all = append(f.all, pageDetail{d, place[d.process]})
 		}
 	}
-	byRow(f.all)
-	f.chosen = f.all
-	return f, f.estimate()
+	f.choose(f.all)
+	return f
 }
+
+// choose chooses details, and divides them into chunks.
+func (f *fit) choose(chosen []pageDetail) {
+	slices.SortFunc(chosen, func(a, b pageDetail) int { return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.row, b.row)) })
+	f.chosen, f.chunks = chosen, nil
+	for len(chosen) > 0 {
+		of := chosen[0].of
+		end, _ := slices.BinarySearchFunc(chosen, of+1, func(d pageDetail, process int) int { return cmp.Compare(d.of, process) })
+		for part := range slices.Chunk(chosen[:end], chunkSize) {
+			f.chunks = append(f.chunks, packedChunk{details: part})
+		}
+		chosen = chosen[end:]
+	}
+}
+
+// closeTo is how far an estimate of all details may exceed the room before some are left
+// out without packing all of them: it has been found wrong by less.
+const closeTo = 1.1
 
 // estimate packs a sample of the chosen details, if they are many, because packing all of
-// them, including the ones without room, would take as long again.
-func (f *fit) estimate() error {
-	f.bytes = 0
+// them, including the ones without room, would take as long again. It returns the bytes
+// that they take, 0 if only packing them all would say whether they fit.
+func (f *fit) estimate() (int, error) {
 	if len(f.chosen) <= sample*chunkSize {
-		return nil
+		return 0, nil
 	}
-	some, err := pack(f.processes, f.chosen, sample)
-	if err != nil {
-		return err
+	if err := f.packEach(sample); err != nil {
+		return 0, err
 	}
-	f.bytes = some.bytes * sample
-	return nil
+	bytes, packed := 0, 0
+	for i := range f.chunks {
+		if k := &f.chunks[i]; k.data != nil {
+			bytes, packed = bytes+len(k.data), packed+len(k.details)
+		}
+	}
+	if all := float64(bytes) * float64(len(f.all)) / float64(packed); len(f.chosen) == len(f.all) && all <= closeTo*float64(f.room) {
+		return 0, nil
+	}
+	return bytes * sample, nil
 }
 
-func byRow(all []pageDetail) {
-	slices.SortFunc(all, func(a, b pageDetail) int { return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.row, b.row)) })
+// pack packs the chosen details.
+func (f *fit) pack() (*packed, error) {
+	if err := f.packEach(1); err != nil {
+		return nil, err
+	}
+	out := &packed{rows: make([][]uint32, len(f.processes)), sizes: make([][]int, len(f.processes))}
+	for _, d := range f.chosen {
+		out.rows[d.of] = append(out.rows[d.of], uint32(d.row))
+	}
+	for _, k := range f.chunks {
+		of := k.details[0].of
+		out.sizes[of] = append(out.sizes[of], len(k.data))
+		out.chunks, out.bytes = append(out.chunks, k.data), out.bytes+len(k.data)
+	}
+	return out, nil
+}
+
+// packEach packs every each-th chunk of each process that is not packed yet.
+func (f *fit) packEach(each int) error {
+	var left []*packedChunk
+	of, place := -1, 0
+	for i := range f.chunks {
+		k := &f.chunks[i]
+		if k.details[0].of != of {
+			of, place = k.details[0].of, 0
+		}
+		if place%each == 0 && k.data == nil {
+			left = append(left, k)
+		}
+		place++
+	}
+	var next atomic.Int64
+	errs := make([]error, len(f.packers))
+	var packing sync.WaitGroup
+	for i, k := range f.packers {
+		packing.Go(func() {
+			for errs[i] == nil {
+				at := int(next.Add(1)) - 1
+				if at >= len(left) {
+					return
+				}
+				left[at].data, errs[i] = k.pack(left[at].details)
+			}
+		})
+	}
+	packing.Wait()
+	return errors.Join(errs...)
 }
 
 // shrink chooses fewer details if the chosen ones, of so many bytes, exceed the room. It
@@ -187,11 +190,9 @@ func (f *fit) shrink(bytes int) bool {
 		return false
 	}
 	if len(f.chosen) == len(f.all) {
-		f.all = slices.Clone(f.all)
 		slices.SortStableFunc(f.all, func(a, b pageDetail) int { return cmp.Compare(b.pause, a.pause) })
 	}
 	n := int(float64(len(f.chosen)) * min(0.97, 0.98*float64(f.room)/float64(bytes)))
-	f.chosen = append(f.chosen[:0], f.all[:n]...)
-	byRow(f.chosen)
+	f.choose(slices.Clone(f.all[:n]))
 	return true
 }

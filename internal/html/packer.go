@@ -8,50 +8,41 @@ import (
 // A packer packs chunks, one after the other.
 type packer struct {
 	*chunk
-	z      *flate.Writer
-	packed int // bytes of the last chunk
+	z       *flate.Writer
+	figures detail
+	columns row // of which only guessColumns are set
 }
 
-// A packedChunk is a chunk of a process, once its packer is idle.
+// A packedChunk is a chunk of details of one process.
 type packedChunk struct {
-	of   int
-	data []byte
-	err  error
+	details []pageDetail
+	data    []byte // nil until it is packed
 }
-
-// packers are the idle packers.
-type packers chan *packer
 
 // maxPackers bounds how many chunks are packed at the same time.
 const maxPackers = 4
 
-func newPackers() packers {
-	idle := make(packers, min(maxPackers, runtime.GOMAXPROCS(0)))
-	for range cap(idle) {
+func newPackers() []*packer {
+	all := make([]*packer, min(maxPackers, runtime.GOMAXPROCS(0)))
+	for i := range all {
 		z, err := flate.NewWriter(nil, compression)
 		if err != nil {
 			panic(err) // for no valid level
 		}
-		idle <- &packer{chunk: newChunk(), z: z}
+		all[i] = &packer{chunk: newChunk(), z: z, columns: make(row, len(columns))}
 	}
-	return idle
+	return all
 }
 
-// pack packs the chunk of a packer, and makes the packer idle.
-func (idle packers) pack(k *packer, into *packedChunk) {
-	into.data, into.err = k.chunk.pack(k.z)
-	k.packed = len(into.data)
+// pack packs a chunk of details.
+func (k *packer) pack(details []pageDetail) ([]byte, error) {
 	k.reset()
-	idle <- k
-}
-
-// wait waits until all are idle.
-func (idle packers) wait() {
-	all := make([]*packer, cap(idle))
-	for i := range all {
-		all[i] = <-idle
+	for _, d := range details {
+		k.figures = k.figures[:0].readBytes(d.data)
+		for i, column := range guessColumns {
+			k.columns[column] = k.figures[i]
+		}
+		k.add(k.figures[len(guessColumns):], k.columns)
 	}
-	for _, k := range all {
-		idle <- k
-	}
+	return k.chunk.pack(k.z)
 }

@@ -1,9 +1,7 @@
 package html
 
 import (
-	"iter"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/gctrail/gctrail/gc"
@@ -100,30 +98,6 @@ func likely(column int, now, last []int64) (v int64) {
 		}
 	}
 	return v
-}
-
-// all yields the rows with their figures, which are valid until the next step.
-func (t *table) all() iter.Seq2[int, row] {
-	return func(yield func(int, row) bool) {
-		rest := slices.Clone(t.data)
-		n := len(columns)
-		r, now, last := make(row, n), make([]int64, n), make([]int64, n)
-		for at := range t.rows {
-			for i := range columns {
-				var d int64
-				if d, rest[i] = readFigure(rest[i]); d == unknown {
-					r[i], now[i] = unknown, 0
-					continue
-				}
-				now[i] = d + likely(i, now, last)
-				r[i] = now[i]
-			}
-			if !yield(at, r) {
-				return
-			}
-			now, last = last, now
-		}
-	}
 }
 
 // appendJSON appends the figures as a JSON array.

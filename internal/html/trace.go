@@ -40,7 +40,6 @@ type Trace struct {
 	rows      int
 	limit     int // of rows; 0 for MaxCollections
 	figures   row // of the latest collection
-	all       allDetails
 	details   longest
 }
 
@@ -50,7 +49,6 @@ type process struct {
 	table   *table
 	begins  []time.Duration // of the collections; never decreasing
 	leftOut int             // collections for which there was no room
-	all     processDetails
 }
 
 // A storedDetail is a detail of a collection.
@@ -58,7 +56,7 @@ type storedDetail struct {
 	process *process
 	row     int
 	pause   time.Duration
-	data    []byte
+	data    []byte // the figures of the columns that details are predicted from, then of the detail
 }
 
 // longest holds the details of the collections with the longest pauses.
@@ -83,13 +81,18 @@ func (l *longest) Pop() any {
 	return d
 }
 
-// add adds the details of a collection if there is room or others have shorter pauses.
-func (l *longest) add(p *process, c *gc.Collection) {
+// add adds the details of a collection, which has these columns, if there is room or others
+// have shorter pauses.
+func (l *longest) add(p *process, c *gc.Collection, columns row) {
 	pause := c.Pause().Or(0)
 	if l.full && pause <= l.details[0].pause {
 		return
 	}
-	l.figures = l.figures[:0].appendCollection(c)
+	l.figures = l.figures[:0]
+	for _, i := range guessColumns {
+		l.figures = append(l.figures, columns[i])
+	}
+	l.figures = l.figures.appendCollection(c)
 	l.text = l.figures.appendBytes(l.text[:0])
 	d := storedDetail{p, p.table.rows - 1, pause, bytes.Clone(l.text)}
 	l.bytes += len(d.data)
@@ -122,8 +125,7 @@ func (t *Trace) Add(c *gc.Collection) {
 	p.table.add(t.figures)
 	p.begins = append(p.begins, begin(p.begins, c))
 	t.rows++
-	t.all.add(&p.all, c, t.figures)
-	t.details.add(p, c)
+	t.details.add(p, c, t.figures)
 }
 
 // begin returns when a collection begins, after some others: the page's charts have it
