@@ -88,7 +88,7 @@ type Model struct {
 	KeepStarts bool
 
 	processes pass.Table[process]
-	rows      map[key]*sum
+	rows      map[key]*kept
 	types     int // of all processes
 	timeline  timeline
 	rejected  int
@@ -134,6 +134,12 @@ type key struct {
 	stack        symbol.StackID
 	source       Source
 	heap         Heap
+}
+
+// A kept is the sum of a key, with its index in the timeline.
+type kept struct {
+	sum
+	index uint32
 }
 
 // Kinds returns the kinds of events that the model reads.
@@ -231,20 +237,23 @@ func (m *Model) add(p *process, e *pass.Event, source Source, heap Heap, name cl
 	of := m.rows[k]
 	if of == nil {
 		if m.rows == nil {
-			m.rows = make(map[key]*sum)
+			m.rows = make(map[key]*kept)
 		}
 		if len(m.rows) >= maxRows {
 			k.stack = symbol.OtherStacks
 			of = m.rows[k]
 		}
 		if of == nil {
-			of = new(sum)
+			of = &kept{index: uint32(len(m.rows))}
 			m.rows[k] = of
+			if m.KeepTimes {
+				m.timeline.keys = append(m.timeline.keys, k)
+			}
 		}
 	}
 	of.add(&s)
 	if m.KeepTimes {
-		m.timeline.add(e.Time, k, &s)
+		m.timeline.add(e.Time, of.index, &s)
 	}
 }
 

@@ -79,7 +79,7 @@ func (m *Model) Rows(pid uint64, source Source, by By) []Row {
 			of = new(sum)
 			sums[g] = of
 		}
-		of.add(s)
+		of.add(&s.sum)
 	}
 	rows := make([]Row, 0, len(sums))
 	all := p.total(source)

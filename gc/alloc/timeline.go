@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"iter"
+	"math"
 	"time"
 
 	"github.com/gctrail/gctrail/symbol"
@@ -25,23 +26,25 @@ type Timed struct {
 // A timeline holds allocations with their times. If there are too many, allocations
 // within a slot of time are added up for each key, and slots get longer.
 type timeline struct {
+	keys    []key
 	entries []entry
 	slot    time.Duration
 	limit   int
 }
 
+// An entry has no pointers, and is small, because there are many.
 type entry struct {
 	at      time.Duration
-	key     key
-	samples int64
 	bytes   float64
+	samples uint32
+	key     uint32 // index of keys
 }
 
-func (t *timeline) add(at time.Duration, k key, s *sum) {
+func (t *timeline) add(at time.Duration, key uint32, s *sum) {
 	if t.slot == 0 {
 		t.slot, t.limit = time.Millisecond, maxTimed
 	}
-	t.entries = append(t.entries, entry{at, k, s.samples, s.bytes})
+	t.entries = append(t.entries, entry{at, s.bytes, uint32(s.samples), key})
 	if len(t.entries) < t.limit {
 		return
 	}
@@ -53,22 +56,17 @@ func (t *timeline) add(at time.Duration, k key, s *sum) {
 }
 
 // merge adds up the allocations within a slot of time for each key, at the time of the
-// first one. It needs one pass, because the entries of a slot follow one another.
+// first one, as far as their samples can be counted. It needs one pass, because the entries
+// of a slot follow one another.
 func (t *timeline) merge() {
-	const few = 256 // keys of which a map is worth clearing
-	first := make(map[key]int)
-	slot := time.Duration(-1)
+	first := make([]int, len(t.keys)) // entry of each key
+	begin, slot := 0, time.Duration(-1)
 	kept := t.entries[:0]
 	for _, e := range t.entries {
 		if at := e.at / t.slot; at != slot {
-			slot = at
-			if len(first) <= few {
-				clear(first)
-			} else {
-				first = make(map[key]int)
-			}
+			slot, begin = at, len(kept)
 		}
-		if i, known := first[e.key]; known {
+		if i := first[e.key]; i >= begin && i < len(kept) && kept[i].key == e.key && kept[i].samples <= math.MaxUint32-e.samples {
 			kept[i].samples += e.samples
 			kept[i].bytes += e.bytes
 			continue
@@ -95,16 +93,17 @@ func (m *Model) Timeline(pid uint64, source Source) iter.Seq[Timed] {
 		all := 0.0 // rounded as a whole, so that errors do not add up
 		for i := range m.timeline.entries {
 			e := &m.timeline.entries[i]
-			if e.key.process != p.index || e.key.source != source {
+			k := &m.timeline.keys[e.key]
+			if k.process != p.index || k.source != source {
 				continue
 			}
 			before := round(all)
 			all += e.bytes
 			row := Timed{
-				Time: e.at, Type: m.typeName(p, e.key.typ), Heap: e.key.heap, Samples: e.samples, Bytes: round(all) - before,
+				Time: e.at, Type: m.typeName(p, k.typ), Heap: k.heap, Samples: int64(e.samples), Bytes: round(all) - before,
 			}
 			if merged != nil {
-				row.Stack = merged[e.key.stack]
+				row.Stack = merged[k.stack]
 			}
 			if !yield(row) {
 				return

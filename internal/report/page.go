@@ -26,12 +26,12 @@ type Paged struct {
 	selected   *selection.Selection
 	details    *Details
 	background background.Model
-	page       html.Trace
+	page       *html.Trace // does not keep the rest in memory, as a part of it would
 }
 
 // NewPaged returns r as a Paged.
 func NewPaged(r Input, o *selection.Selection) *Paged {
-	p := &Paged{Input: r, selected: o, details: NewDetails(o, r.Info())}
+	p := &Paged{Input: r, selected: o, details: NewDetails(o, r.Info()), page: new(html.Trace)}
 	p.background.Done, p.details.allocs.KeepTimes = p.page.Phases, true
 	return p
 }
@@ -48,7 +48,7 @@ func (p *Paged) Names() *symbol.Table { return p.details.Names() }
 func (p *Paged) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Collection, error] {
 	m.PerHeap = true
 	return func(yield func(*gc.Collection, error) bool) {
-		page := adderTo(&p.page)
+		page := adderTo(p.page)
 		defer page.close()
 		for c, err := range p.Input.Collections(m, append(models, &p.background)...) {
 			if err == nil && p.selected.HasCollection(p.Info(), c) {
@@ -126,7 +126,7 @@ func (page *Page) Gather(p *Paged, budget Budget, complete func(*Report)) (*Repo
 	if err := jsontext.Encode(&text, document); err != nil {
 		return nil, err
 	}
-	t := &p.page
+	t := p.page
 	t.PauseAtLeast = make(map[*gc.Process]bool)
 	t.Name, t.Report, t.Start, t.Last = rep.Name, bytes.TrimSpace(text.Bytes()), rep.info.Start, rep.info.Last
 	for i := range rep.cases {
