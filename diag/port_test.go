@@ -44,6 +44,9 @@ func TestParsePort(t *testing.T) {
 	}
 }
 
+// patience is how long a test waits for what must come.
+const patience = time.Minute
+
 // tempDir returns a folder with a short path, as sockets need.
 func tempDir(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "diag")
@@ -103,7 +106,7 @@ func TestListener(t *testing.T) {
 			f.serve(advertise(t, path, 1, 77))
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	r, err := l.Accept(ctx)
 	if err != nil || r.PID != 77 || r.Cookie != (Cookie{1, 15: 1}) {
@@ -130,7 +133,7 @@ func TestListener(t *testing.T) {
 // runtimes.
 func TestDeadRuntimes(t *testing.T) {
 	l, path := newListener(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for n := range byte(5) {
 		c := advertise(t, path, n, uint64(n))
@@ -199,7 +202,7 @@ func TestStopGone(t *testing.T) {
 		c.Write(append(ok(fields{}.u64(1)), "trace"...))
 		began <- c
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	r, err := l.Accept(ctx)
 	if err != nil {

@@ -99,7 +99,7 @@ func TestAwaitHangup(t *testing.T) {
 	client.Close()
 	select {
 	case <-hung:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Error("it is not noticed that the client has gone")
 	}
 }

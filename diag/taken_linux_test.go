@@ -36,11 +36,11 @@ func TestStopHeldUp(t *testing.T) {
 		}
 	}()
 	client := NewClient(path)
-	client.Timeout = 200 * time.Millisecond
 	session, err := client.Collect(context.Background(), Config{BufferMB: 1, Providers: []Provider{gcProvider}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	client.Timeout = 200 * time.Millisecond
 	go io.Copy(io.Discard, session)
 	if err := session.Stop(context.Background()); !errors.Is(err, ErrNoAnswer) {
 		t.Error(err)

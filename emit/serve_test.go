@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -278,20 +279,23 @@ func TestServeBlockingClient(t *testing.T) {
 	server, c := serve(t, p)
 	config := diag.Config{BufferMB: 1, Block: true, Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 1, Level: 5}}}
 	s := collect(t, c, config)
-	tick := &clr.GCAllocationTick{TypeName: clr.NewUTF16("System.String")}
-	const events = 50_000
-	raised := make(chan struct{})
+	tick := oneInAChunk()
+	const events, room = 500, 17 + 1 // a chunk for each shard at least
+	raised, count := make(chan struct{}), atomic.Int64{}
 	go func() {
 		for range events {
 			p.Raise(tick)
+			count.Add(1)
 		}
 		close(raised)
 	}()
-	time.Sleep(300 * time.Millisecond)
+	for count.Load() < room {
+		time.Sleep(time.Millisecond)
+	}
 	select {
 	case <-raised:
 		t.Error("the program did not wait")
-	default:
+	case <-time.After(50 * time.Millisecond): // it is at the end of the room soon
 	}
 	go func() {
 		<-raised
@@ -317,13 +321,17 @@ func TestServeBlockingClient(t *testing.T) {
 	// A client that does not read does not outlive the server.
 	mortal(t, server, 1, 1)
 	waiting := make(chan struct{})
+	count.Store(0)
 	go func() {
 		for range events {
 			p.Raise(tick)
+			count.Add(1)
 		}
 		close(waiting)
 	}()
-	time.Sleep(100 * time.Millisecond)
+	for count.Load() < room {
+		time.Sleep(time.Millisecond)
+	}
 	if err := server.Close(); err != nil {
 		t.Error(err)
 	}

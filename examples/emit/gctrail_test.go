@@ -111,7 +111,7 @@ func TestGctrailAttaches(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "x.nettrace")
-	collect := command(t.Context(), gctrail, "collect", "-p", pid, "-o", path, "--duration", "1s")
+	collect := command(t.Context(), gctrail, "collect", "-p", pid, "-o", path, "--until", "gen>=0", "--after", "0s")
 	collect.Stderr = io.Discard
 	if out, err := collect.Output(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -202,10 +202,21 @@ func TestPort(t *testing.T) {
 
 // TestPortInterrupted: a port at which nobody has dialled ends with Ctrl-C.
 func TestPortInterrupted(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
+	ctx, interrupt := context.WithCancel(patient(t))
 	port := portFor(t)
+	go func() {
+		defer interrupt()
+		for ctx.Err() == nil {
+			if _, err := os.Lstat(port); err == nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
 	gctrail(ctx, "collect", "--diagnostic-port", port)
+	if ctx.Err() == nil {
+		t.Error("it ended by itself")
+	}
 	if _, err := os.Lstat(port); err == nil {
 		t.Error("the port was not removed")
 	}

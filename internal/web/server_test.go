@@ -223,11 +223,9 @@ func TestLive(t *testing.T) {
 			}
 		},
 	}}})
-	for range 100 {
-		if _, body := get(t, "http://"+addr+"/list?t="+token); bytes.Contains(body, []byte(`"collections":1`)) {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
+	for listed := false; !listed; time.Sleep(10 * time.Millisecond) {
+		_, body := get(t, "http://"+addr+"/list?t="+token)
+		listed = bytes.Contains(body, []byte(`"collections":1`))
 	}
 	failed := make(chan error, pages)
 	for range pages {

@@ -386,7 +386,7 @@ func TestServeOpens(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := serve(t, []string{"PATH=" + dir + ":" + os.Getenv("PATH")}, "--open", "yes", fixture(trace))
-	for range 200 {
+	for range 1200 {
 		if text, err := os.ReadFile(opened); err == nil {
 			if string(text) != address {
 				t.Errorf("%s is opened, want %s", text, address)

@@ -22,16 +22,18 @@ import (
 	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
-// A sender sends the records of one process, and repeats what is not acknowledged.
-type sender struct {
-	uid          int
+// Senders send the records of a process each, and repeat what is not acknowledged.
+type senders struct {
 	to           string
-	acknowledged atomic.Int64
-	repeated     atomic.Int64
+	began        time.Time
+	acknowledged atomic.Int64 // records
+	repeated     atomic.Int64 // requests
 }
 
-// batch is the body with n records behind the first ones.
-func (s *sender) batch(first, n int, began time.Time) ([]byte, error) {
+func newSenders(to string) *senders { return &senders{to: to, began: time.Now().Add(-time.Hour)} }
+
+// batch is the body with n records of a process behind the first ones.
+func (s *senders) batch(uid, first, n int) ([]byte, error) {
 	scope := &logspb.ScopeLogs{}
 	for number := first; number < first+n; number++ {
 		pause := time.Duration(1+number%100) * time.Millisecond
@@ -41,33 +43,36 @@ func (s *sender) batch(first, n int, began time.Time) ([]byte, error) {
 			Start: gc.Some(start), Pauses: []gc.Pause{{Kind: gc.PauseBlocking, Start: start, Duration: pause}}, AllPauses: true,
 			HeapAfter: gc.Some(int64(64<<20 + rand.IntN(1<<20))), Allocated: gc.Some(int64(6 << 20)), Complete: true,
 		}
-		scope.LogRecords = append(scope.LogRecords, record.OfCollection(c, began.Add(start)))
+		scope.LogRecords = append(scope.LogRecords, record.OfCollection(c, s.began.Add(start)))
 	}
 	return proto.Marshal(&logspb.LogsData{ResourceLogs: []*logspb.ResourceLogs{{
 		Resource: record.NewResource(map[string]any{
-			record.UID: fmt.Sprintf("%032x", s.uid), "service.name": "shop", "k8s.pod.name": fmt.Sprintf("shop-%d", s.uid), "process.pid": int64(s.uid),
+			record.UID: fmt.Sprintf("%032x", uid), "service.name": "shop", "k8s.pod.name": fmt.Sprintf("shop-%d", uid), "process.pid": int64(uid),
 		}),
 		ScopeLogs: []*logspb.ScopeLogs{scope},
 	}}})
 }
 
-// send sends records until there are that many, or the context ends.
-func (s *sender) send(ctx context.Context, t *testing.T, records, size int, began time.Time) {
+// send sends records of a process, as many at a time as next returns, until that is none.
+func (s *senders) send(ctx context.Context, t *testing.T, uid int, next func(sent int) int) {
 	client := &http.Client{Timeout: 10 * time.Second}
-	for first := 0; first < records && ctx.Err() == nil; {
-		n := min(size, records-first)
-		body, err := s.batch(first, n, began)
+	sent := 0
+	for n := next(sent); n > 0; n = next(sent) {
+		body, err := s.batch(uid, sent, n)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		if post(client, s.to, body) {
-			s.acknowledged.Add(int64(n))
-			first += n
-			continue
+		for !post(client, s.to, body) {
+			if ctx.Err() != nil {
+				t.Error("records are not taken any more")
+				return
+			}
+			s.repeated.Add(1)
+			time.Sleep(50 * time.Millisecond)
 		}
-		s.repeated.Add(1)
-		time.Sleep(100 * time.Millisecond)
+		s.acknowledged.Add(int64(n))
+		sent += n
 	}
 }
 
@@ -81,23 +86,39 @@ func post(client *http.Client, to string, body []byte) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// sendAll sends with several processes at a time, and returns how many records were
-// acknowledged and how many requests had to be repeated.
-func sendAll(ctx context.Context, t *testing.T, to string, processes, records, size int) (acknowledged, repeated int64) {
+// all sends as several processes at a time.
+func (s *senders) all(ctx context.Context, t *testing.T, processes int, next func(sent int) int) {
 	t.Helper()
 	var all sync.WaitGroup
-	senders := make([]*sender, processes)
-	began := time.Now().Add(-time.Hour)
-	for i := range senders {
-		senders[i] = &sender{uid: i, to: to}
-		all.Go(func() { senders[i].send(ctx, t, records, size, began) })
+	for uid := range processes {
+		all.Go(func() { s.send(ctx, t, uid, next) })
 	}
 	all.Wait()
-	for _, s := range senders {
-		acknowledged += s.acknowledged.Load()
-		repeated += s.repeated.Load()
+}
+
+// upTo returns how many of a number of records a process sends next.
+func upTo(records, size int) func(sent int) int {
+	return func(sent int) int { return min(size, records-sent) }
+}
+
+// killing kills programs one after the other while records are sent, each once more of
+// them were acknowledged, and starts each again once a request had to be repeated, which
+// takes long where other parts wait for the one that is killed.
+func (s *senders) killing(ctx context.Context, t *testing.T, acknowledged int64, programs ...*program) {
+	exceeds := func(ctx context.Context, count *atomic.Int64, than int64) {
+		for count.Load() <= than && ctx.Err() == nil {
+			time.Sleep(5 * time.Millisecond)
+		}
 	}
-	return acknowledged, repeated
+	for _, p := range programs {
+		exceeds(ctx, &s.acknowledged, s.acknowledged.Load()+acknowledged)
+		repeated := s.repeated.Load()
+		p.kill()
+		noticed, cancel := context.WithTimeout(ctx, 2*time.Second)
+		exceeds(noticed, &s.repeated, repeated)
+		cancel()
+		p.start(t)
+	}
 }
 
 // totals asks the fleet how many collections it has, of how many processes.
@@ -136,10 +157,12 @@ func TestChain(t *testing.T) {
 	_, receiver := startReceiver(t, store)
 	_, to := startCollector(t, receiver)
 	start := time.Now()
-	acknowledged, repeated := sendAll(t.Context(), t, to, processes, records/processes, 2000)
+	all := newSenders(to)
+	all.all(t.Context(), t, processes, upTo(records/processes, 2000))
 	took := time.Since(start)
+	acknowledged := all.acknowledged.Load()
 	collections, named := totals(t, store)
-	t.Logf("%d records acknowledged in %v, %d requests repeated", acknowledged, took.Round(time.Millisecond), repeated)
+	t.Logf("%d records acknowledged in %v, %d requests repeated", acknowledged, took.Round(time.Millisecond), all.repeated.Load())
 	if acknowledged != int64(records) || collections != acknowledged || named != processes {
 		t.Errorf("%d acknowledged, %d of %d processes stored, want %d", acknowledged, collections, named, records)
 	}
@@ -153,55 +176,24 @@ func TestKilled(t *testing.T) {
 	receiver, address := startReceiver(t, store)
 	middle, to := startCollector(t, address)
 
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	all := newSenders(to)
 	killed := make(chan struct{})
 	go func() {
 		defer close(killed)
-		for _, p := range []*program{server.program, receiver, middle, server.program, receiver} {
-			time.Sleep(1500 * time.Millisecond)
-			p.kill()
-			time.Sleep(700 * time.Millisecond)
-			p.start(t)
-		}
+		all.killing(ctx, t, 1000, server.program, receiver, middle, server.program, receiver)
 	}()
-	var acknowledged, repeated int64
-	began := time.Now().Add(-time.Hour)
-	senders := make([]*sender, 8)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	var all sync.WaitGroup
-	for i := range senders {
-		senders[i] = &sender{uid: i, to: to}
-		all.Go(func() {
-			client := &http.Client{Timeout: 10 * time.Second}
-			for first := 0; ; first += 20 {
-				body, err := senders[i].batch(first, 20, began)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				for !post(client, to, body) {
-					if ctx.Err() != nil {
-						t.Error("records are not taken any more")
-						return
-					}
-					senders[i].repeated.Add(1)
-					time.Sleep(50 * time.Millisecond)
-				}
-				senders[i].acknowledged.Add(20)
-				select {
-				case <-killed:
-					return
-				default:
-					time.Sleep(20 * time.Millisecond)
-				}
-			}
-		})
-	}
-	all.Wait()
-	for _, s := range senders {
-		acknowledged += s.acknowledged.Load()
-		repeated += s.repeated.Load()
-	}
+	all.all(ctx, t, 8, func(int) int {
+		select {
+		case <-killed:
+			return 0
+		case <-time.After(20 * time.Millisecond):
+			return 20
+		}
+	})
+	<-killed
+	acknowledged, repeated := all.acknowledged.Load(), all.repeated.Load()
 	collections, _ := totals(t, store)
 	t.Logf("%d records acknowledged, %d requests repeated, %d stored once", acknowledged, repeated, collections)
 	if collections != acknowledged || repeated == 0 || acknowledged == 0 {
@@ -218,20 +210,19 @@ func TestKilled(t *testing.T) {
 func TestFolder(t *testing.T) {
 	store := t.TempDir()
 	receiver, to := startReceiver(t, store)
-	done := make(chan struct{})
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	all := newSenders(to)
+	killed := make(chan struct{})
 	go func() {
-		defer close(done)
-		for range 3 {
-			time.Sleep(400 * time.Millisecond)
-			receiver.kill()
-			time.Sleep(200 * time.Millisecond)
-			receiver.start(t)
-		}
+		defer close(killed)
+		all.killing(ctx, t, 10_000, receiver, receiver, receiver)
 	}()
-	acknowledged, repeated := sendAll(t.Context(), t, to, 4, 20_000, 500)
-	<-done
+	all.all(ctx, t, 4, upTo(20_000, 500))
+	<-killed
+	acknowledged := all.acknowledged.Load()
 	collections, processes := totals(t, store)
-	t.Logf("%d records acknowledged, %d requests repeated", acknowledged, repeated)
+	t.Logf("%d records acknowledged, %d requests repeated", acknowledged, all.repeated.Load())
 	if acknowledged != 80_000 || collections != acknowledged || processes != 4 {
 		t.Errorf("%d acknowledged, %d of %d processes stored", acknowledged, collections, processes)
 	}
