@@ -24,7 +24,8 @@ type Figure struct {
 	Key    string
 	Type   Type // of the values that are known
 	Value  func(*gc.Collection) Value
-	Term   string // the name of its Definition
+	Means  *Definition
+	Term   string // the name of its Definition: of Means, if it has one, otherwise of another figure's
 	Always bool   // never unknown
 	Form   Form   // 0 for that of the type
 	Only   Output // the one kind of output that has it; 0 for all
@@ -99,8 +100,9 @@ type Items interface {
 type Field struct {
 	Key    string
 	Type   Type
-	Always bool   // never unknown
-	Term   string // the name of its Definition
+	Always bool // never unknown
+	Means  *Definition
+	Term   string // as of a Figure
 }
 
 // A Part is one figure of every item of a list.
@@ -124,6 +126,7 @@ func (l *items[T]) Fields() []Field {
 	fields := make([]Field, len(l.parts))
 	for i := range l.parts {
 		fields[i] = l.parts[i].Field
+		fields[i].Term = named(fields[i].Means, fields[i].Term)
 	}
 	return fields
 }
@@ -165,7 +168,7 @@ var flat = sync.OnceValue(func() []Figure {
 				continue
 			}
 			key := name + "_" + p.Key
-			all = append(all, Figure{Key: key, Type: p.Type, Term: p.Term, Heading: heading(key), Value: func(c *gc.Collection) Value {
+			all = append(all, Figure{Key: key, Type: p.Type, Term: named(p.Means, p.Term), Heading: heading(key), Value: func(c *gc.Collection) Value {
 				if i >= len(c.Generations) {
 					return Value{}
 				}

@@ -2,6 +2,8 @@ package figure_test
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gctrail/gctrail/gc"
@@ -99,4 +101,46 @@ func TestItems(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A figure without a definition of its own has that of another figure, and no two have one
+// name.
+func TestDefinitions(t *testing.T) {
+	defined := make(map[string][]string)
+	for _, d := range figure.Definitions() {
+		if d.Name == "" || d.Unit == "" || d.Text == "" || d.Source == "" {
+			t.Errorf("%+v lacks a part", d)
+		}
+		if defined[d.Name] != nil {
+			t.Errorf("%q is defined twice", d.Name)
+		}
+		defined[d.Name] = d.Keys
+	}
+	check := func(key, term string) {
+		if term != "" && !slices.Contains(defined[term], key) {
+			t.Errorf("%s is not a key of %q: %q", key, term, defined[term])
+		}
+	}
+	for _, f := range slices.Concat(figure.All(), figure.Lines(), figure.Conditions()) {
+		if stem, ofGeneration := generation(f.Key); ofGeneration {
+			check("GEN_"+stem, f.Term)
+			continue
+		}
+		check(f.Key, f.Term)
+		if f.Items != nil {
+			for _, field := range f.Items.Fields() {
+				check(field.Key, field.Term)
+			}
+		}
+	}
+}
+
+// generation returns the key of a generation's figure without the generation.
+func generation(key string) (stem string, found bool) {
+	for _, name := range gc.GenerationNames() {
+		if stem, found = strings.CutPrefix(key, name+"_"); found {
+			return stem, true
+		}
+	}
+	return "", false
 }

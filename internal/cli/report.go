@@ -145,11 +145,11 @@ func (o *reportOptions) define(cmd *cobra.Command, std *stdio) error {
 		return err
 	}
 	p := newPage(std, out)
-	for i, f := range defined {
+	for i := range defined {
 		if i > 0 {
 			p.Line("")
 		}
-		f.Write(p)
+		report.WriteDefinition(p, &defined[i])
 	}
 	_, err = out.Write(p.Bytes())
 	return out.end(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/schema"
 )
 
@@ -55,14 +55,13 @@ func schemaHelp() string {
 	return b.String()
 }
 
-// schemaOf returns a schema. Keys of collections have their definitions.
+// schemaOf returns a schema. The figures of collections have their definitions.
 func schemaOf(name string) ([]byte, error) {
 	return schema.Of(name, func(key string) string {
-		if name != "gcs" {
-			return ""
-		}
-		if found := report.Definitions(key); len(found) == 1 && len(found[0].Keys) > 0 && found[0].Keys[0] == key {
-			return found[0].Text
+		for _, d := range figure.Definitions() {
+			if name == "gcs" && strings.TrimPrefix(d.Keys[0], "GEN_") == key {
+				return d.Text
+			}
 		}
 		return ""
 	})

@@ -1,9 +1,12 @@
 package html
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/stats"
 )
 
@@ -25,24 +28,24 @@ type term struct {
 }
 
 // columns are the columns of every process, in the order of storage.
-var columns = append([]column{
-	{"number", func(c *gc.Collection) gc.Opt[int64] { return gc.Some(int64(c.Number)) }, before("number")},
-	{"instance", func(c *gc.Collection) gc.Opt[int64] { return gc.Some(int64(c.ClrInstance)) }, before("instance")},
-	{"generation", func(c *gc.Collection) gc.Opt[int64] { return whole(c.Generation) }, nil},
-	{"kind", func(c *gc.Collection) gc.Opt[int64] { return named(int64(c.Kind)) }, nil},
-	{"requested_kind", func(c *gc.Collection) gc.Opt[int64] { return named(int64(c.Requested)) }, same("kind")},
-	{"reason", func(c *gc.Collection) gc.Opt[int64] { return whole(c.Reason) }, before("reason")},
-	{"condemned", func(c *gc.Collection) gc.Opt[int64] { return whole(c.Condemned) }, before("condemned")},
-	{"mechanisms", func(c *gc.Collection) gc.Opt[int64] { return whole(c.Mechanisms) }, before("mechanisms")},
-	{"compacted", func(c *gc.Collection) gc.Opt[int64] { return truth(c.Compacted) }, nil},
-	{"complete", func(c *gc.Collection) gc.Opt[int64] { return truth(gc.Some(c.Complete)) }, nil},
-	{"affected_by_loss", func(c *gc.Collection) gc.Opt[int64] { return truth(gc.Some(c.AffectedByLoss)) }, nil},
-	{"heaps", func(c *gc.Collection) gc.Opt[int64] { return whole(c.Heaps) }, before("heaps")},
-	{"pauses", func(c *gc.Collection) gc.Opt[int64] { return gc.Some(int64(len(c.Pauses))) }, nil},
+var columns = slices.Concat([]column{
+	of("number", before("number")),
+	of("clr_instance", before("clr_instance")),
+	of("generation", nil),
+	of("kind", nil),
+	of("requested_kind", same("kind")),
+	of("reason", before("reason")),
+	of("condemned", before("condemned")),
+	of("mechanisms", before("mechanisms")),
+	of("compacted", nil),
+	of("complete", nil),
+	of("affected_by_loss", nil),
+	of("heaps", before("heaps")),
+	of("pauses", nil),
 
-	{"pause_start_us", func(c *gc.Collection) gc.Opt[int64] { return micros(c.PauseStart) }, before("pause_start_us")},
-	{"suspend_us", func(c *gc.Collection) gc.Opt[int64] { return micros(c.Suspend()) }, nil},
-	{"pause_us", func(c *gc.Collection) gc.Opt[int64] { return micros(c.Pause()) }, nil},
+	of("pause_start_ms", before("pause_start_us")),
+	of("suspend_ms", nil),
+	of("pause_ms", nil),
 	{"mostly", func(c *gc.Collection) gc.Opt[int64] {
 		part, _, timed := stats.Mostly(c)
 		return knownIf(timed, int64(part))
@@ -51,43 +54,63 @@ var columns = append([]column{
 		_, share, timed := stats.Mostly(c)
 		return knownIf(timed, int64(share*100+0.5))
 	}, before("mostly_centipct")},
-	{"start_us", func(c *gc.Collection) gc.Opt[int64] { return micros(c.Start) }, []term{{"pause_start_us", 0, 1}, {"suspend_us", 0, 1}}},
-	{"duration_us", func(c *gc.Collection) gc.Opt[int64] { return micros(c.Duration()) }, []term{{"pause_us", 0, 1}, {"suspend_us", 0, -1}}},
-	{"since_last_us", func(c *gc.Collection) gc.Opt[int64] { return micros(c.SinceLast) }, []term{
-		{"pause_start_us", 0, 1}, {"pause_start_us", 1, -1}, {"pause_us", 1, -1},
-	}},
+	of("start_ms", []term{{"pause_start_us", 0, 1}, {"suspend_us", 0, 1}}),
+	of("duration_ms", []term{{"pause_us", 0, 1}, {"suspend_us", 0, -1}}),
+	of("since_last_ms", []term{{"pause_start_us", 0, 1}, {"pause_start_us", 1, -1}, {"pause_us", 1, -1}}),
 	// The second pause of a background collection.
-	{"final_start_us", final(func(p *gc.Pause) gc.Opt[time.Duration] { return gc.Some(p.Start) }), []term{{"start_us", 0, 1}, {"duration_us", 0, 1}}},
-	{"final_pause_us", final(func(p *gc.Pause) gc.Opt[time.Duration] { return gc.Some(p.Duration) }), nil},
-}, append(ofGenerations(), []column{
-	{"heap_before_bytes", func(c *gc.Collection) gc.Opt[int64] { return c.HeapBefore }, sum("before_bytes", 0, 1)},
-	{"heap_after_bytes", func(c *gc.Collection) gc.Opt[int64] { return c.HeapAfter }, sum("after_bytes", 0, 1)},
-	{"freed_bytes", func(c *gc.Collection) gc.Opt[int64] { return c.Freed }, []term{{"heap_before_bytes", 0, 1}, {"heap_after_bytes", 0, -1}}},
-	{"freed_is", func(c *gc.Collection) gc.Opt[int64] { return named(int64(c.FreedQuality)) }, nil},
-	{"allocated_bytes", func(c *gc.Collection) gc.Opt[int64] { return c.Allocated }, []term{{"heap_before_bytes", 0, 1}, {"heap_after_bytes", 1, -1}}},
-	{"allocated_is", func(c *gc.Collection) gc.Opt[int64] { return named(int64(c.AllocatedQuality)) }, nil},
-	{"promoted_bytes", func(c *gc.Collection) gc.Opt[int64] { return c.Promoted }, nil},
-	{"committed_after_bytes", func(c *gc.Collection) gc.Opt[int64] { return c.CommittedAfter }, before("committed_after_bytes")},
-	{"memory_load_pct", func(c *gc.Collection) gc.Opt[int64] { return whole(c.MemoryLoad) }, before("memory_load_pct")},
-	{"pinned_objects", func(c *gc.Collection) gc.Opt[int64] { return c.PinnedObjects }, before("pinned_objects")},
-}...)...)
+	{"final_start_us", final(func(p *gc.Pause) time.Duration { return p.Start }), []term{{"start_us", 0, 1}, {"duration_us", 0, 1}}},
+	{"final_pause_us", final(func(p *gc.Pause) time.Duration { return p.Duration }), nil},
+}, ofGenerations(), []column{
+	of(figure.HeapBefore, sum("before_bytes")),
+	of(figure.HeapAfter, sum("after_bytes")),
+	of("freed_bytes", []term{{figure.HeapBefore, 0, 1}, {figure.HeapAfter, 0, -1}}),
+	of("freed_is", nil),
+	of("allocated_bytes", []term{{figure.HeapBefore, 0, 1}, {figure.HeapAfter, 1, -1}}),
+	of("allocated_is", nil),
+	of("promoted_bytes", nil),
+	of("committed_after_bytes", before("committed_after_bytes")),
+	of("memory_load_pct", before("memory_load_pct")),
+	of("pinned_objects", before("pinned_objects")),
+})
 
-// ofGenerations are the sizes of each generation. Before, one is mostly as large as
-// it was after the collection before.
+// of returns the column of the figure with a key. Words are stored as their numbers, sets
+// of words as bits.
+func of(key string, from []term) column {
+	f, known := figure.Named(key)
+	if !known {
+		panic("no figure " + key)
+	}
+	if i := slices.IndexFunc(bits, func(f figure.Figure) bool { return f.Key == key }); i >= 0 {
+		f = bits[i]
+	}
+	if stem, isTime := strings.CutSuffix(key, "_ms"); isTime {
+		key = stem + "_us"
+	}
+	return column{key, func(c *gc.Collection) gc.Opt[int64] {
+		switch v := f.Value(c); v.Type {
+		case figure.Unknown:
+			return gc.Opt[int64]{}
+		case figure.Millis:
+			return micros(gc.Some(time.Duration(v.Int)))
+		case figure.Percent:
+			return gc.Some(int64(v.Float))
+		default:
+			return gc.Some(v.Int)
+		}
+	}, from}
+}
+
+// bits are the figures that are sets of words.
+var bits = slices.DeleteFunc(figure.Lines(), func(f figure.Figure) bool { return f.Type != figure.Words })
+
+// ofGenerations returns the columns of the sizes of each generation. Before, one is mostly
+// as large as it was after the collection before.
 func ofGenerations() []column {
 	var all []column
-	for i, name := range gc.GenerationNames() {
-		of := func(figure func(*gc.Generation) gc.Opt[int64]) func(*gc.Collection) gc.Opt[int64] {
-			return func(c *gc.Collection) gc.Opt[int64] {
-				if i >= len(c.Generations) {
-					return gc.Opt[int64]{}
-				}
-				return figure(&c.Generations[i])
-			}
-		}
+	for _, name := range gc.GenerationNames() {
 		all = append(all,
-			column{name + "_before_bytes", of(func(g *gc.Generation) gc.Opt[int64] { return gc.Some(g.Before) }), before(name + "_after_bytes")},
-			column{name + "_after_bytes", of(func(g *gc.Generation) gc.Opt[int64] { return g.After }), same(name + "_before_bytes")},
+			of(name+"_before_bytes", before(name+"_after_bytes")),
+			of(name+"_after_bytes", same(name+"_before_bytes")),
 		)
 	}
 	return all
@@ -96,31 +119,23 @@ func ofGenerations() []column {
 func same(name string) []term   { return []term{{name, 0, 1}} }
 func before(name string) []term { return []term{{name, 1, 1}} }
 
-// sum is a figure of all generations.
-func sum(figure string, back int, sign int64) []term {
+// sum returns the terms of a figure of all generations.
+func sum(figure string) []term {
 	var terms []term
 	for _, name := range gc.GenerationNames() {
-		terms = append(terms, term{name + "_" + figure, back, sign})
+		terms = append(terms, term{name + "_" + figure, 0, 1})
 	}
 	return terms
 }
 
-// final is a figure of the second pause.
-func final(figure func(*gc.Pause) gc.Opt[time.Duration]) func(*gc.Collection) gc.Opt[int64] {
+// final returns a time of the second pause.
+func final(of func(*gc.Pause) time.Duration) func(*gc.Collection) gc.Opt[int64] {
 	return func(c *gc.Collection) gc.Opt[int64] {
 		if len(c.Pauses) < 2 {
 			return gc.Opt[int64]{}
 		}
-		return micros(figure(&c.Pauses[len(c.Pauses)-1]))
+		return micros(gc.Some(of(&c.Pauses[len(c.Pauses)-1])))
 	}
-}
-
-func whole[T ~int | ~uint32](o gc.Opt[T]) gc.Opt[int64] {
-	v, known := o.Get()
-	if !known {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(int64(v))
 }
 
 func knownIf(known bool, v int64) gc.Opt[int64] {
@@ -133,27 +148,5 @@ func knownIf(known bool, v int64) gc.Opt[int64] {
 // micros rounds a time to microseconds.
 func micros(o gc.Opt[time.Duration]) gc.Opt[int64] {
 	v, known := o.Get()
-	if !known {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(v.Round(time.Microsecond).Microseconds())
-}
-
-// named is unknown for the zero value of an enumeration.
-func named(v int64) gc.Opt[int64] {
-	if v == 0 {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(v)
-}
-
-func truth(o gc.Opt[bool]) gc.Opt[int64] {
-	v, known := o.Get()
-	if !known {
-		return gc.Opt[int64]{}
-	}
-	if v {
-		return gc.Some[int64](1)
-	}
-	return gc.Some[int64](0)
+	return knownIf(known, v.Round(time.Microsecond).Microseconds())
 }

@@ -4,30 +4,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// A Figure is a number that gctrail prints, with its definition. The table of
-// figures makes both report --explain and the list in docs/figures.md.
-type Figure struct {
-	Name    string   // as --explain takes it
-	Unit    string   // "ms", "bytes", "%", or the counted things
-	Keys    []string // in JSON and in columns
-	Text    string
-	Source  string // events and, where the rule comes from the runtime, its file
-	Differs string // from PerfView and TraceEvent; empty if it does not
-}
-
-// Definitions returns the figures of a name or a key, or what else a word of a
+// Definitions returns the definitions of figures with a name or a key, or what else a word of a
 // screen means; all figures for "all".
-func Definitions(name string) []Figure {
+func Definitions(name string) []figure.Definition {
 	if name == "all" {
 		return figures
 	}
 	if rest, ok := strings.CutPrefix(strings.ToLower(name), "gen "); ok {
 		name = "gen" + rest // as sentences write generations
 	}
-	var found []Figure
+	var found []figure.Definition
 	for _, f := range figures {
 		if strings.EqualFold(f.Name, name) || slices.ContainsFunc(f.Keys, func(k string) bool { return strings.EqualFold(k, name) }) {
 			found = append(found, f)
@@ -94,7 +84,8 @@ func FigureNames() []string {
 	return names
 }
 
-func (f *Figure) Write(p *text.Page) {
+// WriteDefinition writes a definition for people.
+func WriteDefinition(p *text.Page, f *figure.Definition) {
 	p.Heading("%s (%s)", f.Name, f.Unit)
 	p.Prose("  ", f.Text)
 	if f.Differs != "" {

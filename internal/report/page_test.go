@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/figure"
 )
 
 // TestPageTerms: each term that the page explains has a definition, as the title of a
@@ -46,31 +45,5 @@ func TestPageTerms(t *testing.T) {
 	}
 	if found < 20 {
 		t.Errorf("%d terms in %q", found, paths)
-	}
-}
-
-// TestFigureTerms: the term of each figure of a collection is the name of a definition that
-// has the figure's key.
-func TestFigureTerms(t *testing.T) {
-	check := func(key, term string) {
-		i := slices.IndexFunc(figures, func(f Figure) bool { return strings.EqualFold(f.Name, term) })
-		if i < 0 {
-			t.Errorf("%s: %q has no definition", key, term)
-		} else if !slices.Contains(figures[i].Keys, key) {
-			t.Errorf("%s is not a key of %q: %q", key, term, figures[i].Keys)
-		}
-	}
-	for _, f := range figure.Lines() {
-		if f.Term != "" {
-			check(f.Key, f.Term)
-		}
-		if f.Items == nil {
-			continue
-		}
-		for _, field := range f.Items.Fields() {
-			if field.Term != "" {
-				check(field.Key, field.Term)
-			}
-		}
 	}
 }

@@ -1,20 +1,25 @@
 package report
 
 import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/findings"
 )
 
 // words are the definitions of screens' words besides figures: rules, reasons, kinds,
 // generations, mechanisms, and the field's terms.
-var words = sync.OnceValue(func() []Figure {
-	var all []Figure
+var words = sync.OnceValue(func() []figure.Definition {
+	var all []figure.Definition
 	add := func(unit, source, name, text string) {
-		all = append(all, Figure{Name: name, Unit: unit, Text: text, Source: source})
+		all = append(all, figure.Definition{Name: name, Unit: unit, Text: text, Source: source})
 	}
 	for _, r := range findings.Rules() {
 		text := strings.ToUpper(r.Title[:1]) + r.Title[1:] + ". Fires where " + r.Threshold + "."
@@ -25,22 +30,22 @@ var words = sync.OnceValue(func() []Figure {
 		}
 		add("rule, "+r.Kind, r.Source, r.ID, text)
 	}
-	for r, text := range reasonGlosses {
+	for r, text := range sorted(reasonGlosses) {
 		add("reason", "Reason of GCStart; gc_reason in gc.h", r.String(), "What triggered the GC: "+text+".")
 	}
-	for r, text := range suspensionGlosses {
+	for r, text := range sorted(suspensionGlosses) {
 		add("reason of a suspension", "Reason of GCSuspendEEBegin", r.String(), "Why threads were suspended: "+text+".")
 	}
-	for c, text := range condemnedWords {
+	for c, text := range sorted(condemnedWords) {
 		add("condemned reason", "CondemnReasons1 of GCPerHeapHistory; gc.cpp, generation_to_condemn", strings.Join(c.Names(), " "), text)
 	}
-	for m, text := range mechanismWords {
+	for m, text := range sorted(mechanismWords) {
 		add("mechanism", "GlobalMechanisms of GCGlobalHeapHistory", strings.Join(m.Names(), " "), text)
 	}
-	for r, text := range rootWords {
+	for r, text := range sorted(rootWords) {
 		add("kind of root", "Type of GCMarkWithType", r.String(), "The GC marks from "+text+".")
 	}
-	for k, text := range kindWords {
+	for k, text := range sorted(kindWords) {
 		add("kind", "Type of GCStart, GlobalMechanisms", k.String(), text)
 	}
 	for _, w := range terms {
@@ -48,6 +53,18 @@ var words = sync.OnceValue(func() []Figure {
 	}
 	return all
 })
+
+// sorted yields the words of codes in the order of the codes, so that two pages about one
+// trace are equal.
+func sorted[K cmp.Ordered](words map[K]string) iter.Seq2[K, string] {
+	return func(yield func(K, string) bool) {
+		for _, k := range slices.Sorted(maps.Keys(words)) {
+			if !yield(k, words[k]) {
+				return
+			}
+		}
+	}
+}
 
 // aliases are words of screens that mean a figure.
 var aliases = map[string]string{
@@ -142,10 +159,10 @@ var kindWords = map[gc.Kind]string{
 }
 
 // definition finds the meanings of a screen's word besides the figures of its name.
-func definition(name string) []Figure {
-	for alias, figure := range aliases {
+func definition(name string) []figure.Definition {
+	for alias, means := range aliases {
 		if strings.EqualFold(alias, name) {
-			return Definitions(figure)
+			return Definitions(means)
 		}
 	}
 	if strings.HasPrefix(name, "mark_") { // from one kind of root
@@ -159,7 +176,7 @@ func definition(name string) []Figure {
 			return Definitions(stem)
 		}
 	}
-	var found []Figure
+	var found []figure.Definition
 	for _, w := range words() {
 		if strings.EqualFold(w.Name, name) {
 			found = append(found, w)
