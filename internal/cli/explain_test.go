@@ -64,7 +64,7 @@ func TestEveryWordIsExplained(t *testing.T) {
 	addFields(add, "pauses", percentileFields)
 	addFields(add, "pauses --windows", windowFields)
 	addFields(add, "pauses --bottlenecks", bottleneckFields)
-	addFields(add, "gcs --per-heap", gcHeapFields())
+	addFields(add, "gcs --per-heap", perHeapFields())
 	add("gcs --metrics", "metric", "value", "unit")
 	add("diff and trend", comparison.Headings()...)
 	add("diff", "changed", "same", "cannot tell")

@@ -12,17 +12,40 @@ import (
 	"github.com/gctrail/gctrail/internal/report"
 )
 
-// columnField returns a column of collections as a field of lists.
-func columnField(c figure.Figure) list.Field[gc.Collection] {
-	return list.Field[gc.Collection]{Name: c.Key, Heading: c.Heading, Type: c.Type, Value: c.Value, Is: c.Is, Left: c.Type == figure.Text, Rank: 1}
+// columnField returns a column of collections as a field of rows that have one.
+func columnField[R any](c figure.Figure, of func(*R) *gc.Collection) list.Field[R] {
+	f := list.Field[R]{Name: c.Key, Heading: c.Heading, Type: c.Type, Left: c.Type == figure.Text, Rank: 1}
+	f.Value = func(r *R) figure.Value { return c.Value(of(r)) }
+	if c.Is != nil {
+		f.Is = func(r *R) gc.Certainty { return c.Is(of(r)) }
+	}
+	return f
 }
+
+// identity returns the fields that say which collection a row is of, and how it was, from
+// the table of figures. Lists have a heading for each process, and no column.
+func identity[R any](of func(*R) *gc.Collection, ranks map[string]int, keys ...string) []list.Field[R] {
+	fields := make([]list.Field[R], len(keys))
+	for i, key := range keys {
+		c, _ := figure.Named(key)
+		fields[i] = columnField(c, of)
+		fields[i].Rank = ranks[key]
+		if key == "pid" {
+			fields[i].Heading = ""
+		}
+	}
+	return fields
+}
+
+// itself returns the collection that is the row.
+func itself(c *gc.Collection) *gc.Collection { return c }
 
 // fields returns the fields of a row for each collection.
 func (o *gcsOptions) fields(start func() time.Time) []list.Field[gc.Collection] {
 	var fields []list.Field[gc.Collection]
 	if o.chosen == nil && o.format.value == list.Table {
 		for _, c := range figure.InList() {
-			f := columnField(c)
+			f := columnField(c, itself)
 			f.Rank, f.Varies = c.Listed.Rank, c.Listed.Varies
 			fields = append(fields, f)
 		}
@@ -38,7 +61,7 @@ func (o *gcsOptions) fields(start func() time.Time) []list.Field[gc.Collection] 
 		columns = figure.All()
 	}
 	for _, c := range columns {
-		fields = append(fields, columnField(c))
+		fields = append(fields, columnField(c, itself))
 	}
 	return fields
 }

@@ -254,7 +254,7 @@ type gcWriter interface {
 func (o *gcsOptions) newWriter(std *stdio, out *output) gcWriter {
 	stream := stream{std: std, out: out, asked: o.chosen != nil, several: len(o.files) > 1}
 	if o.perHeap {
-		return &heapRows{stream, list.NewWriter(o.file, gcHeapFields()), 0}
+		return &heapRows{stream, list.NewWriter(o.file, perHeapFields()), 0}
 	}
 	o.file.Name = "collections" // as convert calls them
 	w := &collectionRows{stream: stream}

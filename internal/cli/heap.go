@@ -18,48 +18,21 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// A heapRow is the heap after a collection, or one heap of it.
-type heapRow struct {
-	*gc.Collection
-	generations []gc.Generation
-	heap        gc.Opt[uint32] // unknown for all heaps together
-	segments    gc.Opt[segment.Snapshot]
-}
-
 // heapFields returns the fields of a row; each heap has its own if perHeap is set.
 func heapFields(perHeap bool) []list.Field[heapRow] {
-	fields := []list.Field[heapRow]{
-		{Name: "pid", Type: figure.Int, Value: func(r *heapRow) figure.Value { return list.PID(r.Process.PID) }},
-		{Name: "number", Heading: "GC", Type: figure.Int, Value: func(r *heapRow) figure.Value { return list.Count(r.Number) }},
-		{Name: "start_ms", Heading: "start ms", Type: figure.Millis, Value: func(r *heapRow) figure.Value { return list.Opt(r.Start, list.Time) }},
-		{Name: "generation", Heading: "gen", Type: figure.Int, Value: func(r *heapRow) figure.Value { return list.Opt(r.Generation, list.Count) }},
-	}
+	fields := identity((*heapRow).collection, nil, "pid", "number", "start_ms", "generation")
 	if perHeap {
-		fields = append(fields, list.Field[heapRow]{Name: "heap", Heading: "heap", Type: figure.Int, Value: func(r *heapRow) figure.Value {
-			return list.Opt(r.heap, list.Count)
-		}})
+		fields = append(fields, heapField())
 	}
 	for i, name := range gc.GenerationNames() {
-		fields = append(fields, list.Field[heapRow]{Name: name + "_bytes", Heading: name + " MB", Rank: max(0, i-2), Type: figure.Bytes, Value: func(r *heapRow) figure.Value {
-			if i >= len(r.generations) {
-				return figure.Value{}
-			}
-			return list.Opt(r.generations[i].After, list.Bytes)
-		}})
+		f := sizeOf(i, name+"_bytes", after)
+		f.Heading, f.Rank = name+" MB", max(0, i-2)
+		fields = append(fields, f)
 	}
-	fields = append(fields,
-		list.Field[heapRow]{Name: "free_bytes", Heading: "free MB", Type: figure.Bytes, Value: freeOf},
-		list.Field[heapRow]{Name: "free_list_bytes", Heading: "in lists MB", Rank: 6, Type: figure.Bytes, Value: func(r *heapRow) figure.Value {
-			return r.sum(func(g *gc.Generation) gc.Opt[int64] { return g.FreeList })
-		}})
+	fields = append(fields, sizeOfAll("free_bytes", "free MB", 0, fragmentation),
+		sizeOfAll("free_list_bytes", "in lists MB", 6, func(g *gc.Generation) gc.Opt[int64] { return g.FreeList }))
 	for i, name := range gc.GenerationNames() {
-		f := list.Field[heapRow]{Name: name + "_budget_bytes", Type: figure.Bytes, Value: func(r *heapRow) figure.Value {
-			if i >= len(r.generations) {
-				return figure.Value{}
-			}
-			budget := r.generations[i].Budget
-			return list.If(budget > 0, list.Bytes(budget)) // 0 if the collection sets none
-		}}
+		f := sizeOf(i, name+"_budget_bytes", budget)
 		if i == 0 {
 			f.Heading, f.Rank = "gen0 budget MB", 5
 		}
@@ -68,51 +41,39 @@ func heapFields(perHeap bool) []list.Field[heapRow] {
 	if perHeap {
 		return fields
 	}
-	count := func(value func(*segment.Snapshot) int64) func(*heapRow) figure.Value {
-		return func(r *heapRow) figure.Value {
-			return list.Opt(r.segments, func(s segment.Snapshot) figure.Value { return list.Count(value(&s)) })
-		}
-	}
 	return append(fields,
-		list.Field[heapRow]{Name: "committed_bytes", Heading: "committed MB", Rank: 3, Type: figure.Bytes, Value: partCommitted((*segment.Committed).Total)},
-		committed("committed_in_use_bytes", func(c *segment.Committed) int64 { return c.InUse }),
-		committed("committed_free_bytes", func(c *segment.Committed) int64 { return c.Free }),
-		committed("committed_global_free_bytes", func(c *segment.Committed) int64 { return c.GlobalFree }),
-		committed("committed_decommit_bytes", func(c *segment.Committed) int64 { return c.Decommit }),
-		committed("committed_bookkeeping_bytes", func(c *segment.Committed) int64 { return c.Bookkeeping }),
-		list.Field[heapRow]{Name: "segments_created", Heading: "regions +", Rank: 4, Type: figure.Int, Value: count(func(s *segment.Snapshot) int64 { return s.Created })},
-		list.Field[heapRow]{Name: "segments_freed", Heading: "-", Rank: 4, Type: figure.Int, Value: count(func(s *segment.Snapshot) int64 { return s.Freed })},
-		list.Field[heapRow]{Name: "segments_live", Heading: "live", Rank: 4, Type: figure.Int, Value: count(func(s *segment.Snapshot) int64 { return s.Live })})
+		committed("committed_bytes", "committed MB", (*segment.Committed).Total),
+		committed("committed_in_use_bytes", "", func(c *segment.Committed) int64 { return c.InUse }),
+		committed("committed_free_bytes", "", func(c *segment.Committed) int64 { return c.Free }),
+		committed("committed_global_free_bytes", "", func(c *segment.Committed) int64 { return c.GlobalFree }),
+		committed("committed_decommit_bytes", "", func(c *segment.Committed) int64 { return c.Decommit }),
+		committed("committed_bookkeeping_bytes", "", func(c *segment.Committed) int64 { return c.Bookkeeping }),
+		segmentCount("segments_created", "regions +", func(s segment.Snapshot) int64 { return s.Created }),
+		segmentCount("segments_freed", "-", func(s segment.Snapshot) int64 { return s.Freed }),
+		segmentCount("segments_live", "live", func(s segment.Snapshot) int64 { return s.Live }))
 }
 
-// committed returns the field of one of the parts of what is committed.
-func committed(name string, part func(*segment.Committed) int64) list.Field[heapRow] {
-	return list.Field[heapRow]{Name: name, Type: figure.Bytes, Value: partCommitted(part)}
+// budget returns how much may be allocated in a generation, if the collection sets it.
+func budget(g *gc.Generation) gc.Opt[int64] {
+	if g.Budget <= 0 {
+		return gc.Opt[int64]{}
+	}
+	return gc.Some(g.Budget)
 }
 
-func partCommitted(part func(*segment.Committed) int64) func(*heapRow) figure.Value {
-	return func(r *heapRow) figure.Value {
+// committed returns the field of a part of what is committed.
+func committed(name, heading string, part func(*segment.Committed) int64) list.Field[heapRow] {
+	return list.Field[heapRow]{Name: name, Heading: heading, Rank: 3, Type: figure.Bytes, Value: func(r *heapRow) figure.Value {
 		s, _ := r.segments.Get()
 		return list.Opt(s.Committed, func(c segment.Committed) figure.Value { return list.Bytes(part(&c)) })
-	}
+	}}
 }
 
-// sum adds up a size of all generations; it is unknown if that of one is.
-func (r *heapRow) sum(size func(*gc.Generation) gc.Opt[int64]) figure.Value {
-	var sum int64
-	for i := range r.generations {
-		n, known := size(&r.generations[i]).Get()
-		if !known {
-			return figure.Value{}
-		}
-		sum += n
-	}
-	return list.If(len(r.generations) > 0, list.Bytes(sum))
-}
-
-// freeOf returns the free space of all generations.
-func freeOf(r *heapRow) figure.Value {
-	return r.sum(func(g *gc.Generation) gc.Opt[int64] { return g.Fragmentation })
+// segmentCount returns the field of a number of segments.
+func segmentCount(name, heading string, number func(segment.Snapshot) int64) list.Field[heapRow] {
+	return list.Field[heapRow]{Name: name, Heading: heading, Rank: 4, Type: figure.Int, Value: func(r *heapRow) figure.Value {
+		return list.Opt(r.segments, func(s segment.Snapshot) figure.Value { return list.Count(number(s)) })
+	}}
 }
 
 type heapOptions struct{ listing }
@@ -220,10 +181,5 @@ func (o *heapOptions) rows(c *gc.Collection, snapshot segment.Snapshot, known bo
 		}
 		return []heapRow{row}
 	}
-	rows := make([]heapRow, len(c.PerHeap))
-	for i := range c.PerHeap {
-		rows[i] = heapRow{Collection: c, generations: c.PerHeap[i].Generations, heap: gc.Some(c.PerHeap[i].Heap)}
-	}
-	slices.SortFunc(rows, func(a, b heapRow) int { return cmp.Compare(a.heap.Or(0), b.heap.Or(0)) })
-	return rows
+	return perHeapRows(c)
 }

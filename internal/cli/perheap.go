@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -8,63 +9,69 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/gc/segment"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// A gcHeapRow is the part of one heap in a collection.
-type gcHeapRow struct {
+// A heapRow is the heap of a process at a collection, or one heap of server GC.
+type heapRow struct {
 	*gc.Collection
-	heap    uint32
-	part    []gc.Generation
-	marking gc.Opt[time.Duration]
-	marked  gc.Opt[int64]
+	heap        gc.Opt[uint32] // unknown for all heaps together
+	generations []gc.Generation
+	segments    gc.Opt[segment.Snapshot]
 }
 
-// gcHeapRows returns the rows of a collection, by heap.
-func gcHeapRows(c *gc.Collection) []gcHeapRow {
-	rows := make([]gcHeapRow, len(c.PerHeap))
+func (r *heapRow) collection() *gc.Collection { return r.Collection }
+
+// perHeapRows returns a row for each heap of a collection.
+func perHeapRows(c *gc.Collection) []heapRow {
+	rows := make([]heapRow, len(c.PerHeap))
 	for i, p := range c.PerHeap {
-		rows[i] = gcHeapRow{Collection: c, heap: p.Heap, part: p.Generations}
-		var marking time.Duration
-		var marked int64
-		seen, bytes := false, false
-		for _, m := range c.Marks {
-			if m.Heap != p.Heap {
-				continue
-			}
-			seen = true
-			marking += m.Duration
-			if n, known := m.Bytes.Get(); known {
-				bytes = true
-				marked += n
-			}
-		}
-		if seen {
-			rows[i].marking = gc.Some(marking)
-		}
-		if bytes {
-			rows[i].marked = gc.Some(marked)
-		}
+		rows[i] = heapRow{Collection: c, heap: gc.Some(p.Heap), generations: p.Generations}
 	}
-	slices.SortStableFunc(rows, func(a, b gcHeapRow) int { return int(int64(a.heap) - int64(b.heap)) })
+	slices.SortStableFunc(rows, func(a, b heapRow) int { return cmp.Compare(a.heap.Or(0), b.heap.Or(0)) })
 	return rows
 }
 
-// total sums up a figure of the generations, unknown if it is of one of them.
-func (r *gcHeapRow) total(of func(*gc.Generation) gc.Opt[int64]) figure.Value {
-	var sum int64
-	for i := range r.part {
-		n, known := of(&r.part[i]).Get()
-		if !known {
+// A sizeGetter reads a size of a generation.
+type sizeGetter func(*gc.Generation) gc.Opt[int64]
+
+// after returns the size of a generation after the collection.
+func after(g *gc.Generation) gc.Opt[int64] { return g.After }
+
+// fragmentation returns the free space of a generation.
+func fragmentation(g *gc.Generation) gc.Opt[int64] { return g.Fragmentation }
+
+// sizeOf returns a field with a size of one generation.
+func sizeOf(i int, name string, size sizeGetter) list.Field[heapRow] {
+	return list.Field[heapRow]{Name: name, Type: figure.Bytes, Value: func(r *heapRow) figure.Value {
+		if i >= len(r.generations) {
 			return figure.Value{}
 		}
-		sum += n
-	}
-	return list.If(len(r.part) > 0, list.Bytes(sum))
+		return list.Opt(size(&r.generations[i]), list.Bytes)
+	}}
 }
 
-// rootTypes are the kinds of roots in rows of marking, as keys spell them.
+// sizeOfAll returns a field with the sum of a size of all generations, which is unknown if
+// that of one is.
+func sizeOfAll(name, heading string, rank int, size sizeGetter) list.Field[heapRow] {
+	return list.Field[heapRow]{Name: name, Heading: heading, Rank: rank, Type: figure.Bytes, Value: func(r *heapRow) figure.Value {
+		var sum gc.Sum[int64]
+		for i := range r.generations {
+			sum.Add(size(&r.generations[i]))
+		}
+		total, is := sum.Get()
+		return list.If(is == gc.Exact, list.Bytes(total))
+	}}
+}
+
+// heapField returns the field with the number of the heap.
+func heapField() list.Field[heapRow] {
+	return list.Field[heapRow]{Name: "heap", Heading: "heap", Type: figure.Int, Value: func(r *heapRow) figure.Value { return list.Opt(r.heap, list.Count) }}
+}
+
+// rootTypes are the kinds of roots that objects are marked from, as keys spell them.
 var rootTypes = []struct {
 	typ  clr.RootType
 	name string
@@ -81,83 +88,61 @@ var rootTypes = []struct {
 	{clr.RootTypeBGC, "bgc"},
 }
 
-// markedFrom returns how long the heap marked from a kind of root, and how much.
-func (r *gcHeapRow) markedFrom(root clr.RootType) (took gc.Opt[time.Duration], marked gc.Opt[int64]) {
-	for _, m := range r.Marks {
-		if m.Heap != r.heap || m.Root != root {
-			continue
+// marking returns the fields of how long a heap marked from the wanted kinds of roots, and
+// how much.
+func marking(took, marked string, wanted func(clr.RootType) bool) []list.Field[heapRow] {
+	sums := func(r *heapRow) (took gc.Sum[time.Duration], marked gc.Sum[int64]) {
+		for i := range r.Marks {
+			if m := &r.Marks[i]; gc.Some(m.Heap) == r.heap && wanted(m.Root) {
+				took.Add(gc.Some(m.Duration))
+				marked.Add(m.Bytes)
+			}
 		}
-		took = gc.Some(took.Or(0) + m.Duration)
-		if n, known := m.Bytes.Get(); known {
-			marked = gc.Some(marked.Or(0) + n)
-		}
+		return took, marked
 	}
-	return took, marked
+	return []list.Field[heapRow]{
+		{Name: took, Type: figure.Millis, Value: func(r *heapRow) figure.Value {
+			took, _ := sums(r)
+			return list.Opt(took.Opt(), list.Time)
+		}},
+		{Name: marked, Type: figure.Bytes, Value: func(r *heapRow) figure.Value {
+			_, marked := sums(r)
+			return list.Opt(marked.Opt(), list.Bytes)
+		}},
+	}
 }
 
-// gcHeapFields returns the fields of a row; tables leave out the figures of each
-// generation.
-func gcHeapFields() []list.Field[gcHeapRow] {
+// perHeapFields returns the fields of a heap's part in a collection; tables leave out the
+// figures of each generation.
+func perHeapFields() []list.Field[heapRow] {
 	sizes := []struct {
 		name, heading string
 		rank          int
-		of            func(*gc.Generation) gc.Opt[int64]
+		size          sizeGetter
 	}{
 		{"before_bytes", "before MB", 0, func(g *gc.Generation) gc.Opt[int64] { return gc.Some(g.Before) }},
-		{"after_bytes", "after MB", 0, func(g *gc.Generation) gc.Opt[int64] { return g.After }},
-		{"fragmentation_bytes", "free MB", 2, func(g *gc.Generation) gc.Opt[int64] { return g.Fragmentation }},
+		{"after_bytes", "after MB", 0, after},
+		{"fragmentation_bytes", "free MB", 2, fragmentation},
 		{"out_bytes", "survived MB", 0, func(g *gc.Generation) gc.Opt[int64] { return gc.Some(g.Out) }},
 		{"pinned_bytes", "pinned MB", 3, func(g *gc.Generation) gc.Opt[int64] { return g.Pinned }},
 	}
-	fields := []list.Field[gcHeapRow]{
-		{Name: "pid", Type: figure.Int, Value: func(r *gcHeapRow) figure.Value { return list.PID(r.Process.PID) }},
-		{Name: "number", Heading: "GC", Type: figure.Int, Value: func(r *gcHeapRow) figure.Value { return list.Count(r.Number) }},
-		{Name: "start_ms", Heading: "start ms", Rank: 1, Type: figure.Millis, Value: func(r *gcHeapRow) figure.Value { return list.Opt(r.Start, list.Time) }},
-		{Name: "generation", Heading: "gen", Type: figure.Int, Value: func(r *gcHeapRow) figure.Value { return list.Opt(r.Generation, list.Count[int]) }},
-		{Name: "kind", Heading: "kind", Left: true, Rank: 1, Type: figure.Text, Value: func(r *gcHeapRow) figure.Value {
-			return list.If(r.Kind != gc.KindUnknown, list.Word(r.Kind.String()))
-		}},
-		{Name: "heap", Heading: "heap", Type: figure.Int, Value: func(r *gcHeapRow) figure.Value { return list.Count(r.heap) }},
-		{Name: "affected_by_loss", Type: figure.Bool, Value: func(r *gcHeapRow) figure.Value { return list.Bool(r.AffectedByLoss) }},
-	}
+	fields := append(identity((*heapRow).collection, map[string]int{"start_ms": 1, "kind": 1}, "pid", "number", "start_ms", "generation", "kind"),
+		heapField(), list.Field[heapRow]{Name: "affected_by_loss", Type: figure.Bool, Value: func(r *heapRow) figure.Value { return list.Bool(r.AffectedByLoss) }})
 	for _, s := range sizes {
-		fields = append(fields, list.Field[gcHeapRow]{
-			Name: s.name, Heading: s.heading, Rank: s.rank, Type: figure.Bytes,
-			Value: func(r *gcHeapRow) figure.Value { return r.total(s.of) },
-		})
+		fields = append(fields, sizeOfAll(s.name, s.heading, s.rank, s.size))
 	}
-	fields = append(
-		fields,
-		list.Field[gcHeapRow]{Name: "mark_ms", Heading: "marking ms", Rank: 2, Type: figure.Millis, Value: func(r *gcHeapRow) figure.Value { return list.Opt(r.marking, list.Time) }},
-		list.Field[gcHeapRow]{Name: "marked_bytes", Heading: "marked MB", Rank: 2, Type: figure.Bytes, Value: func(r *gcHeapRow) figure.Value { return list.Opt(r.marked, list.Bytes) }},
-	)
+	all := marking("mark_ms", "marked_bytes", func(clr.RootType) bool { return true })
+	all[0].Heading, all[0].Rank, all[1].Heading, all[1].Rank = "marking ms", 2, "marked MB", 2
+	fields = append(fields, all...)
 	for _, root := range rootTypes {
 		name := "mark_" + root.name
-		fields = append(fields,
-			list.Field[gcHeapRow]{Name: name + "_ms", Type: figure.Millis, Value: func(r *gcHeapRow) figure.Value {
-				took, _ := r.markedFrom(root.typ)
-				return list.Opt(took, list.Time)
-			}},
-			list.Field[gcHeapRow]{Name: name + "_bytes", Type: figure.Bytes, Value: func(r *gcHeapRow) figure.Value {
-				_, marked := r.markedFrom(root.typ)
-				return list.Opt(marked, list.Bytes)
-			}})
+		fields = append(fields, marking(name+"_ms", name+"_bytes", func(from clr.RootType) bool { return from == root.typ })...)
 	}
 	for i, name := range gc.GenerationNames() {
 		for _, s := range sizes {
-			fields = append(fields, list.Field[gcHeapRow]{Name: name + "_" + s.name, Type: figure.Bytes, Value: func(r *gcHeapRow) figure.Value {
-				if i >= len(r.part) {
-					return figure.Value{}
-				}
-				return list.Opt(s.of(&r.part[i]), list.Bytes)
-			}})
+			fields = append(fields, sizeOf(i, name+"_"+s.name, s.size))
 		}
-		fields = append(fields, list.Field[gcHeapRow]{Name: name + "_budget_bytes", Type: figure.Bytes, Value: func(r *gcHeapRow) figure.Value {
-			if i >= len(r.part) {
-				return figure.Value{}
-			}
-			return list.Bytes(r.part[i].Budget)
-		}})
+		fields = append(fields, sizeOf(i, name+"_budget_bytes", func(g *gc.Generation) gc.Opt[int64] { return gc.Some(g.Budget) }))
 	}
 	return fields
 }
@@ -165,19 +150,19 @@ func gcHeapFields() []list.Field[gcHeapRow] {
 // heapRows writes a row for each heap of each collection.
 type heapRows struct {
 	stream
-	rows    *list.Writer[gcHeapRow]
-	lacking int // collections without heap histories, of the trace
+	rows    *list.Writer[heapRow]
+	missing int // collections of the trace without heap histories
 }
 
 func (w *heapRows) begin(r *reading) error {
-	w.lacking = 0
+	w.missing = 0
 	return startTable(&w.stream, w.rows, r)
 }
 
 func (w *heapRows) collection(c *gc.Collection) error {
-	rows := gcHeapRows(c)
+	rows := perHeapRows(c)
 	if len(rows) == 0 {
-		w.lacking++
+		w.missing++
 	}
 	for i := range rows {
 		if err := addRow(&w.stream, w.rows, &rows[i]); err != nil {
@@ -188,8 +173,8 @@ func (w *heapRows) collection(c *gc.Collection) error {
 }
 
 func (w *heapRows) end() error {
-	if w.lacking > 0 {
-		w.std.warn(w.r.in.Name, "the trace lacks the heap histories of "+text.Plural(int64(w.lacking), "collection", "collections"))
+	if w.missing > 0 {
+		w.std.warn(w.r.in.Name, "the trace lacks the heap histories of "+text.Plural(int64(w.missing), "collection", "collections"))
 	}
 	return w.stream.end()
 }

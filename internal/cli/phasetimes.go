@@ -34,15 +34,8 @@ var blockingPhases = []struct {
 
 func phaseTimeFields() []list.Field[gc.Collection] {
 	type row = gc.Collection
-	fields := []list.Field[row]{
-		{Name: "pid", Type: figure.Int, Value: func(r *row) figure.Value { return list.PID(r.Process.PID) }},
-		{Name: "number", Heading: "GC", Type: figure.Int, Value: func(r *row) figure.Value { return list.Count(r.Number) }},
-		{Name: "start_ms", Heading: "start ms", Rank: 6, Type: figure.Millis, Value: func(r *row) figure.Value { return list.Opt(r.Start, list.Time) }},
-		{Name: "generation", Heading: "gen", Type: figure.Int, Value: func(r *row) figure.Value { return list.Opt(r.Generation, list.Count[int]) }},
-		{Name: "kind", Heading: "kind", Left: true, Rank: 5, Type: figure.Text, Value: func(r *row) figure.Value { return list.Word(r.Kind.String()) }},
-		{Name: "pause_ms", Heading: "pause ms", Type: figure.Millis, Value: func(r *row) figure.Value { return list.Opt(r.Pause(), list.Time) }},
-		{Name: "suspend_ms", Heading: "suspend", Rank: 1, Type: figure.Millis, Value: func(r *row) figure.Value { return list.Opt(r.Suspend(), list.Time) }},
-	}
+	fields := identity(itself, map[string]int{"start_ms": 6, "kind": 5, "suspend_ms": 1}, "pid", "number", "start_ms", "generation", "kind", "pause_ms", "suspend_ms")
+	fields[len(fields)-1].Heading = "suspend" // as the phases that follow
 	for _, p := range blockingPhases {
 		fields = append(fields, list.Field[row]{Name: p.name, Heading: p.heading, Rank: p.rank, Type: figure.Millis, Value: func(r *row) figure.Value {
 			for _, t := range r.PhaseTimes {
