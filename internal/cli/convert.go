@@ -192,9 +192,7 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 	if err := endAll(outs, err); err != nil {
 		return err
 	}
-	r.Close()
-	std.warn(r.in.Name, report.Missing(r.in, nil))
-	std.warn(r.in.Name, report.Unmerged(r.Merged()))
+	r.finish(nil)
 	switch {
 	case nothing:
 		std.lacks(r, &o.Selection, nil, lack{what: "collections", recording: report.RecordCollections})
@@ -258,9 +256,7 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 	if err := outs[0].end(err); err != nil {
 		return err
 	}
-	r.Close()
-	std.warn(r.in.Name, report.Missing(r.in, nil))
-	std.warn(r.in.Name, report.Unmerged(r.Merged()))
+	r.finish(nil)
 	if nothing {
 		std.nothingSelected(r, &o.Selection, nil, "no event matches")
 		return nil

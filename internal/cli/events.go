@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/jsonl"
-	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -99,9 +98,7 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 	if err := cmp.Or(err, lines.Close(), out.Flush()); err != nil || o.limited(written) {
 		return err
 	}
-	r.Close()
-	std.warn(r.in.Name, report.Missing(r.in, nil))
-	std.warn(r.in.Name, report.Unmerged(r.Merged()))
+	r.finish(nil)
 	unmet := slices.DeleteFunc(slices.Clone(o.names), func(name string) bool { return met[name] })
 	for _, name := range unmet {
 		std.warn(r.in.Name, fmt.Sprintf("no event is named %s", name))

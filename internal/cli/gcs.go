@@ -188,9 +188,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	if err := errors.Join(w.end(), out.Flush()); err != nil {
 		return err
 	}
-	r.Close()
-	std.warn(r.in.Name, report.Missing(r.in, incomplete))
-	std.warn(r.in.Name, report.Unmerged(r.Merged()))
+	r.finish(incomplete)
 	o.warnEmpty(std, r, m.Processes(), all, kept)
 	return nil
 }

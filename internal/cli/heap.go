@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -120,14 +119,7 @@ type heapTable struct {
 	at          uint32            // the collection
 }
 
-// takes records the largest committed size.
-func (t *heapTable) takes(number uint32, c segment.Committed) {
-	if c.Total() > t.committed.Total() {
-		t.committed, t.at = c, number
-	}
-}
-
-func (t *heapTable) head(p *text.Page, of *gc.Process) {
+func heapHead(p *text.Page, of *gc.Process, t *heapTable) {
 	p.Heading("%s: %s, at most %s", called(of), text.Plural(int64(t.collections), "GC", "GCs"), units.Bytes(t.peak))
 	if c := &t.committed; c.Total() > 0 {
 		p.Prose("Committed: ", fmt.Sprintf("at most %s (GC %d): %s in use, %s in free regions; plus %s to be decommitted and %s of bookkeeping.",
@@ -138,23 +130,21 @@ func (t *heapTable) head(p *text.Page, of *gc.Process) {
 func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	w := newRowWriter(&o.listing, std, out, heapFields(o.perHeap))
 	var segments segment.Model
-	var tables []*heapTable
+	var tables sums[*gc.Process, heapTable]
 	var failed error
 	o.unselected = func(c *gc.Collection) { segments.Remove(c.Process.PID, c.ClrInstance, c.Number) }
 	scan, err := o.scan(ctx, std, paths, []pass.Model{&segments}, func(c *gc.Collection) {
-		i := slices.IndexFunc(tables, func(t *heapTable) bool { return t.process == c.Process })
-		if i < 0 {
-			i = len(tables)
-			tables = append(tables, &heapTable{process: c.Process})
-		}
-		t := tables[i]
+		t := tables.of(c.Process)
+		t.process = c.Process
 		t.collections++
 		t.peak = max(t.peak, c.LargestHeap().Or(0))
 		snapshot, known := segments.Remove(c.Process.PID, c.ClrInstance, c.Number)
 		if c.AffectedByLoss && !c.CommittedBefore.Known() { // it may be impossible
 			snapshot.Committed = gc.Opt[segment.Committed]{}
 		}
-		t.takes(c.Number, snapshot.Committed.Or(segment.Committed{}))
+		if in := snapshot.Committed.Or(segment.Committed{}); in.Total() > t.committed.Total() {
+			t.committed, t.at = in, c.Number
+		}
 		rows := o.rows(c, snapshot, known)
 		switch {
 		case o.format.value != "table" && o.limit() == 0 && o.sort == "":
@@ -167,9 +157,8 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 		return err
 	}
 	w.rejected = segments.Rejected()
-	return sections(scan, std, w, tables, func(t *heapTable) uint64 { return t.process.PID }, func(p *text.Page, of *gc.Process, t *heapTable) {
-		t.head(p, of)
-	}, func(t *heapTable) []heapRow { return t.rows }, lack{what: "collections", recording: report.RecordCollections})
+	return sections(scan, std, w, tables.all, func(t *heapTable) uint64 { return t.process.PID }, heapHead,
+		func(t *heapTable) []heapRow { return t.rows }, lack{what: "collections", recording: report.RecordCollections})
 }
 
 // rows returns the rows of one collection.

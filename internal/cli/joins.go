@@ -16,7 +16,6 @@ import (
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/open"
 )
 
 // A joinRow is one phase of one heap, in one collection or in all.
@@ -101,32 +100,23 @@ type joinSum struct {
 func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	inTable := o.format.value == "table"
 	w := newRowWriter(&o.listing, std, out, joinFields(!inTable))
-	var sums []*joinSum
-	sum := func(pid uint64) *joinSum {
-		i := slices.IndexFunc(sums, func(s *joinSum) bool { return s.pid == pid })
-		if i < 0 {
-			i = len(sums)
-			sums = append(sums, &joinSum{pid: pid})
-		}
-		return sums[i]
-	}
+	var all sums[uint64, joinSum]
 	var failed error
-	pids, err := o.processIDs(paths)
-	if err != nil {
-		return err
-	}
+	o.byID = true
 	model := join.Model{Done: func(c *join.Collection) {
-		if pids != nil && !pids[c.PID] || !o.has(c.Start) {
+		if o.ids != nil && !o.ids[c.PID] || !o.has(c.Start) {
 			return
 		}
-		sum(c.PID).Add(c)
+		s := all.of(c.PID)
+		s.pid = c.PID
+		s.Add(c)
 		if !inTable {
 			failed = cmp.Or(failed, w.section(nil, joinRows(c.PID, c.Number, c.Rows)))
 		}
 	}}
 	scan, err := o.scan(ctx, std, paths, []pass.Model{&model}, func(c *gc.Collection) {
 		for _, m := range c.Marks {
-			sum(c.Process.PID).Mark(m.Heap, m.Root, m.Bytes.Or(0))
+			all.of(c.Process.PID).Mark(m.Heap, m.Root, m.Bytes.Or(0))
 		}
 	})
 	if err != nil {
@@ -135,14 +125,14 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 	if failed != nil {
 		return failed
 	}
-	sums = slices.DeleteFunc(sums, func(s *joinSum) bool { return s.Collections == 0 })
+	all.all = slices.DeleteFunc(all.all, func(s *joinSum) bool { return s.Collections == 0 })
 	rows := func(s *joinSum) []joinRow {
 		if !inTable {
 			return nil // written already
 		}
 		return joinRows(s.pid, 0, s.Rows())
 	}
-	return sections(scan, std, w, sums, func(s *joinSum) uint64 { return s.pid }, joinsHead, rows,
+	return sections(scan, std, w, all.all, func(s *joinSum) uint64 { return s.pid }, joinsHead, rows,
 		lack{what: "join events, which server GC has,", recording: report.RecordVerbose, server: true})
 }
 
@@ -162,36 +152,4 @@ func joinsHead(p *text.Page, of *gc.Process, s *joinSum) {
 	}
 	p.Prose("Straggler: ", fmt.Sprintf("heap %d; other heaps waited %s for it (%s of the pauses). %s",
 		straggler.Heap, units.Duration(straggler.Held), units.Percent(100*float64(straggler.Held)/float64(max(1, s.Pause()))), straggler.Explain()))
-}
-
-// processIDs returns the processes that --pid and --process select; nil means
-// all. A process's name may come late in a trace, which is then read twice.
-func (l *listing) processIDs(paths []string) (map[uint64]bool, error) {
-	if l.Process == "" && len(l.PIDs) == 0 {
-		return nil, nil
-	}
-	pids := map[uint64]bool{}
-	if l.Process == "" {
-		for _, pid := range l.PIDs {
-			pids[pid] = true
-		}
-		return pids, nil
-	}
-	in, err := open.Files(paths, open.Options{Want: gc.Identifies})
-	if err != nil {
-		return nil, &inputError{paths[0], err}
-	}
-	defer in.Close()
-	var m gc.Model
-	for _, err := range m.Collections(in.Source) {
-		if err != nil {
-			return nil, &inputError{in.Name, err}
-		}
-	}
-	for _, p := range m.Processes() {
-		if l.HasProcess(p) {
-			pids[p.PID] = true
-		}
-	}
-	return pids, nil
 }

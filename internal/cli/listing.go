@@ -13,7 +13,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
-	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/symbol"
@@ -34,10 +33,12 @@ type listing struct {
 	raw      bool
 	file     *list.File // in output
 
-	info    *trace.Info   // of the trace that is read
-	perHeap bool          // collections carry each heap's part
-	stacks  bool          // of events are read
-	names   *symbol.Table // of the methods in stacks; nil for none
+	info    *trace.Info     // of the trace that is read
+	perHeap bool            // collections carry each heap's part
+	byID    bool            // ids are needed while events are read
+	ids     map[uint64]bool // of the selected processes; nil for all
+	stacks  bool            // of events are read
+	names   *symbol.Table   // of the methods in stacks; nil for none
 
 	unselected func(*gc.Collection) // takes the collections that are not selected; nil for nothing
 	rejected   int                  // events that are left out, because their sizes are impossible
@@ -149,6 +150,11 @@ func (l *listing) scan(ctx context.Context, std *stdio, paths []string, models [
 	}
 	defer r.Close()
 	l.info, r.Names = r.Info(), l.names
+	if l.byID {
+		if l.ids, err = l.processIDs(r); err != nil {
+			return nil, err
+		}
+	}
 	s := &scanned{reading: r}
 	s.model.PerHeap = l.perHeap
 	for c, err := range r.Collections(&s.model, models...) {
@@ -283,8 +289,7 @@ func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
 	if err := w.out.Flush(); err != nil {
 		return err
 	}
-	std.warn(s.in.Name, report.Missing(s.in, nil))
-	std.warn(s.in.Name, report.Unmerged(s.Merged()))
+	s.finish(nil)
 	if w.rejected > 0 {
 		std.warn(s.in.Name, text.Counted(w.rejected, "event")+" with impossible sizes left out")
 	}

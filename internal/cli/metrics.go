@@ -13,7 +13,6 @@ import (
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/perfview"
-	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 )
@@ -79,7 +78,6 @@ func (o *gcsOptions) listMetrics(ctx context.Context, std *stdio, out *output, p
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	r.Close()
 	o.warnAccounts(std, a)
 	return nil
 }
@@ -242,8 +240,7 @@ func (a *accounts) complete() {
 // warnAccounts prints the gaps of the trace.
 func (o *gcsOptions) warnAccounts(std *stdio, a *accounts) {
 	name := a.r.in.Name
-	std.warn(name, report.Missing(a.r.in, nil))
-	std.warn(name, report.Unmerged(a.r.Merged()))
+	a.r.finish(nil)
 	if a.left > 0 {
 		std.warn(name, "only the first "+text.Plural(maxPerfviewRows, "collection", "collections")+"; narrow them with --from and --to")
 	}

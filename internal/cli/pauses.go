@@ -125,64 +125,53 @@ var percentileFields = []list.Field[percentileRow]{
 	{Name: "command", Type: figure.Text, Value: func(r *percentileRow) figure.Value { return list.Word(r.command) }},
 }
 
-// A windowRow is the worst of all windows of one length.
-type windowRow struct {
-	pid uint64
-	report.Window
-	command string
-}
-
-var windowFields = []list.Field[windowRow]{
-	{Name: "pid", Type: figure.Int, Value: func(r *windowRow) figure.Value { return list.PID(r.pid) }},
-	{Name: "window_ms", Heading: "window ms", Type: figure.Millis, Value: func(r *windowRow) figure.Value { return list.Time(r.Window.Window) }},
-	{Name: "pause_ms", Heading: "paused ms", Type: figure.Millis, Value: func(r *windowRow) figure.Value { return list.Time(r.Pause) }},
-	{Name: otherField, Heading: "other ms", Type: figure.Millis, Value: func(r *windowRow) figure.Value { return list.Time(r.Other) }},
-	{Name: "mutator_utilization_min_pct", Heading: "program %", Type: figure.Float, Value: func(r *windowRow) figure.Value { return list.Float(r.MutatorUtilization()) }},
-	{Name: "from_ms", Heading: "from ms", Type: figure.Millis, Form: figure.FormMoment, Value: func(r *windowRow) figure.Value { return list.Time(r.From) }},
-	{Name: "command", Type: figure.Text, Value: func(r *windowRow) figure.Value { return list.Word(r.command) }},
-}
-
-// A bottleneckRow is an interval in which pauses took too much of the time.
-type bottleneckRow struct {
+// An intervalRow is an interval in which pauses took much of the time: one of the
+// bottlenecks, or the worst of all windows of one length.
+type intervalRow struct {
 	pid uint64
 	report.Bottleneck
 	command string
 }
 
-var bottleneckFields = []list.Field[bottleneckRow]{
-	{Name: "pid", Type: figure.Int, Value: func(r *bottleneckRow) figure.Value { return list.PID(r.pid) }},
-	{Name: "from_ms", Heading: "from ms", Type: figure.Millis, Form: figure.FormMoment, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.From) }},
-	{Name: "to_ms", Heading: "to ms", Type: figure.Millis, Form: figure.FormMoment, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.To) }},
-	{Name: "length_ms", Heading: "length ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.Length()) }},
-	{Name: "pause_ms", Heading: "paused ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.Pause) }},
-	{Name: otherField, Heading: "other ms", Type: figure.Millis, Value: func(r *bottleneckRow) figure.Value { return list.Time(r.Other) }},
-	{Name: "mutator_utilization_pct", Heading: "program %", Type: figure.Float, Value: func(r *bottleneckRow) figure.Value { return list.Float(r.MutatorUtilization()) }},
-	{Name: "pauses", Heading: "pauses", Type: figure.Int, Value: func(r *bottleneckRow) figure.Value { return list.Count(r.Pauses) }},
-	{Name: "command", Type: figure.Text, Value: func(r *bottleneckRow) figure.Value { return list.Word(r.command) }},
+var windowFields = []list.Field[intervalRow]{
+	{Name: "pid", Type: figure.Int, Value: func(r *intervalRow) figure.Value { return list.PID(r.pid) }},
+	{Name: "window_ms", Heading: "window ms", Type: figure.Millis, Value: func(r *intervalRow) figure.Value { return list.Time(r.Length()) }},
+	{Name: "pause_ms", Heading: "paused ms", Type: figure.Millis, Value: func(r *intervalRow) figure.Value { return list.Time(r.Pause) }},
+	{Name: otherField, Heading: "other ms", Type: figure.Millis, Value: func(r *intervalRow) figure.Value { return list.Time(r.Other) }},
+	{Name: "mutator_utilization_min_pct", Heading: "program %", Type: figure.Float, Value: func(r *intervalRow) figure.Value { return list.Float(r.MutatorUtilization()) }},
+	{Name: "from_ms", Heading: "from ms", Type: figure.Millis, Form: figure.FormMoment, Value: func(r *intervalRow) figure.Value { return list.Time(r.From) }},
+	{Name: "command", Type: figure.Text, Value: func(r *intervalRow) figure.Value { return list.Word(r.command) }},
+}
+
+var bottleneckFields = []list.Field[intervalRow]{
+	{Name: "pid", Type: figure.Int, Value: func(r *intervalRow) figure.Value { return list.PID(r.pid) }},
+	{Name: "from_ms", Heading: "from ms", Type: figure.Millis, Form: figure.FormMoment, Value: func(r *intervalRow) figure.Value { return list.Time(r.From) }},
+	{Name: "to_ms", Heading: "to ms", Type: figure.Millis, Form: figure.FormMoment, Value: func(r *intervalRow) figure.Value { return list.Time(r.To) }},
+	{Name: "length_ms", Heading: "length ms", Type: figure.Millis, Value: func(r *intervalRow) figure.Value { return list.Time(r.Length()) }},
+	{Name: "pause_ms", Heading: "paused ms", Type: figure.Millis, Value: func(r *intervalRow) figure.Value { return list.Time(r.Pause) }},
+	{Name: otherField, Heading: "other ms", Type: figure.Millis, Value: func(r *intervalRow) figure.Value { return list.Time(r.Other) }},
+	{Name: "mutator_utilization_pct", Heading: "program %", Type: figure.Float, Value: func(r *intervalRow) figure.Value { return list.Float(r.MutatorUtilization()) }},
+	{Name: "pauses", Heading: "pauses", Type: figure.Int, Value: func(r *intervalRow) figure.Value { return list.Count(r.Pauses) }},
+	{Name: "command", Type: figure.Text, Value: func(r *intervalRow) figure.Value { return list.Word(r.command) }},
 }
 
 func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
-	var pauses []*report.Pauses
-	of := make(map[*gc.Process]*report.Pauses)
+	sums := sums[*gc.Process, report.Pauses]{begin: func() *report.Pauses {
+		from, to := o.Span(o.info)
+		return report.NewPauses(float64(o.below), time.Duration(o.minLength), from, to)
+	}}
 	o.unselected = func(c *gc.Collection) {
-		if p := of[c.Process]; p != nil { // threads may have been suspended before it, in the selected time
+		if p := sums.by[c.Process]; p != nil { // threads may have been suspended before it, in the selected time
 			p.AddOutside(c.Outside)
 		}
 	}
 	scan, err := o.scan(ctx, std, paths, nil, func(c *gc.Collection) {
-		p := of[c.Process]
-		if p == nil {
-			from, to := o.Span(o.info)
-			p = report.NewPauses(float64(o.below), time.Duration(o.minLength), from, to)
-			of[c.Process] = p
-			pauses = append(pauses, p)
-		}
-		p.Add(c)
+		sums.of(c.Process).Add(c)
 	})
 	if err != nil {
 		return err
 	}
-	pauses = slices.DeleteFunc(pauses, func(p *report.Pauses) bool { return p.Known() == 0 })
+	pauses := slices.DeleteFunc(sums.all, func(p *report.Pauses) bool { return p.Known() == 0 })
 	w := pauseTables{pausesOptions: o, std: std, out: out, paths: paths, several: len(pauses) > 1}
 	if w.format.value == list.Parquet {
 		w.declare()
@@ -195,8 +184,7 @@ func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	std.warn(scan.in.Name, report.Missing(scan.in, nil))
-	std.warn(scan.in.Name, report.Unmerged(scan.Merged()))
+	scan.finish(nil)
 	if len(pauses) == 0 {
 		std.lacks(scan.reading, &o.Selection, scan.model.Processes(), lack{what: "collections with a known pause", recording: report.RecordCollections, partial: true})
 	}
@@ -246,13 +234,12 @@ func (w *pauseTables) write(p *report.Pauses) error {
 			return err
 		}
 	}
-	if stalls := p.Suspended(); w.shows(windowTable) && len(stalls) > 0 {
-		rows := make([]windowRow, len(stalls))
-		for i, s := range stalls {
-			rows[i] = windowRow{p.Process.PID, s, w.during(p, s.From, s.From+s.Window)}
+	if w.shows(windowTable) && len(p.Suspended()) > 0 {
+		var worst []report.Bottleneck
+		for _, s := range p.Suspended() {
+			worst = append(worst, report.Bottleneck{From: s.From, To: s.From + s.Window, Pause: s.Pause, Other: s.Other})
 		}
-		fields := shownIf(windowFields, otherField, slices.ContainsFunc(rows, func(r windowRow) bool { return r.Other > 0 }))
-		if err := writeTable(w, true, fields, rows, func(page *text.Page) {
+		if err := w.writeIntervals(true, windowFields, p, worst, func(page *text.Page) {
 			page.Heading("%s: the worst windows", called(p.Process))
 		}, nil); err != nil {
 			return err
@@ -262,37 +249,33 @@ func (w *pauseTables) write(p *report.Pauses) error {
 		return nil
 	}
 	found, count := p.Bottlenecks()
-	rows := make([]bottleneckRow, len(found))
-	for i, b := range found {
-		rows[i] = bottleneckRow{p.Process.PID, b, w.during(p, b.From, b.To)}
-	}
-	fields := shownIf(bottleneckFields, otherField, slices.ContainsFunc(rows, func(r bottleneckRow) bool { return r.Other > 0 }))
-	return writeTable(w, false, fields, rows, func(page *text.Page) {
+	return w.writeIntervals(false, bottleneckFields, p, found, func(page *text.Page) {
 		page.Heading("%s: %s of %s or more in which the program had less than %s of the time", called(p.Process),
 			text.Plural(int64(count), "interval", "intervals"), units.Duration(time.Duration(w.minLength)), units.Percent(float64(w.below)))
 	}, func(page *text.Page) {
 		page.Prose("", "To list the GCs of the first:")
-		page.Command("", rows[0].command)
+		page.Command("", w.during(p, &found[0]))
 	})
 }
 
-// otherField is the field of suspensions outside GCs. Tables leave it out if there were
+// writeIntervals writes a table of intervals, without suspensions outside GCs if there were
 // none.
-const otherField = "other_suspension_ms"
-
-// shownIf returns the fields, without the given one unless it is shown.
-func shownIf[R any](fields []list.Field[R], name string, shown bool) []list.Field[R] {
-	if shown {
-		return fields
+func (w *pauseTables) writeIntervals(whole bool, fields []list.Field[intervalRow], p *report.Pauses, found []report.Bottleneck, head, foot func(*text.Page)) error {
+	rows := make([]intervalRow, len(found))
+	suspended := false
+	for i, b := range found {
+		rows[i] = intervalRow{p.Process.PID, b, w.during(p, &b)}
+		suspended = suspended || b.Other > 0
 	}
-	fields = slices.Clone(fields)
-	for i := range fields {
-		if fields[i].Name == name {
-			fields[i].Heading = ""
-		}
+	if !suspended {
+		fields = slices.Clone(fields)
+		fields[slices.IndexFunc(fields, func(f list.Field[intervalRow]) bool { return f.Name == otherField })].Heading = ""
 	}
-	return fields
+	return writeTable(w, whole, fields, rows, head, foot)
 }
+
+// otherField is the field of suspensions outside GCs.
+const otherField = "other_suspension_ms"
 
 // writeTable writes one table, with head's text above it and foot's below.
 func writeTable[R any](w *pauseTables, whole bool, fields []list.Field[R], rows []R, head, foot func(*text.Page)) error {
@@ -343,9 +326,9 @@ func (w *pauseTables) above(p *report.Pauses, r *report.Percentile) string {
 	return w.command(p, words)
 }
 
-// during returns the command that lists the GCs of a time interval.
-func (w *pauseTables) during(p *report.Pauses, from, to time.Duration) string {
-	return w.command(p, []string{"gctrail", "gcs", "--from", seconds(from), "--to", seconds(to)})
+// during returns the command that lists the GCs of an interval.
+func (w *pauseTables) during(p *report.Pauses, b *report.Bottleneck) string {
+	return w.command(p, []string{"gctrail", "gcs", "--from", seconds(b.From), "--to", seconds(b.To)})
 }
 
 func (w *pauseTables) command(p *report.Pauses, words []string) string {

@@ -91,7 +91,6 @@ func (o *gcsOptions) listPerfview(ctx context.Context, std *stdio, out *output, 
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	r.Close()
 	o.warnAccounts(std, a)
 	return nil
 }

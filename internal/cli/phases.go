@@ -110,20 +110,14 @@ type phaseSum struct {
 
 func (l *listing) listPhases(ctx context.Context, std *stdio, out *output, paths []string) error {
 	w := newRowWriter(l, std, out, phaseFields())
-	var sums []*phaseSum
-	byPID := map[uint64]*phaseSum{}
+	var all sums[uint64, phaseSum]
 	rows := 0
 	model := background.Model{Done: func(c *background.Collection) {
 		if rows >= maxHeapRows || !l.has(c.Start) {
 			return
 		}
-		s := byPID[c.PID]
-		if s == nil {
-			s = &phaseSum{pid: c.PID}
-			byPID[c.PID] = s
-			sums = append(sums, s)
-		}
-		s.rows = append(s.rows, *c)
+		s := all.of(c.PID)
+		s.pid, s.rows = c.PID, append(s.rows, *c)
 		rows++
 	}}
 	scan, err := l.scan(ctx, std, paths, []pass.Model{&model}, nil)
@@ -131,7 +125,7 @@ func (l *listing) listPhases(ctx context.Context, std *stdio, out *output, paths
 		return err
 	}
 	end := scan.Info().Last
-	return sections(scan, std, w, sums, func(s *phaseSum) uint64 { return s.pid },
+	return sections(scan, std, w, all.all, func(s *phaseSum) uint64 { return s.pid },
 		func(p *text.Page, of *gc.Process, s *phaseSum) { s.head(p, of, end) },
 		func(s *phaseSum) []background.Collection { return s.rows },
 		lack{what: "phases of background GCs", recording: report.RecordPhases})

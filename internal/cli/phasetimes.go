@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -87,30 +86,24 @@ type timedSum struct {
 	process *gc.Process
 	rows    []gc.Collection
 	pause   gc.Sum[time.Duration]
-	phases  []timedPhase
+	phases  sums[string, timedPhase]
 }
 
 // A timedPhase sums up the times of a phase as far as they are known.
 type timedPhase struct {
-	phase    string
+	name     string
 	duration gc.Sum[time.Duration]
 }
 
-func (s *timedSum) add(c *gc.Collection) {
-	s.rows = append(s.rows, *c)
+// collect adds a collection with its phases.
+func (s *timedSum) collect(c *gc.Collection) {
+	s.process, s.rows = c.Process, append(s.rows, *c)
 	s.pause.Add(c.Pause())
 	for _, t := range c.PhaseTimes {
-		s.sum(t)
+		p := s.phases.of(t.Phase)
+		p.name = t.Phase
+		p.duration.Add(t.Duration)
 	}
-}
-
-func (s *timedSum) sum(t gc.PhaseTime) {
-	i := slices.IndexFunc(s.phases, func(p timedPhase) bool { return p.phase == t.Phase })
-	if i < 0 {
-		i = len(s.phases)
-		s.phases = append(s.phases, timedPhase{phase: t.Phase})
-	}
-	s.phases[i].duration.Add(t.Duration)
 }
 
 // sumInWords returns a sum of times for sentences.
@@ -128,32 +121,25 @@ func sumInWords(s gc.Sum[time.Duration]) string {
 // listPhaseTimes lists how long the phases took in which threads were suspended.
 func (l *listing) listPhaseTimes(ctx context.Context, std *stdio, out *output, paths []string) error {
 	w := newRowWriter(l, std, out, phaseTimeFields())
-	var sums []*timedSum
-	byProcess := map[*gc.Process]*timedSum{}
+	var all sums[*gc.Process, timedSum]
 	rows := 0
 	scan, err := l.scan(ctx, std, paths, nil, func(c *gc.Collection) {
 		if len(c.PhaseTimes) == 0 || rows >= maxHeapRows {
 			return
 		}
 		rows++
-		s := byProcess[c.Process]
-		if s == nil {
-			s = &timedSum{process: c.Process}
-			byProcess[c.Process] = s
-			sums = append(sums, s)
-		}
-		s.add(c)
+		all.of(c.Process).collect(c)
 	})
 	if err != nil {
 		return err
 	}
-	return sections(scan, std, w, sums, func(s *timedSum) uint64 { return s.process.PID },
+	return sections(scan, std, w, all.all, func(s *timedSum) uint64 { return s.process.PID },
 		func(p *text.Page, of *gc.Process, s *timedSum) {
 			p.Heading("%s: %s paused in %s", called(of), sumInWords(s.pause), text.Plural(int64(len(s.rows)), "GC", "GCs"))
 			var words []string
-			for _, t := range s.phases {
+			for _, t := range s.phases.all {
 				if total, is := t.duration.Get(); total > 0 || is != gc.Exact {
-					words = append(words, t.phase+" "+sumInWords(t.duration))
+					words = append(words, t.name+" "+sumInWords(t.duration))
 				}
 			}
 			if len(words) > 0 {

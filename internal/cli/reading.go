@@ -72,6 +72,13 @@ func (r *reading) Close() {
 	r.Reading.Close()
 }
 
+// finish closes the reading, and warns of what is missing of the trace.
+func (r *reading) finish(incomplete []uint32) {
+	r.Close()
+	r.Warn(report.Missing(r.in, incomplete))
+	r.Warn(report.Unmerged(r.Merged()))
+}
+
 // lossAhead reads the trace once before, for models, and returns what is missing of it; nil
 // for standard input, which can be read once only.
 func (r *reading) lossAhead(ctx context.Context, models ...pass.Model) (*trace.Loss, error) {

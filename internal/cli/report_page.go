@@ -56,8 +56,7 @@ func (o *reportOptions) gatherPage(ctx context.Context, std *stdio, paths []stri
 	if err != nil {
 		return nil, err
 	}
-	std.warn(r.in.Name, report.Missing(r.in, paged.Incomplete))
-	std.warn(r.in.Name, report.Unmerged(r.Merged()))
+	r.finish(paged.Incomplete)
 	return rep, nil
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
@@ -70,8 +69,9 @@ type tuningSum struct {
 	costs   int
 }
 
-func (s *tuningSum) add(r tuningRow) {
-	s.rows = append(s.rows, r)
+// tune adds a tuning.
+func (s *tuningSum) tune(r tuningRow) {
+	s.pid, s.rows = r.PID, append(s.rows, r)
 	if r.Kind != join.TuningFull {
 		s.cost += r.Cost
 		s.costs++
@@ -104,16 +104,11 @@ func (o *joinsOptions) listTunings(ctx context.Context, std *stdio, out *output,
 	if err != nil {
 		return err
 	}
-	var sums []*tuningSum
+	var all sums[uint64, tuningSum]
 	for _, t := range model.All() {
-		i := slices.IndexFunc(sums, func(s *tuningSum) bool { return s.pid == t.PID })
-		if i < 0 {
-			i = len(sums)
-			sums = append(sums, &tuningSum{pid: t.PID})
-		}
-		sums[i].add(tuningRow{t, heaps[key{t.PID, t.Number}]})
+		all.of(t.PID).tune(tuningRow{t, heaps[key{t.PID, t.Number}]})
 	}
-	return sections(scan, std, w, sums, func(s *tuningSum) uint64 { return s.pid }, tuningsHead, func(s *tuningSum) []tuningRow { return s.rows },
+	return sections(scan, std, w, all.all, func(s *tuningSum) uint64 { return s.pid }, tuningsHead, func(s *tuningSum) []tuningRow { return s.rows },
 		lack{what: "tunings of the number of heaps (DATAS, from .NET 8 on)", recording: report.RecordCollections, server: true})
 }
 
