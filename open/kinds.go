@@ -21,6 +21,7 @@ type class uint8
 const (
 	notTrace class = iota
 	unsupported
+	heapDump // of interest to those who ask for it: see Options.HeapDumps
 	eventPipe
 	etw
 	lttng // a folder in a zip or tar
@@ -36,6 +37,7 @@ const (
 	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also compressed with gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz, .tar.zst and .tar.xz"
 	hintCollect = "record a trace with: gctrail collect -p PID"
 	hintFolder  = "give its folder instead"
+	hintObjects = "it has no GC events; list its objects with: gctrail objects FILE"
 	hintUnpack  = "unpack it first"
 	hintSource  = "give the .nettrace it was made from"
 	hintNone    = "it has no GC events: " + hintCollect
@@ -49,8 +51,8 @@ const (
 var kinds = []kind{
 	{class: eventPipe, magic: "Nettrace"},
 	{
-		class: unsupported, magic: fastSerialization, also: serialized("GCHeapDump"),
-		looks: "a heap snapshot (.gcdump)", hint: hintNone,
+		class: heapDump, magic: fastSerialization, also: serialized("GCHeapDump"),
+		looks: "a heap snapshot (.gcdump)", hint: hintObjects,
 	},
 	{
 		class: unsupported, magic: fastSerialization, also: serialized("TraceLog"),

@@ -24,6 +24,9 @@ type Options struct {
 	Head func(*trace.Descriptor) int
 	// Stacks makes events carry their stacks.
 	Stacks bool
+	// HeapDumps accepts .gcdump files, which are no traces, but snapshots of a heap; see
+	// Input.HeapDump. Only File and Reader do so.
+	HeapDumps bool
 }
 
 // An Input is an opened trace. It must be used by one goroutine, except for
@@ -31,6 +34,8 @@ type Options struct {
 type Input struct {
 	// Source yields the events. It must not be used after Close.
 	Source trace.Source
+	// HeapDump is the content of a .gcdump file, which has no Source. It is nil for traces.
+	HeapDump io.Reader
 	// Name is the input's name as it was given.
 	Name string
 	// Size is the size of the file on disk, 0 if unknown.
@@ -156,6 +161,10 @@ func (in *Input) open(opts Options) (*Input, error) {
 		l.at, l.size = in.meter, in.Size
 	}
 	f, err := in.peeler.peel(l, 0)
+	if err == nil && f.kind.class == heapDump && opts.HeapDumps {
+		in.Compression, in.HeapDump = f.wrapping, f.r
+		return in, nil
+	}
 	if err == nil {
 		err = f.refusal(in.Name)
 	}

@@ -157,7 +157,7 @@ func (f *found) refusal(name string) error {
 	switch f.kind.class {
 	case eventPipe, etw, lttng:
 		return nil
-	case unsupported, lttngPart:
+	case unsupported, heapDump, lttngPart:
 		e.Err = trace.ErrUnsupported
 	}
 	if f.wrapping != "" {

@@ -70,7 +70,7 @@ func TestRefusals(t *testing.T) {
 		{"\x1e{\n  \"type\": \"preamble\"", "not supported: the metadata of an LTTng trace (CTF); " + folder},
 		{"\xc1\x1f\xfc\xc1\x00", "not supported: a part of an LTTng trace (CTF); " + folder},
 		{"\xc1\xf1\xdc\xc1\x00", "not supported: the index of a part of an LTTng trace (CTF); " + folder},
-		{serialized("GCHeapDump"), "not supported: a heap snapshot (.gcdump); " + noGC},
+		{serialized("GCHeapDump"), "not supported: a heap snapshot (.gcdump); it has no GC events; list its objects with: gctrail objects FILE"},
 		{serialized("Microsoft.Diagnostics.Tracing.Etlx.TraceLog"), "not supported: PerfView's cache of a trace (.etlx); give the .etl or .nettrace it was made from"},
 		{`{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{}}`, "not supported: a speedscope profile; give the .nettrace it was made from"},
 		{`{"traceEvents":[]}`, "not supported: a Chromium trace (JSON); give the .nettrace it was made from"},

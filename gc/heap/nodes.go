@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 )
 
 // nodes are the objects of a walk, numbered in its order. The runtime writes them region by
@@ -118,7 +119,7 @@ func (n *nodes) pieces() []piece {
 		for first, end := r.first, r.first+r.n; first < end; {
 			lo := r.start + uint64(n.offset.at(first))*unit
 			next := end
-			if k, _ := slices.BinarySearch(starts, lo+1); k < len(starts) && starts[k] <= r.last {
+			if k := sort.Search(len(starts), func(k int) bool { return starts[k] > lo }); k < len(starts) && starts[k] <= r.last {
 				next = n.search(r.start, starts[k], first, end)
 			}
 			hi := r.start + uint64(n.offset.at(next-1))*unit

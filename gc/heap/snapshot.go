@@ -39,6 +39,9 @@ type Snapshot struct {
 	Graph *Graph
 	// TooLarge is set if there is no Graph because of Snapshots.MaxObjects.
 	TooLarge bool
+	// Sampled is set if a .gcdump has a part of the objects only, from which all figures
+	// are estimated.
+	Sampled bool
 
 	walked span
 }
