@@ -126,7 +126,7 @@ func (f *flood) raised(events int) iter.Seq[*trace.Event] {
 
 // TestFloods writes each flood as a trace of each format, and reads it in bounded memory.
 func TestFloods(t *testing.T) {
-	events := extent.Pick(10_000, 100_000, 1_000_000)
+	events := extent.Pick(5000, 60_000, 1_000_000)
 	for i := range floods {
 		for _, r := range recordings {
 			t.Run(floods[i].name+" in "+r.name, func(t *testing.T) {

@@ -76,7 +76,7 @@ func heap() uint64 {
 
 // TestMutations damages traces at random and reads them.
 func TestMutations(t *testing.T) {
-	tries := extent.Pick(200, 5000, 20_000)
+	tries := extent.Pick(200, 3000, 20_000)
 	number, err := strconv.ParseUint(os.Getenv("GCTRAIL_SEED"), 10, 64)
 	if err != nil {
 		number = 1

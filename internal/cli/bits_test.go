@@ -171,7 +171,7 @@ func beyond(whole, got map[string]float64) (list []string) {
 // marked. GCTRAIL_SEED chooses the bits.
 func TestPayloadBits(t *testing.T) {
 	t.Parallel()
-	tries := extent.Pick(12, 60, 6000)
+	tries := extent.Pick(12, 40, 6000)
 	path := filepath.Join(t.TempDir(), "bit.nettrace")
 	list := make([]*bitTrace, 0, len(bitTraces))
 	for _, name := range bitTraces {
