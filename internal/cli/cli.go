@@ -88,7 +88,7 @@ possible; standard error says what is missing.`,
 		newReportCmd(std), newGCsCmd(std), newEventsCmd(std),
 		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std), newHeapCmd(std), newPausesCmd(std), newPhasesCmd(std),
 	)
-	addGroup(cmd, "record", "Record and watch processes", newPsCmd(std), newTopCmd(std), newCollectCmd(std), newLedgerCmd(std))
+	addGroup(cmd, "record", "Record and watch processes", newPsCmd(std), newTopCmd(std), newCollectCmd(std), newDumpCmd(std), newLedgerCmd(std))
 	addGroup(cmd, "compare", "Compare runs", newDiffCmd(std), newCheckCmd(std), newRunCmd(std), newTrendCmd(std))
 	addGroup(cmd, "share", "Share what a trace shows", newConvertCmd(std), newServeCmd(std), newMCPCmd(), newSchemaCmd(std))
 	addGroup(cmd, "many", "Watch many processes", newAgentCmd(std), newFleetCmd(std))

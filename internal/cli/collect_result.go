@@ -21,6 +21,7 @@ func (std *stdio) tellResult(r *collect.Result, target string) {
 	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", r.Path, units.Bytes(r.Size), units.Duration(r.Trace.Info().Last)))
 	std.tellStop(r)
 	std.tellMissing(r)
+	std.tellLost(r, "collect fewer keywords, or set a larger --buffersize")
 	p, rep := text.PageOn(std.errTerm), reportOf(r)
 	if provider.AsksForCollections(r.Config) {
 		writeVerdict(p, r, rep)
@@ -60,7 +61,7 @@ func (std *stdio) tellStop(r *collect.Result) {
 	}
 }
 
-// tellMissing prints the gaps of the trace.
+// tellMissing prints why the end of the trace is missing, or a part of it cannot be read.
 func (std *stdio) tellMissing(r *collect.Result) {
 	loss := r.Trace.Loss()
 	switch {
@@ -84,18 +85,22 @@ func (std *stdio) tellMissing(r *collect.Result) {
 	if loss.Damaged > 0 {
 		std.warn("gctrail", "damaged trace: "+report.Unreadable(loss)+"; whole GCs may be missing")
 	}
+}
+
+// tellLost prints how many events were lost, and what to do if a buffer was too small.
+func (std *stdio) tellLost(r *collect.Result, remedy string) {
 	if r.ETW != nil {
 		std.tellETWLoss(r.ETW)
 		std.tellKernelLoss(r.Kernel)
 		return
 	}
+	loss := r.Trace.Loss()
 	if lost := loss.Events - loss.LeftOut; lost > 0 {
 		whose := "the runtime's buffer was"
 		if r.LTTng {
 			whose = "LTTng's buffers were"
 		}
-		std.warn("gctrail", text.Plural(int64(lost), "event was", "events were")+
-			" lost because "+whose+" full: collect fewer keywords, or set a larger --buffersize")
+		std.warn("gctrail", text.Plural(int64(lost), "event was", "events were")+" lost because "+whose+" full: "+remedy)
 	}
 }
 

@@ -105,6 +105,8 @@ func noticeText(n collect.Notice) string {
 			said += "; press Ctrl-C to stop"
 		}
 		return said
+	case collect.Dumped:
+		return fmt.Sprintf("snapshot %d of %s took %s", n.Nth, collect.Title(n.Process), units.Duration(n.Took))
 	case collect.Recording:
 		return recordingText(&n)
 	case collect.Listening:

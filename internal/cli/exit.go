@@ -104,6 +104,9 @@ func sentence(err error) string {
 			return e.Name + ": " + etwErrorText(refused)
 		}
 		remedy := cmp.Or(diag.Remedy(e.Err), "list the .NET processes with: gctrail ps")
+		if errors.Is(e.Err, collect.ErrSilent) {
+			remedy = "a background collection may be running; try again"
+		}
 		return fmt.Sprintf("%s: %s; %s", e.Name, problemOf(e.Err), remedy)
 	}
 	if errors.Is(err, collect.ErrNoETW) {

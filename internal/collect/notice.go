@@ -21,6 +21,13 @@ type (
 		Plan    *Plan
 		First   bool // of all traces
 	}
+	// Dumped reports that the nth heap snapshot of a process was taken, and how long that
+	// took.
+	Dumped struct {
+		Process *diag.Process
+		Nth     int
+		Took    time.Duration
+	}
 	// Recording reports that a session of the system's tracer has begun.
 	Recording struct {
 		Tracer    string          // "ETW" or "LTTng"
@@ -85,6 +92,7 @@ type (
 )
 
 func (Started) notice()     {}
+func (Dumped) notice()      {}
 func (Recording) notice()   {}
 func (Listening) notice()   {}
 func (NotAsked) notice()    {}

@@ -170,7 +170,7 @@ func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path s
 		c = newCapture(process, session, nil)
 		c.keepIn(r)
 	} else {
-		out, err := s.create(name)
+		out, err := create(name, s.stdout)
 		if err != nil {
 			return nil, err
 		}
@@ -278,10 +278,10 @@ func (s *Supervisor) end(c *capture) {
 	}
 }
 
-// create makes the file of a trace; "-" is standard output.
-func (s *Supervisor) create(path string) (*tracefile.File, error) {
+// create makes the file of a trace; "-" is stdout.
+func create(path string, stdout io.Writer) (*tracefile.File, error) {
 	if path == "-" {
-		return tracefile.Stream(s.stdout, "standard output"), nil
+		return tracefile.Stream(stdout, "standard output"), nil
 	}
 	f, err := tracefile.Create(path)
 	return f, outputFailed(path, err)

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/heap"
+	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/proc"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/open"
+)
+
+type dumpOptions struct {
+	pids   processNumbers
+	names  globList
+	repeat int
+	every  span
+	yes    bool
+	buffer bufferSize
+	output string
+}
+
+func newDumpCmd(std *stdio) *cobra.Command {
+	o := &dumpOptions{repeat: 1, every: span(time.Minute), buffer: collect.DumpBufferMB}
+	cmd := &cobra.Command{
+		Use:        "dump {-p PID | -n NAME}",
+		SuggestFor: []string{"gcdump", "snapshot", "heapdump"},
+		Short:      "Take a heap snapshot of a process: all objects, and what refers to them",
+		Long: `dump has a .NET process (.NET 5 or later) collect its whole heap and list every object,
+with its type, its references and what holds it, in a .nettrace file. gctrail objects
+shows which types fill the heap, and what keeps them.
+
+The program is paused meanwhile: for 0.75 seconds for each million objects, which is
+about 50 MB of heap. dump says how long that may be before it begins, and asks on a
+terminal if it may be longer than a second; --yes does not ask. The process needs up to
+64 MB more memory (--buffersize). Runtimes before .NET 10 collect a second time when the snapshot ends.
+
+With --repeat, the snapshots go to one file, and gctrail objects shows what grew. The
+pause, and the names of types, need events that other tools may have switched on: while
+one of them records allocations, a snapshot has types without names.
+
+Exit codes: 0 success, 2 invalid usage, 3 the file cannot be written, 4 no such process,
+no permission or no snapshot, 5 the runtime is too old.`,
+		Example: `  gctrail dump -p 1234
+  gctrail dump -n web -o before.nettrace --yes
+  gctrail dump -p 1234 --repeat 3 --every 60s`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := cmp.Or(pickByID(cmd, &o.pids, args), asUsage(cmd, o.conflict(std)))
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), std)
+		},
+	}
+	flags := cmd.Flags()
+	flags.VarP(&o.pids, "process-id", "p", "the process with this id")
+	flags.VarP(&o.names, "name", "n", "the process with a matching name, as in 'web*'")
+	flags.IntVar(&o.repeat, "repeat", o.repeat, "take `N` snapshots")
+	flags.Var(&o.every, "every", "the time from one snapshot to the next, such as 60s")
+	flags.Var(&o.buffer, "buffersize", "size of the runtime's buffer; events that do not fit are lost")
+	flags.BoolVar(&o.yes, "yes", false, "do not ask before a long pause")
+	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` or folder (default NAME_DATE_TIME.nettrace); - is standard output")
+	std.completeProcesses(cmd)
+	return cmd
+}
+
+// conflict returns why the options cannot be met.
+func (o *dumpOptions) conflict(std *stdio) error {
+	switch {
+	case len(o.pids) == 0 && len(o.names) == 0:
+		return errors.New("no process given: use -p PID or -n NAME; list the .NET processes with: gctrail ps")
+	case len(o.pids) > 0 && len(o.names) > 0:
+		return errors.New("-p and -n cannot be used together: give an id or a name")
+	case o.repeat < 1:
+		return errors.New("--repeat must be at least 1")
+	case o.output == "-" && std.outTerm.Is:
+		return errors.New("refusing to write a binary trace to a terminal: redirect standard output, or use -o FILE")
+	}
+	return nil
+}
+
+func (o *dumpOptions) run(ctx context.Context, std *stdio) error {
+	target := collect.Target{PIDs: o.pids, Names: collect.Names(o.names)}
+	found, _, err := target.Find(ctx)
+	if err != nil {
+		return err
+	}
+	if len(found) > 1 {
+		return &usageError{fmt.Errorf("%d processes match (%s): give one with -p PID", len(found), collect.Titles(found)), "gctrail dump"}
+	}
+	process := found[0]
+	cost := costOf(process)
+	if agreed, err := o.agree(std, process, cost); err != nil || !agreed {
+		return err
+	}
+	talk := &collectTalk{std: std, line: &progress{}}
+	d := &collect.Dump{
+		Process: process, Output: o.output, BufferMB: uint32(o.buffer), Repeat: o.repeat, Every: time.Duration(o.every), Stdout: std.out, Notify: talk.tell,
+		Single: o.repeat == 1 && cost.Known() && collect.FitsOne(process, cost.Or(collect.DumpCost{}), uint32(o.buffer)),
+	}
+	talk.line = std.show(func(elapsed time.Duration) string {
+		return fmt.Sprintf("taking a snapshot of %s: %s, %s", collect.Title(process), units.Bytes(d.Received()), units.Duration(elapsed))
+	})
+	result, err := d.Run(ctx)
+	talk.line.stop()
+	if result != nil {
+		std.tellDump(result)
+	}
+	return err
+}
+
+// costOf returns the most that a snapshot may cost: as if all memory of the process that
+// is not of files were heap. It is unknown where that cannot be read.
+func costOf(p *diag.Process) gc.Opt[collect.DumpCost] {
+	memory, err := proc.NewMemoryReader(p.PID).Read(false)
+	anon, known := memory.Anon.Get()
+	if err != nil || !known || p.PID == 0 {
+		return gc.Opt[collect.DumpCost]{}
+	}
+	return gc.Some(collect.CostOf(anon + memory.Swap.Or(0)))
+}
+
+// askedPause is the expected pause from which dump asks first.
+const askedPause = time.Second
+
+// agree says what a snapshot costs, and asks whether to take it if that is much.
+func (o *dumpOptions) agree(std *stdio, p *diag.Process, cost gc.Opt[collect.DumpCost]) (bool, error) {
+	says := "a snapshot pauses it for 0.75 seconds for each million objects, and how many it has is unknown"
+	c, known := cost.Get()
+	if known {
+		says = fmt.Sprintf("a snapshot pauses it for about %s and has about %s, if all of its memory is objects of 50 bytes", units.Duration(c.Pause), units.Bytes(c.Bytes))
+	}
+	if collect.CollectsTwice(p) {
+		says += "; its runtime collects twice for each snapshot"
+	}
+	std.warn("gctrail", collect.Title(p)+": "+says)
+	if o.yes || known && c.Pause < askedPause || !std.errTerm.Is || !term.IsTerminal(int(os.Stdin.Fd())) {
+		return true, nil
+	}
+	_ = std.err.Line("gctrail: take it? [y/N] ") // there is no other output
+	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if err != nil {
+		return false, err
+	}
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y"), nil
+}
+
+// tellDump prints the snapshots of the file, and the next command.
+func (std *stdio) tellDump(r *collect.Result) {
+	std.warn("gctrail", fmt.Sprintf("%s: %s", r.Path, units.Bytes(r.Size)))
+	std.tellMissing(r)
+	std.tellLost(r, "take a snapshot with a larger --buffersize")
+	if !r.Regular {
+		return
+	}
+	snapshots, pauses, err := readSnapshots(r.Path)
+	if err != nil {
+		std.complain(err)
+		return
+	}
+	for _, s := range snapshots {
+		std.warn("gctrail", snapshotText(s, pauses[s.Number]))
+	}
+	p := text.PageOn(std.errTerm)
+	p.Command("  ", "gctrail objects "+text.Quoted(r.Path))
+	_ = std.err.Page(p) // there is no other output
+}
+
+// snapshotText describes a snapshot.
+func snapshotText(s *heap.Snapshot, pause gc.Opt[time.Duration]) string {
+	says := fmt.Sprintf("GC %d: %s, %s", s.Number, text.Plural(s.Objects, "object", "objects"), units.Bytes(s.Aligned))
+	if !s.Missing.Whole() {
+		says = fmt.Sprintf("GC %d: at least %s, %s; the rest of the snapshot is missing", s.Number, text.Plural(s.Objects, "object", "objects"), units.Bytes(s.Aligned))
+	}
+	if d, known := pause.Get(); known {
+		says += ", paused for " + units.Duration(d)
+	}
+	if !slices.ContainsFunc(s.Types, func(t heap.TypeUse) bool { return t.Name != "" }) {
+		says += "; types have no names, because another session has received them: take a snapshot when it has ended"
+	}
+	return says
+}
+
+// readSnapshots reads the snapshots in a trace, and the pauses of its collections.
+func readSnapshots(path string) ([]*heap.Snapshot, map[uint32]gc.Opt[time.Duration], error) {
+	var m heap.Snapshots
+	model := new(gc.Model)
+	in, err := open.File(path, open.Options{Want: pass.Wants(model, &m), Head: pass.Head(model, &m)})
+	if err != nil {
+		return nil, nil, &inputError{path, err}
+	}
+	defer in.Close()
+	pauses := map[uint32]gc.Opt[time.Duration]{}
+	for c, err := range model.Collections(in.Source, &m) {
+		if err != nil {
+			return nil, nil, &inputError{path, err}
+		}
+		pauses[c.Number] = c.Pause()
+	}
+	loss := in.Source.Loss()
+	all := m.All()
+	for _, s := range all {
+		s.Lost(loss)
+	}
+	return all, pauses, nil
+}

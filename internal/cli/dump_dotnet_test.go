@@ -1,0 +1,68 @@
+//go:build linux
+
+package cli
+
+import (
+	"bufio"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+// TestDump takes snapshots of real programs. They are whole, and no session is left, not
+// even by a killed dump, that would make a later one collect.
+func TestDump(t *testing.T) {
+	for _, version := range []int{8, 9, 10} {
+		t.Run(strconv.Itoa(version), func(t *testing.T) {
+			t.Parallel()
+			program := dotnettest.Start(t, version, "web", 60)
+			ctx := patient(t)
+			reached(ctx, t, program)
+			pid, folder := strconv.Itoa(program.PID), t.TempDir()
+			for repeat := 1; repeat <= 2; repeat++ {
+				path := filepath.Join(folder, strconv.Itoa(repeat)+".nettrace")
+				code, _, said := gctrail(ctx, "dump", "-p", pid, "-o", path, "--buffersize", "256", "--repeat", strconv.Itoa(repeat), "--every", "100ms")
+				if code != exitDone {
+					t.Fatalf("exit code %d: %s", code, said)
+				}
+				all, pauses, err := readSnapshots(path)
+				if err != nil || len(all) < repeat {
+					t.Fatalf("%d snapshots, %v: %s", len(all), err, said)
+				}
+				for _, s := range all {
+					if !s.Missing.Whole() || s.Objects < 100 || s.Graph != nil || !pauses[s.Number].Known() {
+						t.Errorf("GC %d: %d objects, %+v", s.Number, s.Objects, s.Missing)
+					}
+				}
+				if !strings.Contains(said, "gctrail objects") || strings.Contains(said, "at least") {
+					t.Error(said)
+				}
+			}
+
+			killed := exec.CommandContext(ctx, executable(t), "dump", "-p", pid, "-o", filepath.Join(folder, "killed.nettrace"), "--repeat", "2", "--every", "1h")
+			talk, err := killed.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := killed.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for lines := bufio.NewScanner(talk); lines.Scan() && !strings.Contains(lines.Text(), "snapshot 1"); {
+			}
+			_ = killed.Process.Kill()
+			_ = killed.Wait() // its exit code says that it was killed
+
+			path := filepath.Join(folder, "later.nettrace")
+			if code, _, said := gctrail(ctx, "collect", "-p", pid, "-o", path, "--duration", "1s"); code != exitDone {
+				t.Fatal(said)
+			}
+			if _, rows, _ := gctrail(ctx, "gcs", "--format", "csv", path); strings.Contains(rows, "Induced") {
+				t.Errorf("a session after the last snapshot caused a collection:\n%s", rows)
+			}
+		})
+	}
+}
