@@ -25,6 +25,7 @@ type plan struct {
 	name   string
 	layout *layout // nil if there is none
 	own    bool    // the layout is the trace's, not the table's
+	flat   flat    // of the latest event
 }
 
 // Name returns the name of the events with this Descriptor: the name in the table,
@@ -60,12 +61,20 @@ func (d *Decoder) AppendFields(dst []byte, ev *trace.Event) []byte {
 	}
 	start := len(dst)
 	w := &d.out
-	w.reset(append(dst, `,"fields":`...), ev)
+	w.reset(dst, ev)
 	layout := p.layout
 	if !p.own {
 		layout = schemas[p.kind].layout(VersionOf(p.kind, ev.Desc.Version, ev.Payload, ev.PointerSize))
 	}
-	w.object(layout.fields)
+	if p.flat.layout != layout || p.flat.ptrSize != ev.PointerSize {
+		p.flat = flatten(layout, ev.PointerSize)
+	}
+	if p.flat.fields != nil && len(ev.Payload) >= p.flat.least {
+		w.flat(&p.flat)
+	} else {
+		w.dst = append(w.dst, `,"fields":`...)
+		w.object(layout.fields)
+	}
 	if p.own && !w.c.OK() {
 		return appendPayload(w.dst[:start], ev.Payload)
 	}

@@ -30,10 +30,9 @@ type enumValue struct {
 }
 
 func (w *jsonWriter) reset(dst []byte, ev *trace.Event) {
-	*w = jsonWriter{
-		dst: dst, c: binread.At(ev.Payload, 0), payload: ev.Payload, ptrSize: ev.PointerSize,
-		raw: ev.Desc.RawStructs, enums: w.enums[:0],
-	}
+	// One by one: a new jsonWriter would be copied here, for every event.
+	w.dst, w.c, w.payload, w.ptrSize, w.raw = dst, binread.At(ev.Payload, 0), ev.Payload, ev.PointerSize, ev.Desc.RawStructs
+	w.count, w.depth, w.enums, w.located, w.end = 0, 0, w.enums[:0], 0, 0
 }
 
 // extra returns the number of bytes after the fields, or 0 if it is at most
@@ -145,8 +144,8 @@ func (w *jsonWriter) unsigned(f *field, v uint64) {
 	if f.counts {
 		w.count = uint32(v)
 	}
-	if f.words != nil && w.depth == 1 && w.c.OK() && (f.words.set || f.words.word(uint32(v)) != "") {
-		w.enums = append(w.enums, enumValue{f, uint32(v)})
+	if f.words != nil && w.depth == 1 && w.c.OK() {
+		w.addEnum(f, uint32(v))
 	}
 	w.dst = strconv.AppendUint(w.dst, v, 10)
 }

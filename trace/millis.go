@@ -19,10 +19,11 @@ func (d Millis) Append(dst []byte) []byte {
 	if rest == 0 {
 		return dst
 	}
-	dst = append(dst, '.')
-	for unit := uint64(1e5); rest > 0; unit /= 10 {
-		dst = append(dst, byte('0'+rest/unit))
-		rest %= unit
+	point := len(dst)
+	dst = strconv.AppendUint(dst, 1e6+rest, 10) // all six digits, after one that becomes the point
+	dst[point] = '.'
+	for dst[len(dst)-1] == '0' {
+		dst = dst[:len(dst)-1]
 	}
 	return dst
 }

@@ -115,6 +115,6 @@ func appendNames(dst []byte, names *[32]string, set uint32) []byte {
 // appendInstant appends a time as RFC 3339 has it, with nanoseconds.
 func appendInstant(dst []byte, t time.Time) []byte {
 	dst = t.UTC().AppendFormat(append(dst, '"'), time.RFC3339) // which time formats fastest
-	dst[len(dst)-1] = '.'                                      // was Z
-	return append(appendNanos(dst, t), `Z"`...)
+	dst = dst[:len(dst)-1]                                     // without Z
+	return append(appendNanos(dst, time.Duration(t.Nanosecond())), `Z"`...)
 }

@@ -17,12 +17,21 @@ type Events struct {
 	Start time.Time
 
 	decoder clr.Decoder
-	heads   map[*trace.Descriptor][]byte
+	heads   map[*trace.Descriptor]*head
 	desc    *trace.Descriptor // of the last event
-	head    []byte            // the members of its kind before the pid
-	second  int64             // of the last event, in Unix time
-	date    []byte            // that second up to its point
+	head    *head             // of that
+	second  time.Duration     // when the second of the last event began
+	date    []byte            // that second
 	stack   []uint64
+}
+
+// A head holds the members of events of one kind from the end of the time to cpu. Most
+// events come from the same thread as the one of their kind before them.
+type head struct {
+	members  []byte
+	common   int // of members: up to the pid
+	pid, tid uint64
+	cpu      uint32
 }
 
 // Name returns the name that events of this kind get.
@@ -34,16 +43,7 @@ func (e *Events) AppendEvent(dst []byte, ev *trace.Event) []byte {
 	dst = appendMillis(dst, ev)
 	dst = append(dst, `,"time":"`...)
 	dst = e.appendTime(dst, ev.Time())
-	dst = append(dst, e.headOf(ev.Desc)...)
-	dst = appendID(dst, ev.PID)
-	dst = append(dst, `,"tid":`...)
-	dst = appendID(dst, ev.TID)
-	if ev.CPU == trace.UnknownCPU {
-		dst = append(dst, `,"cpu":null`...)
-	} else {
-		dst = append(dst, `,"cpu":`...)
-		dst = strconv.AppendUint(dst, uint64(ev.CPU), 10)
-	}
+	dst = append(dst, e.membersOf(ev)...)
 	dst = e.decoder.AppendFields(dst, ev)
 	if ev.StackLen() > 0 {
 		dst = e.appendStack(dst, ev)
@@ -75,38 +75,49 @@ func appendID(dst []byte, id uint64) []byte {
 // appendTime appends the time d after the trace's start. Most events share
 // their second with the one before them.
 func (e *Events) appendTime(dst []byte, d time.Duration) []byte {
-	t := e.Start.Add(d)
-	if s := t.Unix(); s != e.second || e.date == nil {
-		e.second, e.date = s, t.UTC().AppendFormat(e.date[:0], "2006-01-02T15:04:05.")
+	nanos := d - e.second
+	if e.date == nil || nanos < 0 || nanos >= time.Second {
+		t := e.Start.Add(d)
+		nanos = time.Duration(t.Nanosecond())
+		e.second, e.date = d-nanos, t.UTC().AppendFormat(e.date[:0], "2006-01-02T15:04:05")
 	}
-	return append(appendNanos(append(dst, e.date...), t), 'Z')
+	return append(appendNanos(append(dst, e.date...), nanos), 'Z')
 }
 
-// appendNanos appends the nine digits of t's nanoseconds, so that times sort as text.
-func appendNanos(dst []byte, t time.Time) []byte {
-	var digits [9]byte
-	n := t.Nanosecond()
-	for i := len(digits) - 1; i >= 0; i-- {
-		digits[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return append(dst, digits[:]...)
+// appendNanos appends the part of a second, with nine digits, so that times sort as text.
+func appendNanos(dst []byte, part time.Duration) []byte {
+	point := len(dst)
+	dst = strconv.AppendUint(dst, uint64(time.Second+part), 10) // all digits, after one that becomes the point
+	dst[point] = '.'
+	return dst
 }
 
-func (e *Events) headOf(d *trace.Descriptor) []byte {
-	if d == e.desc {
-		return e.head
-	}
-	head, ok := e.heads[d]
-	if !ok {
-		head = e.newHead(d)
-		if e.heads == nil {
-			e.heads = make(map[*trace.Descriptor][]byte)
+// membersOf returns the members of an event from the end of the time to cpu.
+func (e *Events) membersOf(ev *trace.Event) []byte {
+	h := e.head
+	if ev.Desc != e.desc {
+		if h = e.heads[ev.Desc]; h == nil {
+			if e.heads == nil {
+				e.heads = make(map[*trace.Descriptor]*head)
+			}
+			common := e.newHead(ev.Desc)
+			h = &head{members: common, common: len(common)}
+			e.heads[ev.Desc] = h
 		}
-		e.heads[d] = head
+		e.desc, e.head = ev.Desc, h
 	}
-	e.desc, e.head = d, head
-	return head
+	if len(h.members) > h.common && ev.PID == h.pid && ev.TID == h.tid && ev.CPU == h.cpu {
+		return h.members
+	}
+	h.pid, h.tid, h.cpu = ev.PID, ev.TID, ev.CPU
+	h.members = append(appendID(h.members[:h.common], ev.PID), `,"tid":`...)
+	h.members = append(appendID(h.members, ev.TID), `,"cpu":`...)
+	if ev.CPU == trace.UnknownCPU {
+		h.members = append(h.members, "null"...)
+	} else {
+		h.members = strconv.AppendUint(h.members, uint64(ev.CPU), 10)
+	}
+	return h.members
 }
 
 // newHead returns the common members of events of one kind, from the end of the time to

@@ -1,0 +1,97 @@
+package clr
+
+import (
+	"encoding/binary"
+	"strconv"
+)
+
+// A flat is a layout of numbers alone, as most events have it, prepared for payloads that
+// have all of them: nothing is left to decide for each field.
+type flat struct {
+	layout  *layout
+	ptrSize int
+	fields  []flatField // nil if the layout has other fields
+	end     int         // of the last one
+	least   int         // bytes of the payloads that have all
+}
+
+// A flatField is a number at a fixed place.
+type flatField struct {
+	*field
+	before    string // the member's name, with the punctuation before it
+	off, size int
+	last      uint64 // the latest value of 8 bytes
+	text      []byte // of last, once it came again, as ids do
+}
+
+// flatten returns the flat form of a layout.
+func flatten(l *layout, ptrSize int) flat {
+	f := flat{layout: l, ptrSize: ptrSize}
+	var fields []flatField
+	before := `,"fields":{`
+	for i := range l.fields {
+		of := &l.fields[i]
+		size := 0
+		switch of.code {
+		case codeU8:
+			size = 1
+		case codeU16:
+			size = 2
+		case codeU32:
+			size = 4
+		case codeU64:
+			size = 8
+		case codePtr:
+			size = bySize(ptrSize, 4, 8)
+		default:
+			return f
+		}
+		fields = append(fields, flatField{field: of, before: before + of.key, off: f.end, size: size})
+		before = ","
+		f.end += size
+		f.least = max(f.least, f.end, of.size.of(ptrSize))
+	}
+	f.fields = fields
+	return f
+}
+
+// flat writes the fields of a payload that has all of a flat layout.
+func (w *jsonWriter) flat(of *flat) {
+	dst := w.dst
+	for i := range of.fields {
+		f := &of.fields[i]
+		dst = append(dst, f.before...)
+		var v uint64
+		switch at := w.payload[f.off:]; f.size {
+		case 1:
+			v = uint64(at[0])
+		case 2:
+			v = uint64(binary.LittleEndian.Uint16(at))
+		case 4:
+			v = uint64(binary.LittleEndian.Uint32(at))
+		default:
+			v = binary.LittleEndian.Uint64(at)
+			if v == f.last && f.words == nil {
+				if len(f.text) == 0 {
+					f.text = strconv.AppendUint(f.text, v, 10)
+				}
+				dst = append(dst, f.text...)
+				continue
+			}
+			f.last, f.text = v, f.text[:0]
+		}
+		dst = strconv.AppendUint(dst, v, 10)
+		if f.words != nil {
+			w.addEnum(f.field, uint32(v))
+		}
+	}
+	w.dst = append(dst, '}')
+	w.c.Skip(of.end)
+}
+
+// addEnum remembers an enum of the outermost object, if it has words.
+func (w *jsonWriter) addEnum(f *field, v uint32) {
+	if f.words.set || f.words.word(v) != "" {
+		w.enums = append(w.enums, enumValue{f, v})
+	}
+}
