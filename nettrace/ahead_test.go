@@ -8,6 +8,7 @@ import (
 	"hash"
 	"hash/fnv"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -32,6 +33,7 @@ type way struct {
 	ahead   bool
 	walkers int
 	window  int
+	runs    bool // events of any kind come in runs
 }
 
 // inTurn reads one block after the other, and treats each event as unusual.
@@ -41,6 +43,9 @@ var inTurn = way{careful: true, window: largest}
 // events, the loss, the counts, its Info, and how it ended.
 func (w way) account(in io.Reader, opts Options) string {
 	opts.Ahead = w.ahead
+	if w.runs {
+		opts.Runs = func(*trace.Descriptor) bool { return true }
+	}
 	r := NewReader(in, opts)
 	r.careful, r.walkers = w.careful, w.walkers
 	r.in = eventpipe.NewFramer(in, eventpipe.WindowSizes{Least: smallest, Most: max(smallest, w.window)})
@@ -51,8 +56,10 @@ func (w way) account(in io.Reader, opts Options) string {
 			failed = err
 			break
 		}
-		events++
-		hashEvent(sum, ev)
+		for ev := range eventsOf(ev) {
+			events++
+			hashEvent(sum, ev)
+		}
 	}
 	whole, end := r.Whole()
 	type fields trace.Loss // all of them: String leaves some out
@@ -67,6 +74,23 @@ func (w way) account(in io.Reader, opts Options) string {
 	return s
 }
 
+// eventsOf yields the events that an event is, one by one.
+func eventsOf(ev *trace.Event) iter.Seq[*trace.Event] {
+	return func(yield func(*trace.Event) bool) {
+		if ev.Run == nil {
+			yield(ev)
+			return
+		}
+		for i := range ev.Run.Records {
+			rec, one := &ev.Run.Records[i], *ev
+			one.Desc, one.Ticks, one.Payload = ev.Run.Descs[rec.Desc], rec.Ticks, rec.Payload(ev.Run.Bytes)
+			if !yield(&one) {
+				return
+			}
+		}
+	}
+}
+
 // compare reads a trace in other ways than in turn.
 func compare(t *testing.T, name string, data []byte, opts Options, window int) {
 	t.Helper()
@@ -76,6 +100,8 @@ func compare(t *testing.T, name string, data []byte, opts Options, window int) {
 		{ahead: true, window: largest},
 		{ahead: true, walkers: 2, window: largest},
 		{ahead: true, walkers: 1, window: window},
+		{runs: true, careful: true, window: largest},
+		{runs: true, ahead: true, walkers: 1, window: window},
 	} {
 		if got := w.account(bytes.NewReader(data), opts); got != want {
 			t.Fatalf("%s, read with %+v:\n%s\nin turn:\n%s", name, w, got, want)
@@ -175,6 +201,37 @@ func TestWalks(t *testing.T) {
 		if blocks == 0 || walked < blocks*9/10 {
 			t.Errorf("%s: %d of %d event blocks walked", path, walked, blocks)
 		}
+	}
+}
+
+// TestRuns checks that events come in runs, of the kinds that may, where a thread raises many.
+func TestRuns(t *testing.T) {
+	data := nettracetest.Gunzip(t, "../testdata/net10-lossy-handles.nettrace.gz")
+	const set, destroy = 30, 31
+	inRuns := func(d *trace.Descriptor) bool { return d.ID == set || d.ID == destroy }
+	yields, handles := 0, 0
+	for ev, err := range NewReader(bytes.NewReader(data), Options{Runs: inRuns}).Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !inRuns(ev.Desc) {
+			if ev.Run != nil {
+				t.Fatalf("a run begins with event %d", ev.Desc.ID)
+			}
+			continue
+		}
+		yields++
+		for one := range eventsOf(ev) {
+			if handles++; !inRuns(one.Desc) {
+				t.Fatalf("event %d in a run", one.Desc.ID)
+			}
+		}
+		if clone := ev.Clone(); clone.Run != nil || clone.Ticks != ev.Ticks {
+			t.Fatal("a clone is not of the first event")
+		}
+	}
+	if yields == 0 || handles < 10*yields {
+		t.Errorf("%d events in %d runs", handles, yields)
 	}
 }
 

@@ -116,9 +116,9 @@ func (r *Reader) believe(block int64) {
 // contradicted drops the events since the doubted jump, because a later event, or
 // sequence point, is older. batch is the batch being read, if any.
 func (r *Reader) contradicted(batch *batch) {
-	r.queue.dropAfter(r.jump.latest, r.kinds.all)
+	r.queue.dropAfter(signed(r.jump.latest), r.kinds.all)
 	if batch != nil {
-		batch.dropAfter(r.jump.latest, r.kinds.all)
+		batch.dropAfter(signed(r.jump.latest), r.kinds.all)
 	}
 	r.damaged(r.jump.block, eventpipe.BlockEvents.String(), binread.Malformed("events later than what follows them"))
 	r.unread(r.jump.latest)
@@ -133,7 +133,7 @@ func (r *Reader) disbelieve(batch *batch, latest, sorted uint64) {
 	if latest == r.key(r.session.From) || r.latest <= latest+uint64(r.info.Clock.Frequency) {
 		return
 	}
-	batch.dropAfter(latest, r.kinds.all)
+	batch.dropAfter(signed(latest), r.kinds.all)
 	r.latest, r.sorted = latest, sorted
 	if r.jump.block == batch.base {
 		r.jump = jump{}
@@ -153,10 +153,10 @@ func (r *Reader) dropLater(point uint64, off int64) {
 	if r.latest <= limit {
 		return
 	}
-	r.queue.dropAfter(limit, r.kinds.all)
+	r.queue.dropAfter(signed(limit), r.kinds.all)
 	r.damaged(off, eventpipe.BlockSequencePoint.String(), binread.Malformed("events before it are later"))
 	r.unread(r.sorted)
-	r.latest = min(r.latest, max(point, r.emitted))
+	r.latest = min(r.latest, max(point, r.key(r.sync+uint64(r.emitted))))
 }
 
 // unread notes that events after the one with this sort key could not be read.

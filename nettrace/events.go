@@ -151,7 +151,10 @@ func (r *Reader) queued(k *kind, h *eventpipe.Header, batch *batch, payload even
 		r.nameProcess(h.Thread, payload.Of(batch.block))
 	}
 	if k.want {
-		batch.items = append(batch.items, item{key, payload, k.index, h.Stack, r.context(h, batch) | pick[uint32](late, lateItem, 0)})
+		batch.items = append(batch.items, item{
+			Ticks: signed(key), Off: payload.Off, Len: payload.N, Desc: k.index, Stack: h.Stack,
+			Context: r.context(h, batch) | pick[uint32](late, lateItem, 0),
+		})
 	}
 }
 
@@ -254,6 +257,7 @@ func (r *Reader) addKind(d *trace.Descriptor) (*kind, error) {
 	}
 	k.desc, k.want = d, r.opts.Want == nil || r.opts.Want(d)
 	k.plain = !k.want && !k.names
+	r.kinds.runs[k.index] = k.want && r.opts.Runs != nil && r.opts.Runs(d)
 	return k, nil
 }
 

@@ -35,9 +35,12 @@ const (
 // a slice serves; stray ids go to a map.
 type kindTable struct {
 	dense  []*kind
-	plain  []bool // whether an event of the id is counted only, and has a number
+	wanted []uint32 // 1 + the index of the kind of an id, 0 if its events are not wanted or more is to be read of them
+	plain  []bool   // whether an event of the id is counted only, and has a number
 	sparse map[uint32]*kind
-	all    []*kind // in the order of definition, with redefined ones
+	all    []*kind             // in the order of definition, with redefined ones
+	descs  []*trace.Descriptor // of all
+	runs   []bool              // whether events of all may be in runs
 	same   map[kindKey]*kind
 	size   int // bytes, about
 }
@@ -75,7 +78,7 @@ func (t *kindTable) add(d *trace.Descriptor, k *kind) error {
 	}
 	t.same[keyOf(d)] = k
 	k.index = uint32(len(t.all))
-	t.all = append(t.all, k)
+	t.all, t.descs, t.runs = append(t.all, k), append(t.descs, d), append(t.runs, false)
 	return nil
 }
 
@@ -111,9 +114,9 @@ func (t *kindTable) set(id uint32, k *kind) error {
 		return nil
 	}
 	for int64(len(t.dense)) <= int64(id) {
-		t.dense, t.plain = append(t.dense, nil), append(t.plain, false)
+		t.dense, t.plain, t.wanted = append(t.dense, nil), append(t.plain, false), append(t.wanted, 0)
 	}
-	t.dense[id], t.plain[id] = k, k.plain && id != 0
+	t.dense[id], t.plain[id], t.wanted[id] = k, k.plain && id != 0, pick(k.want && !k.names && id != 0, k.index+1, 0)
 	return nil
 }
 
@@ -121,5 +124,6 @@ func (t *kindTable) set(id uint32, k *kind) error {
 func (t *kindTable) clear() {
 	clear(t.dense)
 	clear(t.plain)
+	clear(t.wanted)
 	clear(t.sparse)
 }

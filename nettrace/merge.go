@@ -10,17 +10,13 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// An item is an event that waits for its turn. It has no pointers, so that the
-// garbage collector does not look into the many that there are.
-type item struct {
-	ticks   uint64 // sort key
-	payload eventpipe.Span
-	kind    uint32 // kind.index
-	stack   uint32 // id, or in V3 the offset of the stack's bytes
-	context uint32 // index in the batch's contexts, and lateItem
-}
+// An item is an event that waits for its turn. Its Desc is a kind's index, its Stack an id, or
+// in V3 the offset of the stack's bytes, and its Context an index in the batch's contexts, and
+// lateItem. It has no pointers, so that the garbage collector does not look into the many
+// that there are.
+type item = trace.Record
 
-// lateItem is set in an item's context if the event is older than an earlier one that was
+// lateItem is set in an item's Context if the event is older than an earlier one that was
 // marked as sorted, because of damage.
 const lateItem = 1 << 31
 
@@ -81,7 +77,7 @@ func (b *batch) add(h *eventpipe.Header, ctx context) uint32 {
 func (b *batch) keep(version int) {
 	n := 0
 	for i := range b.items {
-		n += int(b.items[i].payload.N)
+		n += int(b.items[i].Len)
 	}
 	if version == 3 || n > len(b.block)/2 {
 		b.data = eventpipe.Grow(b.data[:0], len(b.block))
@@ -90,9 +86,9 @@ func (b *batch) keep(version int) {
 		b.data = eventpipe.Grow(b.data[:0], n)
 		n = 0
 		for i := range b.items {
-			it := &b.items[i].payload
+			it := &b.items[i]
 			off := n
-			n += copy(b.data[n:], it.Of(b.block))
+			n += copy(b.data[n:], it.Payload(b.block))
 			it.Off = uint32(off)
 		}
 	}
@@ -129,41 +125,62 @@ func (q *mergeQueue) add(b *batch) {
 	q.pending += b.cost()
 	for start := 0; start < len(b.items); {
 		end := start + 1
-		for end < len(b.items) && b.items[end].ticks >= b.items[end-1].ticks {
+		for end < len(b.items) && b.items[end].Ticks >= b.items[end-1].Ticks {
 			end++
 		}
-		q.heap.Push(mergeheap.Run[stretch]{Time: signed(b.items[start].ticks), Order: q.seq, Of: stretch{b, start, end}})
+		q.heap.Push(mergeheap.Run[stretch]{Time: b.items[start].Ticks, Order: q.seq, Of: stretch{b, start, end}})
 		q.seq++
 		start = end
 	}
 }
 
-// pop takes the oldest item off the queue, which must not be empty. If that was the
-// batch's last item, the caller releases the batch after using it.
-func (q *mergeQueue) pop() (*batch, *item) {
+// first returns the oldest item.
+func (q *mergeQueue) first() *item {
 	s := &q.heap[0].Of
-	b := s.batch
-	it := &b.items[s.pos]
-	b.left--
-	s.pos++
+	return &s.batch.items[s.pos]
+}
+
+// run returns how many items are a run from the oldest one on: the oldest of all, no later
+// than upTo, of kinds that may be in runs, with the same context, and the same stack if
+// stacks are read.
+func (q *mergeQueue) run(upTo int64, runs []bool, stacks bool) (n int) {
+	s := &q.heap[0].Of
+	items := s.batch.items[s.pos:s.end]
+	first, second := &items[0], q.heap.Second()
+	for n = range items {
+		it := &items[n]
+		if !runs[it.Desc] || it.Context != first.Context || stacks && it.Stack != first.Stack || it.Ticks > upTo || it.Ticks >= second {
+			return max(n, 1)
+		}
+	}
+	return len(items)
+}
+
+// pop takes the n oldest items off the queue, which a run has. If they were the batch's last
+// ones, the caller releases the batch after using them.
+func (q *mergeQueue) pop(n int) (*batch, []item) {
+	s := &q.heap[0].Of
+	b, items := s.batch, s.batch.items[s.pos:s.pos+n]
+	b.left -= n
+	s.pos += n
 	if s.pos < s.end {
-		q.heap.Next(signed(b.items[s.pos].ticks))
+		q.heap.Next(b.items[s.pos].Ticks)
 	} else {
 		q.heap.Drop()
 	}
-	return b, it
+	return b, items
 }
 
 // dropAfter drops the items later than limit.
-func (q *mergeQueue) dropAfter(limit uint64, kinds []*kind) {
+func (q *mergeQueue) dropAfter(limit int64, kinds []*kind) {
 	runs := q.heap
 	q.heap = nil
 	for _, run := range runs {
 		s := &run.Of
 		end := s.end
-		for end > s.pos && s.batch.items[end-1].ticks > limit {
+		for end > s.pos && s.batch.items[end-1].Ticks > limit {
 			end--
-			kinds[s.batch.items[end].kind].count--
+			kinds[s.batch.items[end].Desc].count--
 		}
 		s.batch.left -= s.end - end
 		s.end = end
@@ -177,12 +194,12 @@ func (q *mergeQueue) dropAfter(limit uint64, kinds []*kind) {
 }
 
 // dropAfter drops the items later than limit of a batch that is being read.
-func (b *batch) dropAfter(limit uint64, kinds []*kind) {
+func (b *batch) dropAfter(limit int64, kinds []*kind) {
 	b.items = slices.DeleteFunc(b.items, func(it item) bool {
-		if it.ticks > limit {
-			kinds[it.kind].count--
+		if it.Ticks > limit {
+			kinds[it.Desc].count--
 		}
-		return it.ticks > limit
+		return it.Ticks > limit
 	})
 }
 

@@ -48,7 +48,7 @@ func (r *Reader) reject(s *summary) {
 func (r *Reader) look(off int64) {
 	if r.view == nil {
 		r.view = &view{
-			kinds: r.kinds.dense, plain: r.kinds.plain,
+			kinds: r.kinds.dense, plain: r.kinds.plain, wanted: r.kinds.wanted,
 			sync: r.sync, second: uint64(r.info.Clock.Frequency), session: r.session, pid: r.info.PID,
 		}
 	}
@@ -56,7 +56,7 @@ func (r *Reader) look(off int64) {
 		return
 	}
 	v := *r.view
-	v.kinds, v.plain, v.shown = slices.Clone(v.kinds), slices.Clone(v.plain), true
+	v.kinds, v.plain, v.wanted, v.shown = slices.Clone(v.kinds), slices.Clone(v.plain), slices.Clone(v.wanted), true
 	r.view, r.shown = &v, off
 	r.ahead.view.Store(&v)
 }

@@ -9,8 +9,9 @@ import (
 type view struct {
 	kinds   []*kind // kindTable.dense
 	plain   []bool  // kindTable.plain
-	sync    uint64  // ticks of the trace's start
-	second  uint64  // ticks
+	wanted  []uint32
+	sync    uint64 // ticks of the trace's start
+	second  uint64 // ticks
 	session eventpipe.Times
 	pid     uint64
 	shown   bool // to walkers
@@ -134,8 +135,11 @@ func (w *walker) events(b *batch) bool {
 		if k == nil || k.want && !w.queue(k, b) {
 			return false
 		}
-		if w.view.plain[w.MetadataID] {
+		switch {
+		case w.view.plain[w.MetadataID]:
 			w.met = w.CountPlain(w.view.plain, w.counts, w.met)
+		case w.view.wanted[w.MetadataID] != 0:
+			b.items, w.met = w.AppendWanted(b.items, len(b.block)/leastWanted, w.view.sync, w.view.wanted, w.counts, w.met)
 		}
 		w.last, w.number = w.Ticks, w.Seq
 	}
@@ -201,6 +205,10 @@ func (w *walker) queue(k *kind, b *batch) bool {
 	if len(b.items) >= len(b.block)/leastWanted {
 		return false
 	}
-	b.items = append(b.items, item{w.view.key(w.Ticks), w.Span(), k.index, w.Stack, b.context(&w.Header, w.view.pid)})
+	span := w.Span()
+	b.items = append(b.items, item{
+		Ticks: int64(w.Ticks - w.view.sync), Off: span.Off, Len: span.N, Desc: k.index, Stack: w.Stack,
+		Context: b.context(&w.Header, w.view.pid),
+	})
 	return true
 }

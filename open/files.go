@@ -24,6 +24,7 @@ func Files(paths []string, opts Options) (*Input, error) {
 		return in, err
 	}
 	in := &Input{Name: name, again: again}
+	opts.Runs = nil // events of several traces are merged one by one
 	var sources []trace.Source
 	for _, group := range groups {
 		part, err := openFile(group[0], group[1:], opts)

@@ -22,6 +22,9 @@ type Options struct {
 	// Head is called once for each kind of event, and returns how many bytes of
 	// its payloads are needed; see ctf.Options. Nil means whole payloads.
 	Head func(*trace.Descriptor) int
+	// Runs is called once for each kind of event, and reports whether its events may be
+	// yielded together; see nettrace.Options. Nil means none.
+	Runs func(*trace.Descriptor) bool
 	// Stacks makes events carry their stacks.
 	Stacks bool
 	// HeapDumps accepts .gcdump files, which are no traces, but snapshots of a heap; see
@@ -191,7 +194,7 @@ func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	switch f.kind.class {
 	case eventPipe:
 		r := nettrace.NewReader(f.r, nettrace.Options{
-			Want: opts.Want, Complete: complete, Stacks: opts.Stacks,
+			Want: opts.Want, Complete: complete, Runs: opts.Runs, Stacks: opts.Stacks,
 			// On one processor it would be slower, and what is not a file may
 			// make wait.
 			Ahead: p.meter.at != nil && runtime.GOMAXPROCS(0) > 1,

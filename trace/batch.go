@@ -10,6 +10,7 @@ type Batch struct {
 // Add appends a copy of an event.
 func (b *Batch) Add(ev *Event) {
 	c := *ev
+	c.Run = nil
 	start := len(b.bytes)
 	b.bytes = append(append(b.bytes, ev.Payload...), ev.stack...)
 	stack := start + len(ev.Payload)

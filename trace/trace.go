@@ -92,6 +92,7 @@ type Event struct {
 	Payload     []byte
 	Labels      *Labels // nil for most events
 	Late        bool    // emitted, or in the file, after later events: out of order or damaged
+	Run         *Run    // of which the event is the first; nil unless the reader was asked for runs
 
 	stack     []byte
 	stackSize int // of one address in stack
@@ -166,6 +167,7 @@ func (e *Event) AppendStack(dst []uint64) []uint64 {
 // Clone returns a copy that stays valid after the next step of the source.
 func (e *Event) Clone() *Event {
 	c := *e
+	c.Run = nil
 	c.Payload = append([]byte(nil), e.Payload...)
 	c.stack = append([]byte(nil), e.stack...)
 	if e.Labels != nil {

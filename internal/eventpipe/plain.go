@@ -1,6 +1,10 @@
 package eventpipe
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/gctrail/gctrail/trace"
+)
 
 // CountPlain counts the next events by metadata id, as long as plain has their id and
 // their headers have only a time, kind, stack and size of the payload, as most have. It
@@ -83,4 +87,61 @@ func alike(data []byte, off, size int) (n uint64, end int, later uint64) {
 		}
 	}
 	return n, off, later
+}
+
+// AppendWanted appends the next events to records, the last of which is the event before them,
+// as long as they are wanted and their headers are as CountPlain needs them. Wanted has 1 +
+// Record.Desc by metadata id, 0 for other kinds; times count from start. It counts the events
+// as CountPlain does, and ends before records are longer than most.
+func (r *BlockReader) AppendWanted(records []trace.Record, most int, start uint64, wanted []uint32, counts []uint64, met []uint32) ([]trace.Record, []uint32) {
+	const own = flagMetadata | flagStack | flagPayload
+	h, data := &r.Header, r.data
+	off, id, seq, ticks := r.off, h.MetadataID, h.Seq, h.Ticks
+	last := records[len(records)-1]
+	for len(data)-off >= MaxHeader && len(records) < most {
+		flags := data[off]
+		if flags&^own != 0 {
+			break
+		}
+		i, kindID, stackID, n := off+1, id, last.Stack, last.Len
+		if flags&flagMetadata != 0 {
+			if v := data[i]; v < 0x80 {
+				kindID, i = uint32(v), i+1
+			} else {
+				kindID, i = r.uvarint32(i)
+			}
+		}
+		if flags&flagStack != 0 {
+			stackID, i = r.uvarint32(i)
+		}
+		var delta uint64
+		if v := data[i]; v < 0x80 {
+			delta, i = uint64(v), i+1
+		} else if next := data[i+1]; next < 0x80 {
+			delta, i = uint64(v&0x7f)|uint64(next)<<7, i+2
+		} else {
+			delta, i = r.uvarint64(i)
+		}
+		if flags&flagPayload != 0 {
+			if v := data[i]; v < 0x80 {
+				n, i = uint32(v), i+1
+			} else {
+				n, i = r.uvarint32(i)
+			}
+		}
+		if r.overlong || uint64(len(data)-i) < uint64(n) || ticks+delta < ticks || uint64(kindID) >= uint64(len(wanted)) || wanted[kindID] == 0 {
+			break
+		}
+		if counts[kindID] == 0 {
+			met = append(met, kindID)
+		}
+		counts[kindID]++
+		id, off = kindID, i+int(n)
+		ticks += delta
+		seq++
+		last = trace.Record{Ticks: int64(ticks - start), Off: uint32(i), Len: n, Desc: wanted[kindID] - 1, Stack: stackID, Context: last.Context}
+		records = append(records, last)
+	}
+	r.off, h.MetadataID, h.Seq, h.Stack, h.Ticks, h.Payload = off, id, seq, last.Stack, ticks, int(last.Len)
+	return records, met
 }
