@@ -33,6 +33,8 @@ type Handles struct {
 	ops       []op // not applied yet
 	applied   []op // by a goroutine, or before
 	applying  sync.WaitGroup
+	set       clr.SetGCHandle
+	destroy   clr.DestroyGCHandle
 }
 
 // A handles holds the state of one process.
@@ -103,31 +105,42 @@ type Row struct {
 	Points []Point
 }
 
-// Kinds returns the kinds of events that Handles read.
-func (*Handles) Kinds() []clr.Kind {
-	return []clr.Kind{clr.KindSetGCHandle, clr.KindDestroyGCHandle, clr.KindGCHeapStats}
-}
+// Kinds returns the kinds of events that Handles read one by one.
+func (*Handles) Kinds() []clr.Kind { return []clr.Kind{clr.KindGCHeapStats} }
+
+// Runs returns the kinds of events that Handles read in runs.
+func (*Handles) Runs() []clr.Kind { return []clr.Kind{clr.KindSetGCHandle, clr.KindDestroyGCHandle} }
 
 // Event processes one event.
 func (h *Handles) Event(e *pass.Event) {
-	p, isNew := h.processes.At(e.Process.Index)
+	if v, ok := pass.Decode[clr.GCHeapStats](e); ok {
+		h.add(op{of: h.process(e.Process), do: opCount, id: uint64(v.GCHandleCount)})
+	}
+}
+
+// Events processes events in a row.
+func (h *Handles) Events(r *pass.Events) {
+	p := h.process(r.Process)
+	for i := range r.Len() {
+		switch r.Kind(i) {
+		case clr.KindSetGCHandle:
+			if v := &h.set; r.Decode(i, v) {
+				h.add(op{of: p, do: opCreate, id: v.HandleID, at: r.Time(i), site: h.siteOf(p, r.Event, v.Kind)})
+			}
+		case clr.KindDestroyGCHandle:
+			if v := &h.destroy; r.Decode(i, v) {
+				h.add(op{of: p, do: opDestroy, id: v.HandleID, at: r.Time(i)})
+			}
+		}
+	}
+}
+
+func (h *Handles) process(of *pass.Process) *handles {
+	p, isNew := h.processes.At(of.Index)
 	if isNew {
-		*p = handles{pid: e.Process.PID, sites: make(map[site]*siteSum), counts: Counts{PID: e.Process.PID}}
+		*p = handles{pid: of.PID, sites: make(map[site]*siteSum), counts: Counts{PID: of.PID}}
 	}
-	switch e.Kind {
-	case clr.KindSetGCHandle:
-		if v, ok := pass.Decode[clr.SetGCHandle](e); ok {
-			h.add(op{of: p, do: opCreate, id: v.HandleID, at: e.Time, site: h.siteOf(p, e.Event, v.Kind)})
-		}
-	case clr.KindDestroyGCHandle:
-		if v, ok := pass.Decode[clr.DestroyGCHandle](e); ok {
-			h.add(op{of: p, do: opDestroy, id: v.HandleID, at: e.Time})
-		}
-	case clr.KindGCHeapStats:
-		if v, ok := pass.Decode[clr.GCHeapStats](e); ok {
-			h.add(op{of: p, do: opCount, id: uint64(v.GCHandleCount)})
-		}
-	}
+	return p
 }
 
 // siteOf returns the sum of where the handle of an event is created.

@@ -23,6 +23,8 @@ const (
 type Pins struct {
 	processes pass.Table[pins]
 	rejected  int
+	set       clr.SetGCHandle
+	destroy   clr.DestroyGCHandle
 }
 
 // A pins holds the state of one process.
@@ -112,9 +114,29 @@ type Pin struct {
 	Plugs, Gap gc.Opt[int64]
 }
 
-// Kinds returns the kinds of events that Pins read.
+// Kinds returns the kinds of events that Pins read one by one.
 func (*Pins) Kinds() []clr.Kind {
-	return []clr.Kind{clr.KindGCStart, clr.KindPinObjectAtGCTime, clr.KindPinPlugAtGCTime, clr.KindSetGCHandle, clr.KindDestroyGCHandle, clr.KindGCHeapStats}
+	return []clr.Kind{clr.KindGCStart, clr.KindPinObjectAtGCTime, clr.KindPinPlugAtGCTime, clr.KindGCHeapStats}
+}
+
+// Runs returns the kinds of events that Pins read in runs.
+func (*Pins) Runs() []clr.Kind { return []clr.Kind{clr.KindSetGCHandle, clr.KindDestroyGCHandle} }
+
+// Events processes events in a row.
+func (p *Pins) Events(r *pass.Events) {
+	of := p.process(r.Process)
+	for i := range r.Len() {
+		switch r.Kind(i) {
+		case clr.KindSetGCHandle:
+			if v := &p.set; r.Decode(i, v) && (v.Kind == clr.HandleKindPinned || v.Kind == clr.HandleKindAsyncPinned) {
+				of.created(v.HandleID)
+			}
+		case clr.KindDestroyGCHandle:
+			if v := &p.destroy; r.Decode(i, v) {
+				of.destroyed(v.HandleID)
+			}
+		}
+	}
 }
 
 // Event processes one event.
@@ -130,14 +152,6 @@ func (p *Pins) Event(e *pass.Event) {
 	case clr.KindPinPlugAtGCTime:
 		if v, ok := pass.Decode[clr.PinPlugAtGCTime](e); ok && p.takes(v.GapBeforeSize) {
 			of.plug(v)
-		}
-	case clr.KindSetGCHandle:
-		if v, ok := pass.Decode[clr.SetGCHandle](e); ok && (v.Kind == clr.HandleKindPinned || v.Kind == clr.HandleKindAsyncPinned) {
-			of.created(v.HandleID)
-		}
-	case clr.KindDestroyGCHandle:
-		if v, ok := pass.Decode[clr.DestroyGCHandle](e); ok {
-			of.destroyed(v.HandleID)
 		}
 	case clr.KindGCHeapStats:
 		if v, ok := pass.Decode[clr.GCHeapStats](e); ok {

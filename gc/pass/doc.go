@@ -19,6 +19,14 @@
 //
 //	want := pass.Wants(&model, &pauses)
 //
+// Of some kinds, such as handles, a trace can have tens of millions of events. A model of them
+// also has the methods Runs and Events (see Model), and the reader's option Runs is that of
+// the models:
+//
+//	open.Options{Want: pass.Wants(models...), Runs: pass.Runs(models...)}
+//
+// Then events in a row cost one call together. Without the option, all is the same but slower.
+//
 // A Pass does once what each model would have to do otherwise. It finds the kind of an
 // event and the models that read it, leaves out late events, whose order is wrong,
 // distinguishes processes and runtimes, within one bound for all models, and decodes each

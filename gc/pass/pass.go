@@ -5,13 +5,17 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Model answers a question from the events of some kinds. It may have two more methods:
+// A Model answers a question from the events of some kinds. It may have more methods:
 //
+//   - Runs() []clr.Kind and Events(*Events) are for kinds of which a trace can have millions: the
+//     model is given the events of the kinds that Runs returns, which Kinds does not, with
+//     Events, many at a time. A reader makes runs of them if its filter of runs is Runs.
 //   - End() is called when the trace has ended, whether or not with an error.
 //   - Head(clr.Kind) int returns how many bytes the model reads of the payloads of a kind.
 //     Without it, it reads all.
@@ -26,6 +30,10 @@ type Model interface {
 type (
 	ender  interface{ End() }
 	header interface{ Head(clr.Kind) int }
+	runner interface {
+		Runs() []clr.Kind
+		Events(*Events)
+	}
 )
 
 // Raw returns a model of the events that wants reports, or of all if wants is nil, of any
@@ -45,18 +53,35 @@ func (*raw) Kinds() []clr.Kind { return nil }
 
 func (r *raw) Event(e *Event) { r.feed(e.Event) }
 
-// When returns a model that hands those events to m for which keep holds, such as the ones of
-// a selected time.
-func When(keep func(*Event) bool, m Model) Model { return &when{m, keep} }
+// When returns a model that hands the events to m whose time keep holds for, such as the ones
+// of a selected time.
+func When(keep func(at time.Duration) bool, m Model) Model { return &when{m, keep} }
 
 type when struct {
 	Model
-	keep func(*Event) bool
+	keep func(at time.Duration) bool
 }
 
 func (w *when) Event(e *Event) {
-	if w.keep(e) {
+	if w.keep(e.Time) {
 		w.Model.Event(e)
+	}
+}
+
+func (w *when) Runs() []clr.Kind { return runs(w.Model) }
+
+func (w *when) Events(r *Events) {
+	m, from := w.Model.(runner), 0
+	for i := range r.Len() {
+		if !w.keep(r.Time(i)) {
+			if from < i {
+				m.Events(r.part(from, i))
+			}
+			from = i + 1
+		}
+	}
+	if from < r.Len() {
+		m.Events(r.part(from, r.Len()))
 	}
 }
 
@@ -68,6 +93,13 @@ func end(m Model) {
 	if m, ok := m.(ender); ok {
 		m.End()
 	}
+}
+
+func runs(m Model) []clr.Kind {
+	if m, ok := m.(runner); ok {
+		return m.Runs()
+	}
+	return nil
 }
 
 func head(m Model, k clr.Kind) int {
@@ -83,7 +115,17 @@ func Wants(models ...Model) func(*trace.Descriptor) bool {
 	p := New(models...)
 	return func(d *trace.Descriptor) bool {
 		r := p.newRoute(d)
-		return len(r.raws)+len(r.models) > 0
+		return len(r.raws)+len(r.models)+len(r.runners) > 0
+	}
+}
+
+// Runs returns the filter of runs of a reader for models: it reports whether all that read
+// events of a kind are given them in runs.
+func Runs(models ...Model) func(*trace.Descriptor) bool {
+	p := New(models...)
+	return func(d *trace.Descriptor) bool {
+		r := p.newRoute(d)
+		return len(r.runners) > 0 && len(r.raws)+len(r.models) == 0
 	}
 }
 
@@ -100,6 +142,9 @@ func Head(models ...Model) func(*trace.Descriptor) int {
 		for _, m := range r.models {
 			most = max(most, head(m, r.kind))
 		}
+		for _, m := range r.runners {
+			most = max(most, head(m.(Model), r.kind))
+		}
 		return most
 	}
 }
@@ -109,10 +154,15 @@ type Pass struct {
 	models []Model
 	raws   []*raw
 	byKind [clr.NumKinds][]Model
+	inRuns [clr.NumKinds][]runner
+	all    []runner
 
 	routes map[*trace.Descriptor]*route
 	recent [2]*route // of the last events, the latest first
 	event  Event
+	run    Events
+	one    oneEvent
+	kinds  []clr.Kind              // of a source's Run.Descs
 	bufs   [clr.NumKinds]clr.Event // by the kind that they hold
 
 	processes []*Process
@@ -126,10 +176,11 @@ const maxRoutes = 4096
 
 // A route is where the events of a Descriptor go.
 type route struct {
-	desc   *trace.Descriptor
-	kind   clr.Kind
-	raws   []*raw
-	models []Model
+	desc    *trace.Descriptor
+	kind    clr.Kind
+	raws    []*raw
+	models  []Model
+	runners []runner
 }
 
 // New returns a Pass for models. It passes each event to them in the order of the
@@ -146,13 +197,19 @@ func New(models ...Model) *Pass {
 				p.byKind[k] = append(p.byKind[k], m)
 			}
 		}
+		for i, k := range runs(m) {
+			if i == 0 {
+				p.all = append(p.all, m.(runner))
+			}
+			p.inRuns[k] = append(p.inRuns[k], m.(runner))
+		}
 	}
 	return p
 }
 
 func (p *Pass) newRoute(d *trace.Descriptor) *route {
 	r := &route{desc: d, kind: clr.KindOf(d.Provider, d.ID)}
-	r.models = p.byKind[r.kind]
+	r.models, r.runners = p.byKind[r.kind], p.inRuns[r.kind]
 	for _, raw := range p.raws {
 		if raw.wants == nil || raw.wants(d) {
 			r.raws = append(r.raws, raw)
@@ -186,13 +243,30 @@ func (p *Pass) Feed(ev *trace.Event) {
 	for _, raw := range r.raws {
 		raw.feed(ev)
 	}
-	if len(r.models) == 0 || ev.Late {
+	if len(r.models)+len(r.runners) == 0 || ev.Late {
 		return
 	}
 	of := p.event.Process
 	if of == nil || of.PID != ev.PID {
 		if of = p.Process(ev.PID); of == nil {
 			p.leftOut++
+			if ev.Run != nil {
+				p.leftOut += uint64(len(ev.Run.Records)) - 1
+			}
+			return
+		}
+		p.event.Process = of
+	}
+	if len(r.runners) > 0 {
+		runners := r.runners
+		if ev.Run != nil {
+			runners = p.all
+		}
+		run := p.runOf(ev, r.kind, of)
+		for _, m := range runners {
+			m.Events(run)
+		}
+		if len(r.models) == 0 {
 			return
 		}
 	}

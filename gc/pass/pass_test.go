@@ -111,7 +111,7 @@ func TestWhen(t *testing.T) {
 	}
 	var at []time.Duration
 	m := &recorder{kinds: []clr.Kind{clr.KindGCStart}, event: func(e *pass.Event) { at = append(at, e.Time) }}
-	w := pass.When(func(e *pass.Event) bool { return e.Time >= 3 }, m)
+	w := pass.When(func(at time.Duration) bool { return at >= 3 }, m)
 	run(t, src, w)
 	if !slices.Equal(at, []time.Duration{3, 4}) || m.ends != 1 {
 		t.Errorf("%v, %d ends", at, m.ends)

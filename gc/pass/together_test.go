@@ -60,7 +60,7 @@ func collections(t *testing.T, path string, models ...pass.Model) (all string, p
 	t.Helper()
 	var m gc.Model
 	want := append([]pass.Model{&m}, models...)
-	in, err := open.File(path, open.Options{Want: pass.Wants(want...), Head: pass.Head(want...)})
+	in, err := open.File(path, open.Options{Want: pass.Wants(want...), Head: pass.Head(want...), Runs: pass.Runs(want...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +74,8 @@ func collections(t *testing.T, path string, models ...pass.Model) (all string, p
 	return all, in.Source.Info().PID
 }
 
-// TestTogether: models that read a trace together know what each knows that reads it alone,
-// and the collections are the same.
+// TestTogether: models that read a trace together, in runs, know what each knows that reads it
+// alone, one by one, and the collections are the same.
 func TestTogether(t *testing.T) {
 	known := make(map[string]bool)
 	for _, name := range []string{"net10-lossy-handles", "net10-wks-web-collect", "net10-wks-stacks", "net10-wks-own-threads-collect", "net9-srv-datas-web-collect"} {

@@ -90,7 +90,7 @@ func read(path string, seen func()) (o outcome) {
 			o.panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
 		}
 	}()
-	in, err := open.File(path, open.Options{Want: report.Wants(), Stacks: true})
+	in, err := open.File(path, report.Options())
 	if err != nil {
 		return outcome{refused: err}
 	}

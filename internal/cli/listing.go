@@ -144,7 +144,7 @@ func (l *listing) limit() int {
 // collection, which may be nil.
 func (l *listing) scan(ctx context.Context, std *stdio, paths []string, models []pass.Model, collection func(*gc.Collection)) (*scanned, error) {
 	all := append(slices.Clip(models), new(gc.Model))
-	r, err := std.read(ctx, paths, open.Options{Want: pass.Wants(all...), Head: pass.Head(all...), Stacks: l.stacks})
+	r, err := std.read(ctx, paths, open.Options{Want: pass.Wants(all...), Head: pass.Head(all...), Runs: pass.Runs(all...), Stacks: l.stacks})
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (l *listing) has(at time.Duration) bool { return l.AllTimes() || l.HasTime(
 
 // during returns a model that is given the events of the selected time.
 func (l *listing) during(m pass.Model) pass.Model {
-	return pass.When(func(e *pass.Event) bool { return l.has(e.Time) }, m)
+	return pass.When(l.has, m)
 }
 
 // A scanned trace was read to its end.

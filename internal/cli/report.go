@@ -10,7 +10,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/open"
 )
 
 type reportOptions struct {
@@ -166,7 +165,7 @@ func suggestion(word string) string {
 
 // gather reads the trace at some paths.
 func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) (*report.Report, error) {
-	r, err := std.read(ctx, paths, open.Options{Want: report.Wants(), Stacks: true})
+	r, err := std.read(ctx, paths, report.Options())
 	if err != nil {
 		return nil, err
 	}

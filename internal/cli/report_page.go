@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/gctrail/gctrail/internal/report"
-	"github.com/gctrail/gctrail/open"
 )
 
 // writePage writes the reports of all files as one page.
@@ -42,7 +41,7 @@ func (std *stdio) refusePage(output, command string) error {
 
 // gatherPage reads the trace at some paths into a page.
 func (o *reportOptions) gatherPage(ctx context.Context, std *stdio, paths []string, page *report.Page) (*report.Report, error) {
-	r, err := std.read(ctx, paths, open.Options{Want: report.WantsPage(), Stacks: true})
+	r, err := std.read(ctx, paths, report.PageOptions())
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
@@ -64,7 +65,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, 
 	recorder.allocs.Types = new(symbol.Types)
 	opts := open.Options{Want: pass.Wants(append(recorder.models(), new(gc.Model))...)}
 	if page != nil {
-		opts = open.Options{Want: report.WantsPage(), Stacks: true}
+		opts = report.PageOptions()
 	}
 	r, err := std.read(ctx, []string{path}, opts)
 	if err != nil {
@@ -143,7 +144,7 @@ type runRecorder struct {
 
 // models returns the models of what is allocated in the selected time.
 func (r *runRecorder) models() []pass.Model {
-	during := func(e *pass.Event) bool { return r.selected.AllTimes() || r.selected.HasTime(r.Info(), e.Time) }
+	during := func(at time.Duration) bool { return r.selected.AllTimes() || r.selected.HasTime(r.Info(), at) }
 	return []pass.Model{pass.Raw(symbol.WantsTypes, r.allocs.Types.Feed), pass.When(during, &r.allocs)}
 }
 

@@ -138,7 +138,7 @@ func (c *Converter) models() []pass.Model {
 		return models
 	}
 	models = append(models, pass.Raw(symbol.Wants, c.table.Feed), pass.Raw(symbol.WantsTypes, c.types.Feed),
-		pass.When(func(e *pass.Event) bool { return c.during(e.Time) }, &c.allocs))
+		pass.When(c.during, &c.allocs))
 	if c.Events() {
 		models = append(models, pass.Raw(nil, c.event))
 	}

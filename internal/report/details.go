@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
@@ -14,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -73,7 +75,7 @@ func (d *Details) Models() []pass.Model {
 	models := []pass.Model{pass.Raw(symbol.Wants, d.table.Feed), pass.Raw(symbol.WantsTypes, d.types.Feed)}
 	for _, m := range []pass.Model{&d.allocs, &d.handles, &d.pins, &d.finalizers, &d.background, &d.join, (*inducers)(d)} {
 		if !d.selected.AllTimes() {
-			m = pass.When(func(e *pass.Event) bool { return d.selected.HasTime(d.info, e.Time) }, m)
+			m = pass.When(func(at time.Duration) bool { return d.selected.HasTime(d.info, at) }, m)
 		}
 		models = append(models, m)
 	}
@@ -84,9 +86,13 @@ func (d *Details) Models() []pass.Model {
 // maps that came with the trace.
 func (d *Details) Names() *symbol.Table { return &d.table }
 
-// Wants returns the filter of a reader for Gather with Details.
-func Wants() func(*trace.Descriptor) bool {
-	return pass.Wants(append(NewDetails(new(selection.Selection), nil).Models(), new(gc.Model))...)
+// Options returns the options of a reader for Gather with Details.
+func Options() open.Options { return optionsOf(new(gc.Model)) }
+
+// optionsOf returns the options of a reader for Details and other models.
+func optionsOf(models ...pass.Model) open.Options {
+	all := append(NewDetails(new(selection.Selection), nil).Models(), models...)
+	return open.Options{Want: pass.Wants(all...), Runs: pass.Runs(all...), Stacks: true}
 }
 
 // inducers are the model of what induces collections.

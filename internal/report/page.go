@@ -14,8 +14,8 @@ import (
 	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/symbol"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A Paged is an Input whose collections also go to a page.
@@ -36,10 +36,8 @@ func NewPaged(r Input, o *selection.Selection) *Paged {
 	return p
 }
 
-// WantsPage returns the filter of a reader for Page.Gather.
-func WantsPage() func(*trace.Descriptor) bool {
-	return pass.Wants(append(NewDetails(new(selection.Selection), nil).Models(), new(background.Model), new(gc.Model))...)
-}
+// PageOptions returns the options of a reader for Page.Gather.
+func PageOptions() open.Options { return optionsOf(new(background.Model), new(gc.Model)) }
 
 // Names returns the table of methods; see Details.Names.
 func (p *Paged) Names() *symbol.Table { return p.details.Names() }

@@ -29,7 +29,7 @@ func (f *file) block(ctx context.Context, program, name string) ([]byte, error) 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.blocks == nil {
-		in, err := open.File(f.path, open.Options{Want: report.WantsPage(), Stacks: true})
+		in, err := open.File(f.path, report.PageOptions())
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func (f *file) drop() {
 
 // upload reads a trace that a page sends. It stores the trace on disk while it is read.
 func upload(ctx context.Context, program, name string, body io.Reader) (*file, error) {
-	in, err := open.Spooled(body, name, maxUpload, open.Options{Want: report.WantsPage(), Stacks: true})
+	in, err := open.Spooled(body, name, maxUpload, report.PageOptions())
 	if err != nil {
 		return nil, err
 	}
