@@ -141,3 +141,23 @@ func TestLists(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestRow: the values of a row are apart, whatever they are.
+func TestRow(t *testing.T) {
+	values := []figure.Value{
+		{Type: figure.Text, Text: "a"},
+		{},
+		{Type: figure.List, Text: "b\nc\n"},
+		{Type: figure.Int, Int: -1},
+		{Type: figure.Bytes, Int: 2},
+		{Type: figure.Bool},
+		{Type: figure.Bool, Int: 1},
+		{Type: figure.Millis, Int: 1_500_000},
+		{Type: figure.Float, Float: 0.1},
+		{Type: figure.Percent, Float: 1e21},
+	}
+	const want = "a,,b;c,-1,2,false,true,1.5,0.1,1000000000000000000000\n"
+	if got := string(new(csv.Writer).AppendRow(nil, values)); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

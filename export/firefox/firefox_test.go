@@ -13,7 +13,6 @@ import (
 
 // TestMarkers checks the markers and counters of one collection.
 func TestMarkers(t *testing.T) {
-	const ms = time.Millisecond
 	var out bytes.Buffer
 	w := firefox.NewWriter(&out, time.Unix(100, 0))
 	err := w.Add(&gc.Collection{

@@ -1,6 +1,7 @@
 package figure_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/golden"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -143,4 +145,35 @@ func generation(key string) (stem string, found bool) {
 		}
 	}
 	return "", false
+}
+
+// TestTable holds what the outputs have of each figure, and its value in a collection.
+func TestTable(t *testing.T) {
+	all := collections(t)
+	var b strings.Builder
+	list := func(title string, figures []figure.Figure, of func(f *figure.Figure) string) {
+		fmt.Fprintf(&b, "\n%s\n", title)
+		for i := range figures {
+			fmt.Fprintf(&b, "  %s: %s\n", figures[i].Key, of(&figures[i]))
+		}
+	}
+	value := func(f *figure.Figure) string {
+		for _, c := range all {
+			if v := f.Value(c); v.Type != figure.Unknown && (v.Text != "" || v.Int != 0 || v.Float != 0) {
+				return fmt.Sprintf("%d: %+v", c.Number, v)
+			}
+		}
+		return "nothing"
+	}
+	list("columns", figure.All(), func(f *figure.Figure) string { return fmt.Sprintf("%q, %v, %s", f.Heading, f.Type, value(f)) })
+	list("lines", slices.DeleteFunc(figure.Lines(), func(f figure.Figure) bool { return f.Items != nil }), func(f *figure.Figure) string {
+		return fmt.Sprintf("%v, %s", f.Type, value(f))
+	})
+	list("list", figure.InList(), func(f *figure.Figure) string { return fmt.Sprintf("%q, %v, %+v", f.Heading, f.Form, *f.Listed) })
+	list("conditions", figure.Conditions(), func(f *figure.Figure) string {
+		return fmt.Sprintf("%s, %s, %s, below %d, %s", f.Until.Word, f.Until.Meaning, f.Until.Example, f.Until.Below, value(f))
+	})
+	list("page", figure.OnPage(), func(f *figure.Figure) string { return fmt.Sprintf("%+v", *f.Page) })
+	list("timelines", figure.InTimelines(), func(f *figure.Figure) string { return f.Label })
+	golden.Hold(t, "testdata/table.txt", b.String())
 }

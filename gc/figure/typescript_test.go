@@ -2,35 +2,18 @@ package figure
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/gctrail/gctrail/internal/golden"
 )
 
 //go:generate go test -run TestTypeScript -update
 
-var update = flag.Bool("update", false, "write the page's columns")
-
 // TestTypeScript holds the columns of the page's table of collections to the ones here;
 // -update writes them.
-func TestTypeScript(t *testing.T) {
-	const path = "../../web/src/data/columns.ts"
-	want := typeScript()
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Errorf("%s is old: run go generate ./gc/figure", path)
-	}
-}
+func TestTypeScript(t *testing.T) { golden.Hold(t, "../../web/src/data/columns.ts", typeScript()) }
 
 var (
 	formNames   = map[Form]string{FormPlain: "plain", FormMoment: "moment", FormWord: "word"}

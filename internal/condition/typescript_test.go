@@ -1,37 +1,19 @@
 package condition
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/golden"
 )
 
 //go:generate go test -run TestTypeScript -update
 
-var update = flag.Bool("update", false, "write the page's words of conditions")
-
 // TestTypeScript holds the page's words and units of conditions to the ones here; -update
 // writes them.
-func TestTypeScript(t *testing.T) {
-	const path = "../../web/src/data/words.ts"
-	want := typeScript()
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Errorf("%s is old: run go generate ./internal/condition", path)
-	}
-}
+func TestTypeScript(t *testing.T) { golden.Hold(t, "../../web/src/data/words.ts", typeScript()) }
 
 func typeScript() string {
 	var b strings.Builder

@@ -1,39 +1,24 @@
 package schema
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gctrail/gctrail/internal/golden"
 	"github.com/gctrail/gctrail/internal/report"
 )
 
 //go:generate go test -run TestTypeScript -update
 
-var update = flag.Bool("update", false, "write the page's types")
-
 // TestTypeScript holds the page's types to the values that it is given; -update writes them.
 func TestTypeScript(t *testing.T) {
-	const path = "../../web/src/data/report.ts"
 	w := interfaces{}
 	w.add(reflect.TypeFor[report.Document]())
-	want := "// The report as gctrail report --format json --full prints it. Made of internal/report by go generate ./internal/schema.\n" + w.text.String()
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Errorf("%s is old: run go generate ./internal/schema", path)
-	}
+	golden.Hold(t, "../../web/src/data/report.ts",
+		"// The report as gctrail report --format json --full prints it. Made of internal/report by go generate ./internal/schema.\n"+w.text.String())
 }
 
 // interfaces are the types of objects in TypeScript, each behind the types it is made of.

@@ -1,0 +1,42 @@
+// Package golden compares what tests make with files that people have read.
+package golden
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the files of tests anew")
+
+// Hold compares a file with what it should have: go test -update writes it.
+func Hold(tb testing.TB, path, want string) {
+	tb.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
+			tb.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(filepath.Clean(path))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	old, lines := strings.Split(string(got), "\n"), strings.Split(want, "\n")
+	for i := range max(len(old), len(lines)) {
+		if i == len(old) || i == len(lines) || old[i] != lines[i] {
+			tb.Errorf("%s:%d is old, -update writes it anew:\n%s\nshould be\n%s", path, i+1, at(old, i), at(lines, i))
+			return
+		}
+	}
+}
+
+// at returns a line, and nothing behind the last one.
+func at(lines []string, i int) string {
+	if i == len(lines) {
+		return "(the end)"
+	}
+	return lines[i]
+}
