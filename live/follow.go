@@ -79,6 +79,9 @@ type Update struct {
 	// Lost is the known number of events that the runtime dropped for lack of
 	// room. Late is the number that came too late for their collection.
 	Lost, Late uint64
+	// Traced is the process by all events of its trace, if Kind is Ended: the settings of the
+	// GC come at the end. It is nil without a collection.
+	Traced *gc.Process
 	// Err is why the trace of an update of kind Ended has no end: ErrTruncated,
 	// or an error of reading. It is nil if the runtime closed it.
 	Err error
@@ -215,19 +218,24 @@ func (f *follower) read(ctx context.Context, session *diag.Session) {
 	}
 	r := nettrace.NewReader(f.input(reading, session), nettrace.Options{Want: pass.Wants(append(models, &m)...), Idle: idle})
 	var failed error
+	var traced *gc.Process
 	for c, err := range m.Collections(r, models...) {
 		if err != nil {
 			failed = err
 			break
 		}
-		c.Process = f.identify(c.Process)
+		traced = c.Process
+		c.Process = f.identify(traced)
 		f.out.push(&Update{Kind: Collected, Process: f.process, Collection: c, Start: r.Info().Start, Phases: phases, Lost: r.Loss().Events, Late: r.Loss().Late})
 		phases = nil
 	}
 	if failed == nil && r.Loss().Truncated {
 		failed = ErrTruncated
 	}
-	f.out.push(&Update{Kind: Ended, Process: f.process, Phases: phases, Lost: r.Loss().Events, Late: r.Loss().Late, Err: failed})
+	if traced != nil {
+		traced = f.identify(traced)
+	}
+	f.out.push(&Update{Kind: Ended, Process: f.process, Traced: traced, Phases: phases, Lost: r.Loss().Events, Late: r.Loss().Late, Err: failed})
 }
 
 // dismiss has the runtime end the trace. A runtime that does not is left.

@@ -121,6 +121,9 @@ func (l *Loss) Clone() Loss {
 	return c
 }
 
+// Dropped returns how many events are known not to be in the trace.
+func (l *Loss) Dropped() uint64 { return l.Events - l.LeftOut }
+
 // Uncounted reports whether an unknown number of events is, or may be, missing.
 func (l *Loss) Uncounted() bool { return l.StreamsUnknown || l.Events == 0 && len(l.ranges) > 0 }
 

@@ -92,7 +92,7 @@ const endsSoon = time.Second
 // collection is a last attempt and the process did not shut down in order.
 func (j *judgement) endsInAttempt() (time.Duration, bool) {
 	end, known := j.attempt.end.Get()
-	if !j.attempt.last || !known || !j.Trace.Truncated || j.Trace.Until.Known() {
+	if !j.attempt.last || !known || !j.Trace.Loss.Truncated || j.Trace.Until.Known() {
 		return 0, false
 	}
 	after := max(0, j.Summary.Process.Stopped-end)

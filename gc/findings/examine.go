@@ -92,6 +92,14 @@ func (s *Set) Add(c *gc.Collection) {
 	k.add(c)
 }
 
+// Describe replaces the description of a process that has collections, for one whose trace
+// has ended.
+func (s *Set) Describe(p *gc.Process) {
+	if c := s.cases[p.Identity()]; c != nil {
+		c.Summary.Process = p
+	}
+}
+
 // Has reports whether a process has collections that count.
 func (s *Set) Has(p *gc.Process) bool { return s.cases[p.Identity()] != nil }
 

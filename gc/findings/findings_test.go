@@ -107,7 +107,7 @@ func TestVerdicts(t *testing.T) {
 
 func lossy() history {
 	h := calm().with(func(i int, c *gc.Collection) { c.AffectedByLoss = i%10 == 0 })
-	h.trace.Lost = 1234
+	h.trace.Loss.Events = 1234
 	return h
 }
 

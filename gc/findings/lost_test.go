@@ -6,6 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // TestEventsLost: a finding counts the unreadable places, and the GCs that they are known
@@ -18,7 +19,7 @@ func TestEventsLost(t *testing.T) {
 		var s stats.Summary
 		s.Add(&gc.Collection{Process: new(gc.Process), AffectedByLoss: affected})
 		j := &judgement{Case: &Case{Summary: s}, all: s.All()}
-		j.Trace.Damaged = 1
+		j.Trace.Loss.Damaged = 1
 		if f, fires := eventsLost(j); !fires || !strings.HasPrefix(f.Description, want) {
 			t.Errorf("%v: %q, want %q", affected, f.Description, want)
 		}
@@ -27,8 +28,8 @@ func TestEventsLost(t *testing.T) {
 
 // TestLeftOut: if processes were left out, there is no verdict.
 func TestLeftOut(t *testing.T) {
-	left := Trace{LeftOut: 10}
-	if why := left.incomplete(); !left.holes() || why != "only the first 1,024 processes are read" {
-		t.Errorf("holes %t: %s", left.holes(), why)
+	left := Trace{Loss: trace.Loss{Events: 10, LeftOut: 10}}
+	if why := left.incomplete(); !left.Loss.Incomplete() || why != "only the first 1,024 processes are read" {
+		t.Errorf("incomplete %t: %s", left.Loss.Incomplete(), why)
 	}
 }

@@ -274,7 +274,7 @@ func (j *judgement) costs(explains float64) Severity {
 func (c *Case) affected() bool {
 	all := c.Summary.All()
 	missing := c.Summary.Process.Missing
-	if c.Trace.Lost == 0 && c.Trace.Damaged == 0 && missing == 0 {
+	if c.Trace.Loss.Dropped() == 0 && c.Trace.Loss.Damaged == 0 && missing == 0 {
 		return false
 	}
 	return 100*(all.Affected+missing) > affectedShare*(all.Count+missing)

@@ -17,16 +17,12 @@ import (
 
 // A Trace describes the quality of the evidence in a whole trace.
 type Trace struct {
-	Keywords  uint64 // of the recorded events of the runtime's provider
-	Level     uint8  // the highest of them
-	Events    uint64 // of the runtime's provider
-	Lost      uint64 // events, without left out ones
-	LeftOut   uint64 // events of more processes than gc distinguishes
-	Damaged   int    // places that could not be read
-	Truncated bool   // the trace ends early
-	Missing   bool   // parts without a count of their events, or such parts may be
-	Sampled   bool   // the runtime's sample profiler ran
-	CPUs      int    // 0 if unknown
+	Keywords uint64 // of the recorded events of the runtime's provider
+	Level    uint8  // the highest of them
+	Events   uint64 // of the runtime's provider
+	Loss     trace.Loss
+	Sampled  bool // the runtime's sample profiler ran
+	CPUs     int  // 0 if unknown
 
 	// Until is the time up to which an unfinished trace has been recorded. It can be
 	// later than the last event, because a process without events may still run. It is
@@ -45,23 +41,17 @@ type Trace struct {
 	Servers, ServerHeaps int
 }
 
-// holes reports whether the trace lacks events that were raised.
-func (t *Trace) holes() bool {
-	loss := trace.Loss{Events: t.Lost + t.LeftOut, Damaged: t.Damaged, Truncated: t.Truncated, StreamsUnknown: t.Missing}
-	return loss.Incomplete()
-}
-
 // incomplete returns the reason why whole collections may be missing without a count of
 // lost events; empty if there is none.
 func (t *Trace) incomplete() string {
 	switch {
-	case t.Damaged > 0:
+	case t.Loss.Damaged > 0:
 		return "the file is damaged"
-	case t.Truncated:
+	case t.Loss.Truncated:
 		return "the trace is truncated"
-	case t.Missing:
+	case t.Loss.Uncounted():
 		return "parts of the trace may be missing"
-	case t.LeftOut > 0:
+	case t.Loss.LeftOut > 0:
 		return fmt.Sprintf("only the first %s processes are read", units.Count(gc.MaxProcesses))
 	}
 	return ""
@@ -73,10 +63,8 @@ const sessionBits = 0xF00000000000
 
 // TraceOf describes the evidence of a source that was read to its end.
 func TraceOf(src trace.Source) Trace {
-	loss := src.Loss()
 	t := Trace{
-		Lost: loss.Events - loss.LeftOut, LeftOut: loss.LeftOut, Damaged: loss.Damaged, Truncated: loss.Truncated, CPUs: src.Info().CPUs,
-		Missing:          loss.Uncounted(),
+		Loss: *src.Loss(), CPUs: src.Info().CPUs,
 		Silence:          src.Info().Silence(),
 		StartsUnrecorded: !declares(src.Info(), clr.KindGCStart),
 	}
@@ -164,11 +152,13 @@ var traceRules = []rule{
 		tested:    []Claim{{"gcload handles, .NET 10, at level verbose with a buffer of 1 MB", "raises 2.4 million events more than the buffer takes"}},
 		find:      eventsLost,
 		advice: []advice{{
-			when: "the level is below verbose", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Lost > 0 && j.Trace.Level < levelVerbose },
+			when: "the level is below verbose", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Loss.Dropped() > 0 && j.Trace.Level < levelVerbose },
 			text: "Record with a larger buffer.", basis: Basis{Looks: true},
 			next: []Step{{Action: Record, Purpose: "record with a larger buffer", Recording: LargeBuffer}},
 		}, {
-			when: "otherwise", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Lost == 0 || j.Trace.Level >= levelVerbose },
+			when: "otherwise", fits: func(j *judgement, _ *Finding) bool {
+				return j.Trace.Loss.Dropped() == 0 || j.Trace.Level >= levelVerbose
+			},
 			text: "Treat sums as lower bounds.", basis: Basis{Looks: true},
 		}},
 	},
@@ -245,7 +235,7 @@ func tracingCosts(j *judgement) (Finding, bool) {
 }
 
 func verboseOverflow(j *judgement) (Finding, bool) {
-	if j.Trace.Lost == 0 || j.Trace.Level < levelVerbose {
+	if j.Trace.Loss.Dropped() == 0 || j.Trace.Level < levelVerbose {
 		return Finding{}, false
 	}
 	rate := 0.0
@@ -255,21 +245,21 @@ func verboseOverflow(j *judgement) (Finding, bool) {
 	return Finding{
 		Severity: Note, Confidence: Medium,
 		Description: fmt.Sprintf("The session recorded level verbose, %s runtime events a second, and %s lost.",
-			units.Count(int(min(rate, math.MaxInt32))), plural(int(min(j.Trace.Lost, math.MaxInt)), "event")+" "+was(int(min(j.Trace.Lost, 2)))),
-		Evidence: []Figure{{"events_per_second", rate}, {"lost_events", float64(j.Trace.Lost)}},
+			units.Count(int(min(rate, math.MaxInt32))), plural(int(min(j.Trace.Loss.Dropped(), math.MaxInt)), "event")+" "+was(int(min(j.Trace.Loss.Dropped(), 2)))),
+		Evidence: []Figure{{"events_per_second", rate}, {"lost_events", float64(j.Trace.Loss.Dropped())}},
 	}, true
 }
 
 func eventsLost(j *judgement) (Finding, bool) {
-	if j.Trace.Lost == 0 && j.Trace.Damaged == 0 {
+	if j.Trace.Loss.Dropped() == 0 && j.Trace.Loss.Damaged == 0 {
 		return Finding{}, false
 	}
 	var what []string
-	if j.Trace.Lost > 0 {
-		what = append(what, plural(int(min(j.Trace.Lost, math.MaxInt)), "event")+" lost")
+	if j.Trace.Loss.Dropped() > 0 {
+		what = append(what, plural(int(min(j.Trace.Loss.Dropped(), math.MaxInt)), "event")+" lost")
 	}
-	if j.Trace.Damaged > 0 {
-		what = append(what, plural(j.Trace.Damaged, "unreadable place"))
+	if j.Trace.Loss.Damaged > 0 {
+		what = append(what, plural(j.Trace.Loss.Damaged, "unreadable place"))
 	}
 	then := "no GC is known to lack events"
 	if j.all.Affected > 0 {
@@ -278,7 +268,7 @@ func eventsLost(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: Note, Confidence: High,
 		Description: fmt.Sprintf("%s: %s.", list(what), then),
-		Evidence:    []Figure{{"lost_events", float64(j.Trace.Lost)}, {"affected", float64(j.all.Affected)}, {"collections", float64(j.all.Count)}},
+		Evidence:    []Figure{{"lost_events", float64(j.Trace.Loss.Dropped())}, {"affected", float64(j.all.Affected)}, {"collections", float64(j.all.Count)}},
 	}
 	if j.affected() {
 		f.Severity = Warning

@@ -31,7 +31,7 @@ func (j *judgement) tooShort() bool {
 // undecided describes the unknown pauses, if they decide whether pauses are within budget;
 // otherwise it is empty.
 func (j *judgement) undecided() string {
-	least, most, longest := j.Summary.PauseBounds(j.Trace.holes())
+	least, most, longest := j.Summary.PauseBounds(j.Trace.Loss.Incomplete())
 	n := max(j.all.PausesUnknown(), j.all.Affected)
 	switch {
 	case n == 0:

@@ -62,7 +62,7 @@ func (j *judgement) unseen() string {
 		return ""
 	}
 	said := fmt.Sprintf(" Pauses of %s of %s may be missing", units.Count(n), gcs(j.all.Count))
-	if _, most, _ := j.Summary.PauseBounds(j.Trace.holes()); most.Known() {
+	if _, most, _ := j.Summary.PauseBounds(j.Trace.Loss.Incomplete()); most.Known() {
 		said += fmt.Sprintf(": they took at most %s of the time", units.Percent(most.Or(100)))
 	}
 	return said + "."

@@ -95,7 +95,7 @@ func (std *stdio) tellLost(r *collect.Result, remedy string) {
 		return
 	}
 	loss := r.Trace.Loss()
-	if lost := loss.Events - loss.LeftOut; lost > 0 {
+	if lost := loss.Dropped(); lost > 0 {
 		whose := "the runtime's buffer was"
 		if r.LTTng {
 			whose = "LTTng's buffers were"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -123,7 +124,7 @@ func TestTopPlainEnds(t *testing.T) {
 // TestNextAfterTop: the command names the process that paused most, and parses.
 func TestNextAfterTop(t *testing.T) {
 	process := func(name, verdict string, paused float64) *watch.Process {
-		return &watch.Process{Process: &diag.Process{Name: name}, Verdict: verdict, PausedInAll: gc.Some(paused)}
+		return &watch.Process{Process: &diag.Process{Name: name}, Result: findings.Result{Verdict: verdict}, PausedInAll: gc.Some(paused)}
 	}
 	s := &watch.Snapshot{Processes: []*watch.Process{process("web", "bad", 3), process("my api", "worse", 12), process("none", "", 99)}}
 	want := "gctrail collect -n " + text.Quoted("my api") + " --duration 60s"

@@ -189,7 +189,7 @@ func (rep *Report) next() []string {
 		}
 		next = append(next, rep.record(c, findings.Allocations))
 	}
-	if c.Code == findings.NoVerdict && rep.loss.Events > rep.loss.LeftOut { // nothing here can be relied on
+	if c.Code == findings.NoVerdict && rep.loss.Dropped() > 0 { // nothing here can be relied on
 		next = slices.Insert(next, 0, rep.record(c, findings.LargeBuffer))
 	}
 	return filledOf(append(next, "gctrail report --explain pause")...)

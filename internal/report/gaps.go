@@ -76,14 +76,14 @@ func (rep *Report) missing(c *Case) gaps {
 	if c != nil && c.Summary.All().Affected > 0 {
 		affected = fmt.Sprintf(" This may affect the figures of %s; sums are lower bounds.", text.Counted(c.Summary.All().Affected, "collection"))
 	}
-	if rep.loss.Events > rep.loss.LeftOut {
+	if rep.loss.Dropped() > 0 {
 		found.add(rep.record(c, findings.LargeBuffer), "%s%s.%s", text.Sentence(lostEvents(rep.loss)), rep.lostWhen(), affected)
 		affected = ""
 	}
 	if rep.loss.LeftOut > 0 {
 		found.add("", "Other processes with GC events: %s.", leftOut(rep.loss))
 	}
-	if uncounted(rep.loss) {
+	if unexplained(rep.loss) {
 		found.add("", "Some events%s: they are missing, and nothing shows how many.", rep.lostWhen())
 	}
 	if rep.loss.StreamsUnknown {
@@ -108,7 +108,7 @@ func (rep *Report) missing(c *Case) gaps {
 
 // lostEvents returns how many events are known to be lost.
 func lostEvents(l *trace.Loss) string {
-	lost := text.Plural(int64(min(l.Events-l.LeftOut, 1<<62)), "event", "events") + " lost"
+	lost := text.Plural(int64(min(l.Dropped(), 1<<62)), "event", "events") + " lost"
 	if l.Exactness == trace.Exact {
 		return lost
 	}

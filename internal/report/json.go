@@ -193,7 +193,7 @@ func findingJSON(f *findings.Finding, next []step) Finding {
 	j := Finding{
 		ID: f.ID, Title: f.Title, Severity: f.Severity.String(), Confidence: f.Confidence.String(), Says: f.Description,
 		Evidence: map[string]float64{}, Collections: append([]uint32{}, f.Collections...), CollectionsInAll: f.Shown,
-		Advice: append([]string{}, f.Advice...), Settings: []Setting{}, Next: []Step{}, Callers: callersJSON(f),
+		Advice: append([]string{}, f.Advice...), Settings: []Setting{}, Next: []Step{}, Types: []AllocatedType{}, Callers: callersJSON(f),
 		Handles: handlesJSON(f), Pins: pinsJSON(f), Finalized: finalizedJSON(f), Heaps: heapsJSON(f),
 	}
 	for _, e := range f.Evidence {

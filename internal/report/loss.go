@@ -26,13 +26,13 @@ func Missing(in *open.Input, incomplete []uint32) string {
 	case loss.Truncated:
 		parts = append(parts, "the trace is truncated")
 	}
-	if lost := loss.Events - loss.LeftOut; lost > 0 {
+	if lost := loss.Dropped(); lost > 0 {
 		parts = append(parts, text.Plural(int64(lost), "event was", "events were")+" lost")
 	}
 	if loss.LeftOut > 0 {
 		parts = append(parts, leftOut(loss))
 	}
-	if uncounted(loss) {
+	if unexplained(loss) {
 		parts = append(parts, "an unknown number of events is missing")
 	}
 	if loss.StreamsUnknown {
@@ -72,9 +72,9 @@ func firstDamage(d *trace.Damage) string {
 	return fmt.Sprintf("%s (%v)", at, d.Err)
 }
 
-// uncounted reports whether events are known to be missing for which there is no other
-// word: packets or buffers that are gone, and events that others imply.
-func uncounted(l *trace.Loss) bool {
+// unexplained reports whether events are known to be missing, and nothing else says why:
+// packets or buffers are gone, or other events imply them.
+func unexplained(l *trace.Loss) bool {
 	return l.Events == 0 && !l.Truncated && l.Damaged == 0 && l.Late == 0 && len(l.Ranges()) > 0
 }
 

@@ -111,7 +111,7 @@ func briefKeywords(all string) string {
 func (rep *Report) completeness() string {
 	l := rep.loss
 	var parts []string
-	if l.Events > l.LeftOut {
+	if l.Dropped() > 0 {
 		parts = append(parts, lostEvents(l))
 	}
 	if l.LeftOut > 0 {
@@ -129,7 +129,7 @@ func (rep *Report) completeness() string {
 	switch {
 	case len(parts) > 0:
 		return strings.Join(parts, ", ")
-	case uncounted(l):
+	case unexplained(l):
 		return "events are missing"
 	case l.StreamsUnknown:
 		return "files of other processors may be missing"

@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/live"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A State is whether a process is watched, and why not.
@@ -126,6 +127,9 @@ func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 		news = append(news, &News{ID: r.id, Process: r.process, Collection: c, Phases: u.Phases})
 	case live.Ended:
 		r.state, r.ended, r.err = Ended, now, u.Err
+		if u.Traced != nil {
+			r.found.Describe(u.Traced)
+		}
 		news = append(news, &News{ID: r.id, Process: r.process, Ended: true, Phases: u.Phases, Err: u.Err})
 	}
 	if u.Lost > r.lost {
@@ -195,7 +199,8 @@ func (r *row) until(now time.Time) time.Time {
 // last collection counts as time without pauses.
 func (r *row) judged(at time.Time) *findings.Result {
 	for _, result := range r.found.Judge(findings.Trace{
-		Keywords: clr.KeywordGC, Lost: r.lost, Truncated: r.state == Ended && r.err != nil, Until: gc.Some(at.Sub(r.start)),
+		Keywords: clr.KeywordGC, Until: gc.Some(at.Sub(r.start)),
+		Loss: trace.Loss{Events: r.lost, Exactness: trace.Exact, Truncated: r.state == Ended && r.err != nil},
 	}) {
 		return &result
 	}

@@ -20,6 +20,8 @@ type Snapshot struct {
 // A Process describes a process. Its figures begin when the Watcher attached to it.
 type Process struct {
 	*diag.Process
+	findings.Result // zero before the first collection; without its Case, which changes
+
 	ID       int // of this watching of it
 	State    State
 	Problem  error // why it is not watched, does not answer now, or ended otherwise than by itself
@@ -40,12 +42,9 @@ type Process struct {
 	Recent       []*Collection     // oldest first
 	History      []Second          // oldest first, up to that of Until
 	Until        time.Time         // up to when it was watched
-	Verdict      string            // empty before the first collection
-	Code         findings.Code
-	Findings     []findings.Finding
-	Dropped      int    // collections that are counted in no figure
-	Lost         uint64 // events
-	Whole        bool   // nothing was cut off the trace
+	Dropped      int               // collections that are counted in no figure
+	Lost         uint64            // events
+	Whole        bool              // nothing was cut off the trace
 }
 
 // Snapshot returns the present state.
@@ -76,8 +75,10 @@ func (r *row) snapshot(now time.Time) *Process {
 		}
 	}
 	if judged := r.judged(until); judged != nil {
-		p.Findings, p.Verdict, p.Code, p.PausedInAll = judged.Findings, judged.Verdict, judged.Code, judged.PauseShare()
+		p.PausedInAll = judged.PauseShare()
 		p.sum(&judged.Summary)
+		p.Result = *judged
+		p.Case = nil
 	}
 	r.rates(p)
 	return p

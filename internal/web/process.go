@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -100,14 +101,11 @@ func (s *states) of(id int) (json.RawMessage, error) {
 	if s.json == nil || time.Since(s.at) >= fresh {
 		all := make(map[int]json.RawMessage)
 		for _, w := range s.watcher.Snapshot().Processes {
-			state := report.State{
-				Verdict: w.Verdict, Code: w.Code, Findings: w.Findings, Collections: w.Collections,
-				Paused: w.PausedInAll, Lost: w.Lost, Dropped: w.Dropped, PID: w.PID,
-			}
+			totals := report.ProcessTotals{Totals: report.Totals{Count: w.Collections}, PausePct: w.PausedInAll}
 			if !w.Attached.IsZero() {
-				state.Watched = w.Until.Sub(w.Attached)
+				totals.Watched = report.Millis(w.Until.Sub(w.Attached))
 			}
-			text, err := state.JSON()
+			text, err := report.Live(&w.Result, totals, w.Lost, w.Dropped, w.PID)
 			if err != nil {
 				return nil, err
 			}
@@ -118,5 +116,5 @@ func (s *states) of(id int) (json.RawMessage, error) {
 	if text := s.json[id]; text != nil {
 		return text, nil
 	}
-	return (&report.State{}).JSON()
+	return report.Live(new(findings.Result), report.ProcessTotals{}, 0, 0, 0)
 }
