@@ -12,6 +12,7 @@ type Graph struct {
 	types      []*Type // by the index that nodes have
 	generation []uint8 // of each object; nil if unknown
 	refs       digraph
+	dependents map[uint32]int // values of dependent handles, by the key
 	roots      []Root
 }
 
@@ -49,6 +50,9 @@ func (g *Graph) Generation(object uint32) string {
 // alive as the key of dependent handles last. An object that it refers to twice is there twice.
 func (g *Graph) References(object uint32) []uint32 { return g.refs.edges(object) }
 
+// Dependents returns how many of an object's references are values of dependent handles.
+func (g *Graph) Dependents(object uint32) int { return g.dependents[object] }
+
 // Roots returns the strong roots.
 func (g *Graph) Roots() []Root { return g.roots }
 
@@ -77,7 +81,7 @@ func (w *walk) build() {
 	x := newIndex(&g.nodes)
 	missing := &w.of.Missing
 	missing.Duplicates = int64(x.duplicates)
-	missing.Unknown = w.resolve(x, &g.refs)
+	missing.Unknown = w.resolve(x, g)
 	for _, r := range w.roots {
 		object := x.find(r.address)
 		if object == none {
@@ -94,7 +98,8 @@ func (w *walk) build() {
 // resolve finds the objects that references lead to, and returns how many lead to none.
 // Each object takes its number of references in the order of both, and what depends on it
 // after them.
-func (w *walk) resolve(x *index, g *digraph) (unknown int64) {
+func (w *walk) resolve(x *index, of *Graph) (unknown int64) {
+	g := &of.refs
 	type pair struct{ key, value uint32 }
 	var pairs []pair
 	for _, d := range w.dependent {
@@ -119,6 +124,10 @@ func (w *walk) resolve(x *index, g *digraph) (unknown int64) {
 		}
 		for ; len(pairs) > 0 && pairs[0].key == i; pairs = pairs[1:] {
 			g.to = append(g.to, pairs[0].value)
+			if of.dependents == nil {
+				of.dependents = make(map[uint32]int)
+			}
+			of.dependents[i]++
 		}
 		g.start[i+1] = uint32(len(g.to))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/export/snapshot"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/convert"
@@ -183,6 +184,10 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 	err = c.Write(r, writers)
 	nothing := errors.Is(err, convert.ErrNothing)
 	switch {
+	case nothing && c.OnlySnapshot():
+		err = &lackError{r.in.Name, o.noSnapshot()}
+	case errors.Is(err, snapshot.ErrIncomplete):
+		err = &lackError{r.in.Name, fmt.Sprintf("the snapshot of GC %d is not whole, and other tools cannot tell; what it has: gctrail objects %s", c.Snapshot.Number, text.Quoted(r.in.Name))}
 	case nothing && c.OnlyAllocations():
 		l := lack{what: "allocation events", recording: report.RecordAllocations}
 		err = &lackError{r.in.Name, l.of(r, &o.Selection, nil)}
@@ -200,6 +205,14 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 		o.tell(std, outs, held(c))
 	}
 	return nil
+}
+
+// noSnapshot says that a trace has no heap snapshot.
+func (o *convertOptions) noSnapshot() string {
+	if len(o.Flags()) > 0 {
+		return "no heap snapshot in the selected part of this trace"
+	}
+	return "no heap snapshot in this trace; take one with: gctrail dump -p PID"
 }
 
 // report writes the report on one trace.
@@ -340,6 +353,13 @@ func baseName(path string) string {
 // held returns a summary of a file, in words.
 func held(c *convert.Converter) string {
 	var words []string
+	if s := c.Snapshot; s != nil {
+		said := fmt.Sprintf("%s of GC %d", text.Plural(s.Objects, "object", "objects"), s.Number)
+		if c.Snapshots > 1 {
+			said += fmt.Sprintf(", the last of %d snapshots; choose another with --from and --to", c.Snapshots)
+		}
+		return said
+	}
 	if c.Collections > 0 && !c.OnlyAllocations() {
 		words = append(words, text.Plural(c.Collections, "collection", "collections"))
 	}

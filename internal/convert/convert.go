@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/symbol"
@@ -43,6 +44,7 @@ type Converter struct {
 	table   symbol.Table
 	types   symbol.Types
 	allocs  alloc.Model
+	heaps   heap.Snapshots
 	found   findings.Set
 	results []findings.Result
 	model   gc.Model
@@ -58,6 +60,9 @@ type Converter struct {
 	Collections, Samples int64
 	// LeftOut counts collections that the format has no room for.
 	LeftOut int64
+	// Snapshot is the written heap snapshot, and Snapshots counts the selected ones.
+	Snapshot  *heap.Snapshot
+	Snapshots int
 	// PIDs are the processes whose events are written; nil for all.
 	PIDs map[uint64]bool
 }
@@ -73,6 +78,9 @@ func New(f *Format, o *selection.Selection, all bool) *Converter {
 		if len(c.phases) < maxPhases {
 			c.phases = append(c.phases, b)
 		}
+	}
+	if c.OnlySnapshot() {
+		c.heaps.MaxObjects = heap.MaxObjects
 	}
 	if c.Stacks() {
 		c.allocs.KeepTimes = c.timed()
@@ -114,6 +122,11 @@ func (c *Converter) wantsPhases() bool {
 	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.phases })
 }
 
+// OnlySnapshot reports whether a heap snapshot is written, and nothing else.
+func (c *Converter) OnlySnapshot() bool {
+	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.snapshot != nil })
+}
+
 // OnlyAllocations reports whether nothing of collections is written.
 func (c *Converter) OnlyAllocations() bool {
 	return !slices.ContainsFunc(c.parts(), func(p part) bool { return p.collections != nil })
@@ -133,6 +146,9 @@ func (c *Converter) models() []pass.Model {
 	var models []pass.Model
 	if c.wantsPhases() {
 		models = append(models, &c.phase)
+	}
+	if c.OnlySnapshot() {
+		models = append(models, &c.heaps)
 	}
 	if c.allocs.Stacks == nil {
 		return models
@@ -208,6 +224,9 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 			return err
 		}
 	}
+	if c.OnlySnapshot() {
+		return c.writeSnapshot(r, to)
+	}
 	if c.OnlyAllocations() && c.Samples == 0 {
 		return ErrNothing
 	}
@@ -226,6 +245,25 @@ func (c *Converter) writeAllocations(to []io.Writer) error {
 			continue
 		}
 		if err := p.allocations(to[i], c, c.allocated); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeSnapshot writes the last selected heap snapshot.
+func (c *Converter) writeSnapshot(r Input, to []io.Writer) error {
+	for _, s := range c.heaps.All() {
+		if s.Lost(r.Loss()); c.selected.HasProcess(c.process(s.PID)) && c.during(s.Start.Or(0)) {
+			c.Snapshot = s
+			c.Snapshots++
+		}
+	}
+	if c.Snapshot == nil {
+		return ErrNothing
+	}
+	for i, p := range c.parts() {
+		if err := p.snapshot(to[i], c.Snapshot); err != nil {
 			return err
 		}
 	}

@@ -13,8 +13,10 @@ import (
 	"github.com/gctrail/gctrail/export/parquet"
 	"github.com/gctrail/gctrail/export/perfetto"
 	"github.com/gctrail/gctrail/export/profile"
+	"github.com/gctrail/gctrail/export/snapshot"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/gc/heap"
 )
 
 // A Format is a format that traces are converted to.
@@ -38,6 +40,7 @@ type part struct {
 	collections func(io.Writer, *Converter) export.Writer
 	allocations func(io.Writer, *Converter, []*export.Allocations) error
 	events      func(io.Writer) *parquet.Events
+	snapshot    func(io.Writer, *heap.Snapshot) error // the last one
 }
 
 // formats are the formats, in the order in which help lists them.
@@ -100,6 +103,14 @@ var formats = []Format{
 		Name: "openmetrics", Suffixes: []string{".om", ".prom"}, Says: "metrics for Prometheus (promtool)",
 		Next:  "promtool tsdb create-blocks-from openmetrics %s DATA",
 		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return openmetrics.NewWriter(w, c.start()) }}},
+	},
+	{
+		Name: "heapsnapshot", Suffixes: []string{".heapsnapshot"}, Says: "heap snapshot for the DevTools of Chrome and Edge",
+		parts: []part{{snapshot: snapshot.WriteDevTools}},
+	},
+	{
+		Name: "gcdump", Suffixes: []string{".gcdump"}, Says: "heap snapshot for PerfView and Visual Studio", Binary: true,
+		parts: []part{{snapshot: snapshot.WriteGCDump}},
 	},
 	{Name: "markdown", Suffixes: []string{".md", ".markdown"}, Says: "the report, for an issue or a wiki", Report: true, parts: []part{{}}},
 	{
