@@ -3,7 +3,6 @@ package findings_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -16,10 +15,9 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/golden"
 	"github.com/gctrail/gctrail/open"
 )
-
-var update = flag.Bool("update", false, "write docs/findings.md, and its tables where their sources are at hand")
 
 //go:generate go test -run TestDocs -update
 
@@ -31,20 +29,7 @@ const (
 // TestDocs compares docs/findings.md with the rules, and with the tables that the tests
 // below make if traces and programs are available.
 func TestDocs(t *testing.T) {
-	const path = "../../docs/findings.md"
-	want := findingsDoc(load(t, tracesFile), load(t, matrixFile))
-	if *update {
-		if err := os.WriteFile(path, want, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Error("docs/findings.md is old: run go generate ./gc/findings")
-	}
+	golden.Hold(t, "../../docs/findings.md", string(findingsDoc(load(t, tracesFile), load(t, matrixFile))))
 }
 
 // A row holds the findings on a trace, or on a program.
@@ -67,15 +52,14 @@ func load(t *testing.T, path string) []row {
 	return rows
 }
 
-func save(t *testing.T, path string, rows []row) {
+// asFile is the file of rows.
+func asFile(t *testing.T, rows []row) string {
 	t.Helper()
 	b, err := json.MarshalIndent(rows, "", "\t")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, append(b, '\n'), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	return string(b) + "\n"
 }
 
 func rowOf(name string, r *findings.Result) row {
@@ -104,14 +88,7 @@ func TestTraceTable(t *testing.T) {
 	if len(rows) == 0 {
 		t.Skip("there are no reference traces at hand")
 	}
-	if *update {
-		save(t, tracesFile, rows)
-	}
-	for i, want := range load(t, tracesFile) {
-		if i >= len(rows) || rows[i].Name != want.Name || rows[i].Verdict != want.Verdict || !slices.Equal(rows[i].Found, want.Found) {
-			t.Fatalf("the table is old: run go test -run TestTraceTable -update, then go generate: %+v", want)
-		}
-	}
+	golden.Hold(t, tracesFile, asFile(t, rows))
 }
 
 // rowsOf returns the two processes of a trace that paused for longest.
@@ -201,7 +178,9 @@ func TestMatrix(t *testing.T) {
 		found[0].Name = name
 		rows = append(rows, found[0])
 	}
-	save(t, matrixFile, rows)
+	if err := os.WriteFile(matrixFile, []byte(asFile(t, rows)), 0o666); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // findingsDoc is docs/findings.md.

@@ -154,7 +154,8 @@ func (f *finder) zero(n *ast.ReturnStmt, results *ast.FieldList) {
 		}
 	}
 	for _, r := range n.Results {
-		same = same && slices.Contains([]string{"nil", "false", "0", `""`}, f.text(r))
+		made, is := r.(*ast.CompositeLit)
+		same = same && (is && len(made.Elts) == 0 || slices.Contains([]string{"nil", "false", "0", `""`}, f.text(r)))
 	}
 	if !same {
 		f.add(n.Results[0].Pos(), n.Results[len(n.Results)-1].End(), strings.Join(values, ", "))
