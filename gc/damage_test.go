@@ -32,7 +32,7 @@ const (
 
 // damageFixtures returns the first part of each trace in testdata.
 func damageFixtures(t *testing.T) map[string][]byte {
-	paths, err := filepath.Glob("../testdata/*.gz")
+	paths, err := filepath.Glob("../testdata/*.net*.gz")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}

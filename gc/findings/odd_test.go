@@ -49,7 +49,7 @@ func TestRandomPauses(t *testing.T) {
 func TestNoRandomPauses(t *testing.T) {
 	var paths []string
 	for _, pattern := range []string{
-		"../../testdata/*.gz", "../../testdata/*.zip",
+		"../../testdata/*.net*.gz", "../../testdata/*.zip",
 		"../../../shared/traces/eventpipe/*.nettrace.gz", "../../../shared/traces/lttng/*.tar.xz", "../../../shared/traces/etw/*.zip",
 	} {
 		found, err := filepath.Glob(pattern)

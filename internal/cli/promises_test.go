@@ -67,7 +67,7 @@ func TestSuggestedCommands(t *testing.T) {
 func tracesToTry(t *testing.T) []string {
 	t.Helper()
 	var paths []string
-	for _, pattern := range []string{"../../testdata/*.gz", "../../testdata/*.zip"} {
+	for _, pattern := range []string{"../../testdata/*.net*.gz", "../../testdata/*.zip"} {
 		found, _ := filepath.Glob(pattern)
 		paths = append(paths, found...)
 	}

@@ -67,7 +67,7 @@ const (
 
 func traces(t *testing.T) []string {
 	t.Helper()
-	paths, err := filepath.Glob("../../testdata/*.gz")
+	paths, err := filepath.Glob("../../testdata/*.net*.gz")
 	if err != nil || len(paths) == 0 {
 		t.Fatal(paths, err)
 	}

@@ -20,7 +20,7 @@ var partOfReport = regexp.MustCompile(`(?m)^(Trace|[0-9,]+ processes with GCs, b
 func TestFirstScreen(t *testing.T) {
 	t.Parallel()
 	var paths []string
-	for _, pattern := range []string{"../../testdata/*.gz", "../../testdata/*.zip", "../../../shared/traces/*/*.nettrace.gz", "../../../shared/traces/*/*.zip", "../../../shared/traces/*/*.tar.xz"} {
+	for _, pattern := range []string{"../../testdata/*.net*.gz", "../../testdata/*.zip", "../../../shared/traces/*/*.nettrace.gz", "../../../shared/traces/*/*.zip", "../../../shared/traces/*/*.tar.xz"} {
 		found, _ := filepath.Glob(pattern)
 		if !extent.All() && strings.Contains(pattern, "shared") {
 			continue
