@@ -1323,6 +1323,16 @@ type SetGCHandle struct {
 
 // Decode sets e from a payload; see the package comment for its contract.
 func (e *SetGCHandle) Decode(version uint32, payload []byte, ptrSize int) error {
+	if ptrSize == 8 && len(payload) >= 34 {
+		b := payload[:34]
+		e.HandleID = le.Uint64(b[0:])
+		e.ObjectID = le.Uint64(b[8:])
+		e.Kind = HandleKind(le.Uint32(b[16:]))
+		e.Generation = le.Uint32(b[20:])
+		e.AppDomainID = le.Uint64(b[24:])
+		e.ClrInstanceID = le.Uint16(b[32:])
+		return nil
+	}
 	c := binread.At(payload, 0)
 	e.HandleID = c.Ptr(ptrSize)
 	e.ObjectID = c.Ptr(ptrSize)
@@ -1359,6 +1369,12 @@ type DestroyGCHandle struct {
 
 // Decode sets e from a payload; see the package comment for its contract.
 func (e *DestroyGCHandle) Decode(version uint32, payload []byte, ptrSize int) error {
+	if ptrSize == 8 && len(payload) >= 10 {
+		b := payload[:10]
+		e.HandleID = le.Uint64(b[0:])
+		e.ClrInstanceID = le.Uint16(b[8:])
+		return nil
+	}
 	c := binread.At(payload, 0)
 	e.HandleID = c.Ptr(ptrSize)
 	e.ClrInstanceID = c.U16()

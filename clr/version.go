@@ -6,16 +6,20 @@ import "github.com/gctrail/gctrail/internal/binread"
 // payload has exactly the length of a later version, it returns that, because some
 // nettrace V6 files of one-collect have no versions.
 func VersionOf(k Kind, version uint32, payload []byte, ptrSize int) uint32 {
-	if version != 0 || k == KindUnknown || k >= numKinds {
+	if version != 0 || k >= numKinds {
 		return version
 	}
-	layouts := schemas[k].layouts
-	for i := len(layouts) - 1; i > 0; i-- {
-		if layouts[i].fills(payload, ptrSize) {
-			return layouts[i].version
+	return schemas[k].versionOf(payload, ptrSize)
+}
+
+// versionOf is VersionOf where the trace says 0.
+func (s *schema) versionOf(payload []byte, ptrSize int) uint32 {
+	for i := len(s.layouts) - 1; i > 0; i-- {
+		if s.layouts[i].fills(payload, ptrSize) {
+			return s.layouts[i].version
 		}
 	}
-	return version
+	return 0
 }
 
 // Surplus returns how many bytes a payload has after the fields of its version. It is 0 if

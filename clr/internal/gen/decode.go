@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // decodeBody writes the statements that read fields into the variable recv,
 // whose type is called owner.
@@ -24,6 +27,35 @@ func (t *table) decodeBody(w *writer, recv, owner string, e *event, fields []fie
 	if open != "" {
 		w.p("}")
 	}
+}
+
+// decodeWhole writes the statements that read all fields of an event of fixed size where
+// pointers have 8 bytes.
+func (t *table) decodeWhole(w *writer, e *event) {
+	size := 0
+	for i := range e.Fields {
+		size += scalars[e.Fields[i].Type].size.Ptr8
+	}
+	w.p("if ptrSize == 8 && len(payload) >= %d {\nb := payload[:%d]", size, size)
+	off := 0
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		s := scalars[f.Type]
+		value := fmt.Sprintf("le.Uint%d(b[%d:])", 8*s.size.Ptr8, off)
+		if kept := t.goType(e.goName(), widest(e.Fields, f.Name)); kept != s.goType {
+			value = fmt.Sprintf("%s(%s)", kept, value)
+		}
+		w.p("e.%s = %s", f.Name, value)
+		off += s.size.Ptr8
+	}
+	w.p("return nil\n}")
+}
+
+// whole reports whether decodeWhole can read an event.
+func (e *event) whole() bool {
+	return !slices.ContainsFunc(e.Fields, func(f field) bool {
+		return f.guarded() || !slices.Contains([]string{"u16", "u32", "u64", "ptr"}, f.Type)
+	})
 }
 
 // reset clears the fields that decodeBody may leave untouched, but keeps the arrays'

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -85,6 +86,9 @@ func (t *table) rundownFile() *writer {
 func (t *table) checkEvent(e *event) error {
 	if _, ok := levels[e.Level]; !ok {
 		return fmt.Errorf("no level %q", e.Level)
+	}
+	if e.Frequent && !e.whole() {
+		return errors.New("a frequent event has fields of other sizes, or not in all versions")
 	}
 	for _, k := range e.Keywords {
 		if t.bits[k] == 0 {

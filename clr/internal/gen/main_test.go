@@ -53,7 +53,11 @@ func TestTableErrors(t *testing.T) {
 	if _, err := generate([]byte(`{"rundowns": [{"name": "R", "keywords": ["Nothing"]}]}`)); err == nil {
 		t.Error("no error for an unknown keyword of a rundown")
 	}
-	for _, event := range []string{`{"level": "Loud"}`, `{"level": "Verbose", "keywords": ["Nothing"]}`} {
+	for _, event := range []string{
+		`{"level": "Loud"}`, `{"level": "Verbose", "keywords": ["Nothing"]}`,
+		`{"level": "Verbose", "frequent": true, "fields": [{"name": "A", "type": "utf16z"}]}`,
+		`{"level": "Verbose", "frequent": true, "fields": [{"name": "A", "type": "u32", "since": 1}]}`,
+	} {
 		if _, err := generate([]byte(`{"providers": [{"events": [` + event + `]}]}`)); err == nil {
 			t.Errorf("no error for %s", event)
 		}

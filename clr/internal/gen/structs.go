@@ -19,6 +19,9 @@ func (t *table) providerFile(p provider) *writer {
 		t.structs(w, &e)
 		w.p("// Decode sets e from a payload; see the package comment for its contract.")
 		w.p("func (e *%s) Decode(version uint32, payload []byte, ptrSize int) error {", e.goName())
+		if e.Frequent {
+			t.decodeWhole(w, &e)
+		}
 		w.p("c := binread.At(payload, 0)")
 		t.decodeBody(w, "e", e.goName(), &e, e.Fields)
 		w.p("return wrap(%q, c.Err())\n}\n", e.Name)

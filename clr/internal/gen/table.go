@@ -43,6 +43,7 @@ type event struct {
 	Runtimes    string    `json:"runtimes"` // of dynamic events
 	Notes       []string  `json:"notes"`
 	Versions    []version `json:"versions"`
+	Frequent    bool      `json:"frequent"`     // decoded without the checks of a cursor where it is whole
 	TailPadding int       `json:"tail_padding"` // bytes after version 0 that mean nothing
 	Fields      []field   `json:"fields"`
 }
