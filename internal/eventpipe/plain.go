@@ -2,6 +2,7 @@ package eventpipe
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/gctrail/gctrail/trace"
 )
@@ -89,6 +90,14 @@ func alike(data []byte, off, size int) (n uint64, end int, later uint64) {
 	return n, off, later
 }
 
+// Records beyond someRecords get room for the rest of a block at once, as they are likely to
+// need it: for one record each recordBytes of it. By doubling, a block that is full of
+// wanted events would make twice the garbage.
+const (
+	someRecords = 64
+	recordBytes = 24
+)
+
 // AppendWanted appends the next events to records, the last of which is the event before them,
 // as long as they are wanted and their headers are as CountPlain needs them. Wanted has 1 +
 // Record.Desc by metadata id, 0 for other kinds; times count from start. It counts the events
@@ -140,6 +149,9 @@ func (r *BlockReader) AppendWanted(records []trace.Record, most int, start uint6
 		ticks += delta
 		seq++
 		last = trace.Record{Ticks: int64(ticks - start), Off: uint32(i), Len: n, Desc: wanted[kindID] - 1, Stack: stackID, Context: last.Context}
+		if n := len(records); n == cap(records) && n >= someRecords {
+			records = slices.Grow(records, 1+(len(data)-off)/recordBytes)
+		}
 		records = append(records, last)
 	}
 	r.off, h.MetadataID, h.Seq, h.Stack, h.Ticks, h.Payload = off, id, seq, last.Stack, ticks, int(last.Len)
