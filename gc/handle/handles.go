@@ -48,11 +48,19 @@ type handles struct {
 	net    int64 // created less destroyed, including handles from before the trace
 }
 
-// An openHandle was created in the trace and not destroyed.
+// An openHandle was created in the trace and not destroyed. It has no uint64, because there
+// can be a million, and 64 of twelve bytes are just one of the sizes of memory.
 type openHandle struct {
-	site uint32 // 1 + its index in the process's list
-	at   time.Duration
+	site      uint32 // 1 + its index in the process's list
+	high, low uint32 // of the time
 }
+
+func opened(site uint32, at time.Duration) openHandle {
+	return openHandle{site, uint32(at >> 32), uint32(at)}
+}
+
+// at returns when the handle was created.
+func (o openHandle) at() time.Duration { return time.Duration(o.high)<<32 | time.Duration(o.low) }
 
 // A site is where handles of a kind are created.
 type site struct {
@@ -114,7 +122,7 @@ func (*Handles) Runs() []clr.Kind { return []clr.Kind{clr.KindSetGCHandle, clr.K
 // Event processes one event.
 func (h *Handles) Event(e *pass.Event) {
 	if v, ok := pass.Decode[clr.GCHeapStats](e); ok {
-		h.add(op{of: h.process(e.Process), do: opCount, id: uint64(v.GCHandleCount)})
+		*h.next() = op{of: h.process(e.Process), do: opCount, id: uint64(v.GCHandleCount)}
 	}
 }
 
@@ -125,11 +133,11 @@ func (h *Handles) Events(r *pass.Events) {
 		switch r.Kind(i) {
 		case clr.KindSetGCHandle:
 			if v := &h.set; r.Decode(i, v) {
-				h.add(op{of: p, do: opCreate, id: v.HandleID, at: r.Time(i), site: h.siteOf(p, r.Event, v.Kind)})
+				*h.next() = op{of: p, do: opCreate, id: v.HandleID, at: r.Time(i), site: h.siteOf(p, r.Event, v.Kind)}
 			}
 		case clr.KindDestroyGCHandle:
 			if v := &h.destroy; r.Decode(i, v) {
-				h.add(op{of: p, do: opDestroy, id: v.HandleID, at: r.Time(i)})
+				*h.next() = op{of: p, do: opDestroy, id: v.HandleID, at: r.Time(i)}
 			}
 		}
 	}
@@ -222,8 +230,8 @@ func (h *Handles) Rows(pid uint64, stacks bool) []Row {
 	}
 	for o := range p.open.values() {
 		row := rows[group(p.siteOf(o).site)]
-		if row.Open++; row.Open == 1 || o.at < row.Oldest {
-			row.Oldest = o.at
+		if row.Open++; row.Open == 1 || o.at() < row.Oldest {
+			row.Oldest = o.at()
 		}
 	}
 	all := make([]Row, 0, len(rows))

@@ -27,11 +27,21 @@ const (
 // them costs little.
 const maxOps = 4096
 
-// add applies an operation, not necessarily at once: a trace can have millions a second, so
-// that a goroutine applies one batch while the next is read.
-func (h *Handles) add(o op) {
-	h.ops = append(h.ops, o)
-	if len(h.ops) < maxOps {
+// next returns the operation that is to be applied next, for the caller to set, but not
+// necessarily at once: a trace can have millions a second, so that a goroutine applies one
+// batch while the next is read.
+func (h *Handles) next() *op {
+	if len(h.ops) == cap(h.ops) {
+		h.handOver()
+	}
+	h.ops = h.ops[:len(h.ops)+1]
+	return &h.ops[len(h.ops)-1]
+}
+
+// handOver has a goroutine apply the operations so far.
+func (h *Handles) handOver() {
+	if h.applied == nil {
+		h.ops, h.applied = make([]op, 0, maxOps), make([]op, 0, maxOps)
 		return
 	}
 	h.applying.Wait()
@@ -73,7 +83,7 @@ func (h *Handles) created(p *handles, o *op) {
 		return
 	}
 	pages := p.open.pages
-	before := p.open.set(o.id, openHandle{s.number, o.at})
+	before := p.open.set(o.id, opened(s.number, o.at))
 	h.pages += p.open.pages - pages
 	if before.site != 0 {
 		p.counts.Lost++

@@ -2,6 +2,7 @@ package handle
 
 import (
 	"iter"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 )
@@ -15,6 +16,7 @@ type table[V comparable] struct {
 	pages int       // with values
 	count int       // of values
 	odd   uint64    // random, so that no trace can make ids collide
+	near  nearSlot
 	spare []*page[V]
 }
 
@@ -25,7 +27,7 @@ type slot[V comparable] struct {
 	used int // values of the page
 }
 
-// A page is nothing but values, as 64 of 16 bytes are just one of the sizes of memory.
+// A page is nothing but values: see openHandle.
 type page[V comparable] [1 << pageBits]V
 
 const (
@@ -49,7 +51,22 @@ func (t *table[V]) home(key uint64) int {
 }
 
 // find returns the slot of a page, or the free one where it belongs.
-func (t *table[V]) find(key uint64) *slot[V] { return &t.slots[t.index(key)] }
+func (t *table[V]) find(key uint64) *slot[V] {
+	if n := &t.near; n.key != key || n.at >= len(t.slots) {
+		*n = nearSlot{key, t.index(key)}
+	}
+	return &t.slots[t.near.at]
+}
+
+// A nearSlot is the slot that was found last, because handles that are used together often
+// have one page. Its index is that of no slot if slots have moved.
+type nearSlot struct {
+	key uint64
+	at  int
+}
+
+// moved forgets the slot that was found last.
+func (t *table[V]) moved() { t.near.at = math.MaxInt }
 
 func (t *table[V]) index(key uint64) int {
 	mask := len(t.slots) - 1
@@ -143,6 +160,7 @@ func (t *table[V]) removePage(key uint64) {
 		}
 	}
 	t.slots[i] = slot[V]{}
+	t.moved()
 }
 
 func (t *table[V]) grow() {
@@ -151,6 +169,7 @@ func (t *table[V]) grow() {
 	}
 	old := t.slots
 	t.slots = make([]slot[V], max(16, 2*len(old)))
+	t.moved()
 	for _, s := range old {
 		if s.page != nil {
 			*t.find(s.key) = s
