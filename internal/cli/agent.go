@@ -38,6 +38,8 @@ type agentOptions struct {
 	ledger    string
 	captures  string
 	tokenFile string
+
+	given givenFlags
 }
 
 func newAgentCmd(std *stdio) *cobra.Command {
@@ -70,17 +72,11 @@ listen or read the configuration.`,
   gctrail agent --config /etc/gctrail/agent.yaml --print-config`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := o.config(cmd.Flags(), os.Getenv)
-			if err != nil {
+			if err := setFromEnvironment(cmd.Flags(), o.overrides(), os.Getenv); err != nil {
 				return err
 			}
-			if err := config.Check(); err != nil {
-				return usagef(cmd, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
-			}
-			if o.printConfig {
-				return config.Print(std.out)
-			}
-			return o.run(cmd.Context(), std, config)
+			o.given = newGivenFlags(cmd.Flags())
+			return runWith(cmd, std, o)
 		},
 	}
 	flags := cmd.Flags()
@@ -123,8 +119,23 @@ func variable(flag string) string {
 	return "GCTRAIL_AGENT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// setFromEnvironment sets the flags that are not given from their environment variables.
+func setFromEnvironment(flags *pflag.FlagSet, settings map[string]func(*agent.Config), get func(string) string) error {
+	var errs []error
+	for name := range settings {
+		if value := get(variable(name)); value != "" && !flags.Changed(name) {
+			if err := flags.Set(name, value); err != nil {
+				errs = append(errs, &usageError{whole: true, err: fmt.Errorf("%s=%s: %w", variable(name), value, err)})
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (o *agentOptions) conflict() error { return nil }
+
 // config merges the configuration file, the environment and the flags.
-func (o *agentOptions) config(flags *pflag.FlagSet, get func(string) string) (*agent.Config, error) {
+func (o *agentOptions) config(get func(string) string) (*agent.Config, error) {
 	c := agent.DefaultConfig()
 	if path := cmp.Or(o.configFile, get(variable("config"))); path != "" {
 		if err := c.Read(path); err != nil {
@@ -132,21 +143,17 @@ func (o *agentOptions) config(flags *pflag.FlagSet, get func(string) string) (*a
 		}
 	}
 	if err := c.FromEnvironment(get); err != nil {
-		return nil, &usageError{err: err}
+		return nil, &usageError{whole: true, err: err}
 	}
-	var errs []error
 	for name, set := range o.overrides() {
-		flag := flags.Lookup(name)
-		if value := get(variable(name)); value != "" && !flag.Changed {
-			if err := flags.Set(name, value); err != nil {
-				errs = append(errs, &usageError{err: fmt.Errorf("%s=%s: %w", variable(name), value, err)})
-			}
-		}
-		if flag.Changed {
+		if o.given[name] {
 			set(c)
 		}
 	}
-	return c, errors.Join(errs...)
+	if err := c.Check(); err != nil {
+		return nil, misusef("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return c, nil
 }
 
 // An agentConfigError reports a configuration file that cannot be used.
@@ -167,7 +174,14 @@ func (e *agentConfigError) invalid() bool {
 	return !unread
 }
 
-func (o *agentOptions) run(ctx context.Context, std *stdio, config *agent.Config) error {
+func (o *agentOptions) run(ctx context.Context, std *stdio) error {
+	config, err := o.config(os.Getenv)
+	if err != nil {
+		return err
+	}
+	if o.printConfig {
+		return config.Print(std.out)
+	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
 	limitGrowth()

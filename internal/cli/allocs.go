@@ -79,7 +79,7 @@ unknown.`,
 	opts.perfMap.addFlag(flags)
 	std.complete(cmd, "by", opts.by.of)
 	std.complete(cmd, "source", opts.source.of)
-	return opts.newCmd(std, cmd, opts.run)
+	return opts.newCmd(std, cmd, opts)
 }
 
 func (o *allocsOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }

@@ -46,7 +46,7 @@ type checkOptions struct {
 }
 
 func newCheckCmd(std *stdio) *cobra.Command {
-	opts := checkOptions{checkFlags: newCheckFlags()}
+	opts := &checkOptions{checkFlags: newCheckFlags()}
 	cmd := &cobra.Command{
 		Use:   "check TRACE... --budget FILE",
 		Short: "Check runs against a GC budget, for continuous integration",
@@ -67,16 +67,7 @@ inconclusive check passes, unless the budget has cannot_tell: fail.`,
   gctrail check --budget gc-budget.yaml --baseline main/ branch/
   gctrail check --budget gc-budget.yaml --format github traces/`,
 		Args: someFiles,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := asUsage(cmd, timesConflict(&opts.Selection)); err != nil {
-				return err
-			}
-			opts.traces = args
-			if (opts.budget == "") == (opts.init == "") {
-				return usagef(cmd, "--budget or --init is required; to write a budget that these traces meet: gctrail check --init gc-budget.yaml FILE...")
-			}
-			return opts.run(cmd.Context(), std)
-		},
+		RunE: runs(std, opts, &opts.traces),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.budget, "budget", "", "the budget `file`")
@@ -88,11 +79,21 @@ inconclusive check passes, unless the budget has cannot_tell: fail.`,
 	return cmd
 }
 
+func (o *checkOptions) conflict() error {
+	if err := timesConflict(&o.Selection); err != nil {
+		return err
+	}
+	if (o.budget == "") == (o.init == "") {
+		return errors.New("--budget or --init is required; to write a budget that these traces meet: gctrail check --init gc-budget.yaml FILE...")
+	}
+	return nil
+}
+
 func (o *checkOptions) run(ctx context.Context, std *stdio) error {
 	if o.init != "" {
 		return o.write(ctx, std)
 	}
-	b, err := o.readBudget("gctrail check")
+	b, err := o.readBudget()
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (o *checkOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	if err := o.work.apply("gctrail check", slices.Concat(runs, baseline)); err != nil {
+	if err := o.work.apply(slices.Concat(runs, baseline)); err != nil {
 		return err
 	}
 	return o.check(std, b, runs, baseline, o.traces)
@@ -116,7 +117,7 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	if err := o.work.apply("gctrail check", runs); err != nil {
+	if err := o.work.apply(runs); err != nil {
 		return err
 	}
 	runs = slices.DeleteFunc(runs, func(r *compare.Run) bool {
@@ -127,7 +128,7 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 	})
 	b := comparison.BudgetFromRuns(runs)
 	if len(b.Limits) == 0 {
-		return &usageError{fmt.Errorf("%s: not written: the traces show nothing to limit", o.init), "gctrail check"}
+		return misusef("%s: not written: the traces show nothing to limit", o.init)
 	}
 	if n := len(runs); n < compare.MinRuns {
 		std.warn(o.init, fmt.Sprintf("made from %s, so equal runs may exceed it; %d show how much they vary: gctrail run --repeat %[2]d -- COMMAND",
@@ -152,7 +153,7 @@ func (c *checkFlags) check(std *stdio, b *comparison.Budget, runs, baseline []*c
 			run.Work = b.Work.Amount
 		}
 		if limit := b.NeedsWork(); limit != "" && run.Work == 0 {
-			return &usageError{fmt.Errorf("%s: %s needs the amount of work of each run, and %s has none: give --work, or write work: into the budget", c.budget, limit, run.Name), ""}
+			return &usageError{whole: true, err: fmt.Errorf("%s: %s needs the amount of work of each run, and %s has none: give --work, or write work: into the budget", c.budget, limit, run.Name)}
 		}
 	}
 	result := b.Check(runs, baseline)
@@ -176,7 +177,7 @@ var errOverBudget = errors.New("over the budget")
 
 // readBudget reads the budget, and returns an error unless it fits the baseline, or its
 // absence.
-func (c *checkFlags) readBudget(command string) (*comparison.Budget, error) {
+func (c *checkFlags) readBudget() (*comparison.Budget, error) {
 	f, err := os.Open(c.budget)
 	if err != nil {
 		return nil, &budgetError{c.budget, err}
@@ -191,7 +192,7 @@ func (c *checkFlags) readBudget(command string) (*comparison.Budget, error) {
 		return nil, &budgetError{c.budget, err}
 	}
 	if err := b.Ready(len(c.baseline) > 0); err != nil {
-		return nil, &usageError{fmt.Errorf("%s: %w", c.budget, err), command}
+		return nil, misusef("%s: %w", c.budget, err)
 	}
 	return b, nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -22,6 +23,9 @@ import (
 )
 
 type collectOptions struct {
+	args      []string // processes, or what follows --
+	dash      int      // the arguments before --; below 0 for none
+	given     givenFlags
 	pids      processNumbers
 	names     globList
 	port      portValue
@@ -127,7 +131,16 @@ a command, the command's exit code; of several processes, the highest.`,
   gctrail collect -p 1234 --until 'pause>200ms' --before 60s --after 10s
   gctrail collect -n api --keep 10m
   gctrail collect -p 1234 --duration 10s -o - | gctrail -`,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, std) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args, o.dash, o.given = args, cmd.ArgsLenAtDash(), newGivenFlags(cmd.Flags())
+			if o.dash < 0 && !slices.ContainsFunc(args, func(arg string) bool { return !isProcessID(arg) }) {
+				if err := pickByID(cmd, &o.pids, args); err != nil {
+					return err
+				}
+				o.args = nil
+			}
+			return runWith(cmd, std, o)
+		},
 	}
 	flags := cmd.Flags()
 	flags.VarP(&o.pids, "process-id", "p", "the processes with these ids, separated by commas")
@@ -166,18 +179,9 @@ a command, the command's exit code; of several processes, the highest.`,
 	return cmd
 }
 
-func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) error {
-	if cmd.ArgsLenAtDash() < 0 && !slices.ContainsFunc(args, func(arg string) bool { return !isProcessID(arg) }) {
-		if err := pickByID(cmd, &o.pids, args); err != nil {
-			return err
-		}
-		args = nil
-	}
-	if err := o.check(cmd, args); err != nil {
-		return err
-	}
+func (o *collectOptions) run(ctx context.Context, std *stdio) error {
 	if o.output == "-" && std.outTerm.Is {
-		return usagef(cmd, "refusing to write a binary trace to a terminal: redirect standard output, or use -o FILE")
+		return misusef("refusing to write a binary trace to a terminal: redirect standard output, or use -o FILE")
 	}
 	asked := o.request()
 	config, ignored := asked.Config()
@@ -185,19 +189,19 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 		std.warn("gctrail", "--clrevents is ignored: --providers or the profile already sets the runtime provider")
 	}
 	warnOfCost(std, asked)
-	plan, err := o.stop.plan(cmd, o.output, &config)
+	plan, err := o.stop.plan(o.output, &config)
 	if err != nil {
 		return err
 	}
 	switch {
 	case o.live.Session != "":
-		return o.collectLive(cmd, std, config, plan)
+		return o.collectLive(ctx, std, config, plan)
 	case o.lttng:
-		return o.collectLTTng(cmd, std, config, plan)
+		return o.collectLTTng(ctx, std, config, plan)
 	case o.etw:
-		return o.collectETW(cmd, std, config, plan)
+		return o.collectETW(ctx, std, config, plan)
 	}
-	return o.collect(cmd, args, std, config, plan)
+	return o.collect(ctx, std, config, plan)
 }
 
 // showsIO reports whether the output of a command is shown. A trace on standard
@@ -205,15 +209,15 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 func (o *collectOptions) showsIO() bool { return !o.hideIO && o.output != "-" }
 
 // collect traces the selected processes.
-func (o *collectOptions) collect(cmd *cobra.Command, args []string, std *stdio, config diag.Config, plan *collect.Plan) error {
-	ctx, talk := cmd.Context(), &collectTalk{std: std, line: &progress{}, target: o.target(args)}
+func (o *collectOptions) collect(ctx context.Context, std *stdio, config diag.Config, plan *collect.Plan) error {
+	talk := &collectTalk{std: std, line: &progress{}, target: o.target(o.args)}
 	s := collect.New(o.options(std, config, plan, talk.tell))
 	switch {
-	case len(args) > 0:
+	case len(o.args) > 0:
 		if !o.showsIO() {
-			talk.show(s, "waiting for "+filepath.Base(args[0]))
+			talk.show(s, "waiting for "+filepath.Base(o.args[0]))
 		}
-		err := s.Launch(ctx, &collect.Command{Args: args, Show: o.showsIO(), Terminal: term.IsTerminal(int(os.Stdin.Fd()))})
+		err := s.Launch(ctx, &collect.Command{Args: o.args, Show: o.showsIO(), Terminal: term.IsTerminal(int(os.Stdin.Fd()))})
 		return talk.end(err)
 	case o.port.Path != "" && !o.port.Connect:
 		talk.show(s, "waiting for a program")
@@ -227,16 +231,16 @@ func (o *collectOptions) collect(cmd *cobra.Command, args []string, std *stdio, 
 	}
 	processes, framework := collect.Split(found)
 	if len(processes)+min(1, len(framework)) > 1 && collect.NewPaths(o.output).Single() {
-		return usagef(cmd, "%d processes match (%s), but -o is a single file: give a folder, such as traces/, or use {pid} or {name} in the file name",
+		return misusef("%d processes match (%s), but -o is a single file: give a folder, such as traces/, or use {pid} or {name} in the file name",
 			len(found), collect.Titles(found))
 	}
 	var session *collect.ETW
 	if len(framework) > 0 {
-		if err := errors.Join(o.checkETW(cmd), tooManyForETW(framework)); err != nil {
+		if err := errors.Join(o.etwConflict(), tooManyForETW(framework)); err != nil {
 			return err
 		}
 		std.warn("gctrail", "recording through ETW, because .NET Framework has no diagnostic pipe: "+collect.Titles(framework))
-		session = &collect.ETW{System: system, Processes: framework, Options: o.options(std, o.etwConfig(cmd, config), plan, talk.tell)}
+		session = &collect.ETW{System: system, Processes: framework, Options: o.options(std, o.etwConfig(config), plan, talk.tell)}
 	}
 	if missed != nil {
 		talk.tell(collect.Failed{Err: missed})
@@ -290,36 +294,37 @@ func joined[T any](values []T) string {
 	return strings.Join(words, ",")
 }
 
-// check checks the flags that select processes.
-// A command follows --.
-func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
-	dash := cmd.ArgsLenAtDash()
-	launches := dash >= 0
+func (o *collectOptions) conflict() error {
+	launches := o.dash >= 0 // a command follows --
 	switch {
-	case dash < 0 && len(args) > 0 || dash > 0:
-		return usagef(cmd, "unexpected argument %q; for running processes: gctrail collect -n %[2]s; to start a command: gctrail collect -- %[2]s", args[0], text.Quoted(args[0]))
-	case launches && len(args) == 0:
-		return usagef(cmd, "no command after --: give the command to start, as in gctrail collect -- dotnet app.dll")
+	case o.dash < 0 && len(o.args) > 0 || o.dash > 0:
+		return fmt.Errorf("unexpected argument %q; for running processes: gctrail collect -n %[2]s; to start a command: gctrail collect -- %[2]s", o.args[0], text.Quoted(o.args[0]))
+	case launches && len(o.args) == 0:
+		return errors.New("no command after --: give the command to start, as in gctrail collect -- dotnet app.dll")
 	case launches && (len(o.pids) > 0 || o.port.Path != ""):
-		return usagef(cmd, "-p and --diagnostic-port cannot be used with a command: leave them out, or the command")
+		return errors.New("-p and --diagnostic-port cannot be used with a command: leave them out, or the command")
 	case o.port.Path != "" && len(o.pids) > 0, o.port.Connect && len(o.names) > 0:
-		return usagef(cmd, "-p and -n cannot be used with --diagnostic-port: the process that connects to it is traced")
+		return errors.New("-p and -n cannot be used with --diagnostic-port: the process that connects to it is traced")
 	case len(o.pids) > 0 && len(o.names) > 0:
-		return usagef(cmd, "-p and -n cannot be used together: give an id or a name")
+		return errors.New("-p and -n cannot be used together: give an id or a name")
 	case launches && o.etw:
-		return usagef(cmd, "--etw records running processes: start the command, then run gctrail collect --etw -n NAME")
+		return errors.New("--etw records running processes: start the command, then run gctrail collect --etw -n NAME")
 	case launches && (o.lttng || o.live.Session != ""):
-		return usagef(cmd, "--lttng records running processes: run gctrail collect --lttng, then start the command")
+		return errors.New("--lttng records running processes: run gctrail collect --lttng, then start the command")
 	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "" && !o.etw && !o.lttng && o.live.Session == "":
-		return usagef(cmd, "no process given: use -p PID, -n NAME, --diagnostic-port PATH, or -- COMMAND; list the .NET processes with: gctrail ps")
+		return errors.New("no process given: use -p PID, -n NAME, --diagnostic-port PATH, or -- COMMAND; list the .NET processes with: gctrail ps")
 	case (o.showIO || o.hideIO) && !launches:
-		return usagef(cmd, "--show-child-io and --hide-child-io need a command after --")
+		return errors.New("--show-child-io and --hide-child-io need a command after --")
 	case o.showIO && o.hideIO:
-		return usagef(cmd, "--show-child-io and --hide-child-io cannot be used together")
+		return errors.New("--show-child-io and --hide-child-io cannot be used together")
 	case o.showIO && o.output == "-":
-		return usagef(cmd, "--show-child-io and -o - both write to standard output")
+		return errors.New("--show-child-io and -o - both write to standard output")
 	case len(o.pids) > 1 && collect.NewPaths(o.output).Single():
-		return usagef(cmd, "-o is a single file, but there are several traces: give a folder, such as traces/, or use {pid} or {name} in the file name")
+		return errors.New("-o is a single file, but there are several traces: give a folder, such as traces/, or use {pid} or {name} in the file name")
+	case o.lttng || o.live.Session != "":
+		return o.lttngConflict()
+	case o.etw:
+		return o.etwConflict()
 	}
 	return nil
 }

@@ -5,35 +5,30 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etw"
 )
 
 // collectETW records through ETW.
-func (o *collectOptions) collectETW(cmd *cobra.Command, std *stdio, config diag.Config, plan *collect.Plan) error {
-	if err := o.checkETW(cmd); err != nil {
-		return err
-	}
+func (o *collectOptions) collectETW(ctx context.Context, std *stdio, config diag.Config, plan *collect.Plan) error {
 	system := etw.Native()
 	if system == nil {
 		return collect.ErrNoETW
 	}
-	processes, err := o.etwProcesses(cmd.Context())
+	processes, err := o.etwProcesses(ctx)
 	if err != nil {
 		return err
 	}
 	talk := &collectTalk{std: std, line: &progress{}}
-	e := &collect.ETW{System: system, Processes: processes, Options: o.options(std, o.etwConfig(cmd, config), plan, talk.tell)}
+	e := &collect.ETW{System: system, Processes: processes, Options: o.options(std, o.etwConfig(config), plan, talk.tell)}
 	talk.show(e, "")
-	return talk.end(e.Run(cmd.Context()))
+	return talk.end(e.Run(ctx))
 }
 
 // etwConfig returns the configuration of an ETW session.
-func (o *collectOptions) etwConfig(cmd *cobra.Command, config diag.Config) diag.Config {
-	if !cmd.Flags().Changed("buffersize") {
+func (o *collectOptions) etwConfig(config diag.Config) diag.Config {
+	if !o.given["buffersize"] {
 		config.BufferMB = 0 // the session's own default
 	}
 	if len(o.profiles.values) == 0 && len(o.providers) == 0 && o.clrEvents == 0 {
@@ -42,14 +37,14 @@ func (o *collectOptions) etwConfig(cmd *cobra.Command, config diag.Config) diag.
 	return config
 }
 
-// checkETW returns which flags have no meaning for an ETW session.
-func (o *collectOptions) checkETW(cmd *cobra.Command) error {
-	name := changed(cmd, "resume-runtime", "diagnostic-port", "hide-child-io")
+// etwConflict returns which flags have no meaning for an ETW session.
+func (o *collectOptions) etwConflict() error {
+	name := o.given.first("resume-runtime", "diagnostic-port", "hide-child-io")
 	switch {
 	case name != "":
-		return usagef(cmd, "--%s cannot be used with --etw, which records processes that run", name)
+		return misusef("--%s cannot be used with --etw, which records processes that run", name)
 	case o.output == "-":
-		return usagef(cmd, "--etw cannot write to standard output: Windows itself writes the file; choose one with -o FILE")
+		return misusef("--etw cannot write to standard output: Windows itself writes the file; choose one with -o FILE")
 	}
 	return nil
 }

@@ -1,9 +1,8 @@
 package cli
 
 import (
+	"context"
 	"errors"
-
-	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
@@ -11,40 +10,31 @@ import (
 )
 
 // collectLTTng records through LTTng.
-func (o *collectOptions) collectLTTng(cmd *cobra.Command, std *stdio, config diag.Config, plan *collect.Plan) error {
-	if err := o.checkLTTng(cmd); err != nil {
-		return err
-	}
+func (o *collectOptions) collectLTTng(ctx context.Context, std *stdio, config diag.Config, plan *collect.Plan) error {
 	system, err := lttng.Native()
 	if err != nil {
 		return err
 	}
-	processes, err := o.recorded(cmd.Context())
+	processes, err := o.recorded(ctx)
 	if err != nil {
 		return err
 	}
-	if !cmd.Flags().Changed("buffersize") {
+	if !o.given["buffersize"] {
 		config.BufferMB = 0 // the session's own default
 	}
 	config.NoStacks = true // its events have none
 	talk := &collectTalk{std: std, line: &progress{}}
 	l := &collect.LTTng{System: system, Processes: processes, Options: o.options(std, config, plan, talk.tell)}
 	talk.show(l, "")
-	return talk.end(l.Run(cmd.Context()))
+	return talk.end(l.Run(ctx))
 }
 
 // collectLive stores the events of an LTTng relay daemon.
-func (o *collectOptions) collectLive(cmd *cobra.Command, std *stdio, config diag.Config, plan *collect.Plan) error {
-	if name := changed(cmd, "etw", "lttng", "process-id", "name", "profile", "providers", "clrevents", "buffersize"); name != "" {
-		return usagef(cmd, "--%s cannot be used with --lttng-live: the session that is received decides what it has", name)
-	}
-	if err := o.checkLTTng(cmd); err != nil {
-		return err
-	}
+func (o *collectOptions) collectLive(ctx context.Context, std *stdio, config diag.Config, plan *collect.Plan) error {
 	talk := &collectTalk{std: std, line: &progress{}}
 	l := &collect.LTTngLive{Address: o.live.Address, Options: o.options(std, config, plan, talk.tell)}
 	talk.show(l, "waiting for the relay daemon")
-	return talk.end(l.Run(cmd.Context()))
+	return talk.end(l.Run(ctx))
 }
 
 // A relayAddress is a flag that takes a session of a relay daemon.
@@ -60,16 +50,22 @@ func (a *relayAddress) Set(s string) error {
 	return err
 }
 
-// checkLTTng returns which flags have no meaning for an LTTng session.
-func (o *collectOptions) checkLTTng(cmd *cobra.Command) error {
-	name := changed(cmd, "until", "keep", "before", "after", "repeat", "stopping-event-provider-name", "resume-runtime", "diagnostic-port", "hide-child-io", "rundown")
+// lttngConflict returns which flags have no meaning for an LTTng session.
+func (o *collectOptions) lttngConflict() error {
+	name := o.given.first("until", "keep", "before", "after", "repeat", "stopping-event-provider-name", "resume-runtime", "diagnostic-port", "hide-child-io", "rundown")
+	fixed := ""
+	if o.live.Session != "" {
+		fixed = o.given.first("etw", "lttng", "process-id", "name", "profile", "providers", "clrevents", "buffersize")
+	}
 	switch {
+	case fixed != "":
+		return misusef("--%s cannot be used with --lttng-live: the session that is received decides what it has", fixed)
 	case o.etw:
-		return usagef(cmd, "--etw and --lttng cannot be used together: ETW is part of Windows, LTTng of Linux")
+		return misusef("--etw and --lttng cannot be used together: ETW is part of Windows, LTTng of Linux")
 	case name != "":
-		return usagef(cmd, "--%s cannot be used with LTTng: gctrail reads the trace of an LTTng session when it has ended", name)
+		return misusef("--%s cannot be used with LTTng: gctrail reads the trace of an LTTng session when it has ended", name)
 	case o.output == "-":
-		return usagef(cmd, "LTTng traces cannot be written to standard output, because they are folders of files; choose one with -o FOLDER")
+		return misusef("LTTng traces cannot be written to standard output, because they are folders of files; choose one with -o FOLDER")
 	}
 	return nil
 }

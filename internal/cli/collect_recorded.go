@@ -5,21 +5,9 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 )
-
-// changed returns the first of some flags that was given; empty if none was.
-func changed(cmd *cobra.Command, names ...string) string {
-	for _, name := range names {
-		if cmd.Flags().Changed(name) {
-			return name
-		}
-	}
-	return ""
-}
 
 // recorded returns the processes that a tracer of the system is to record; nil means
 // all. It may see more of them than the diagnostics protocol does.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/diag"
@@ -68,23 +67,23 @@ figure is never met. Figures, and how to write their values (1 MB = 1,000,000 by
 }
 
 // plan returns the plan that the flags describe. The error is a usage error.
-func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Config) (*collect.Plan, error) {
+func (o *stopOptions) plan(output string, config *diag.Config) (*collect.Plan, error) {
 	waits := o.until.Condition != nil || o.provider != ""
 	switch {
 	case o.event != "" && o.provider == "":
-		return nil, usagef(cmd, "--stopping-event-event-name needs --stopping-event-provider-name")
+		return nil, misusef("--stopping-event-event-name needs --stopping-event-provider-name")
 	case len(o.filter) > 0 && (o.provider == "" || o.event == ""):
-		return nil, usagef(cmd, "--stopping-event-payload-filter needs --stopping-event-provider-name and --stopping-event-event-name")
+		return nil, misusef("--stopping-event-payload-filter needs --stopping-event-provider-name and --stopping-event-event-name")
 	case !waits && (o.before.given || o.after.given):
-		return nil, usagef(cmd, "--before and --after need --until, as in --until 'pause>200ms'")
+		return nil, misusef("--before and --after need --until, as in --until 'pause>200ms'")
 	case !waits && o.repeat != 1, o.repeat == 0:
-		return nil, usagef(cmd, "--repeat must be 1 or more, and needs --until")
+		return nil, misusef("--repeat must be 1 or more, and needs --until")
 	case o.before.given && o.keep.Time > 0:
-		return nil, usagef(cmd, "--before and --keep both set a time: leave one out, or give --keep a size")
+		return nil, misusef("--before and --keep both set a time: leave one out, or give --keep a size")
 	case o.until.Condition != nil && !provider.AsksForCollections(config):
-		return nil, usagef(cmd, "--until needs the runtime's events with keyword gc, level informational")
+		return nil, misusef("--until needs the runtime's events with keyword gc, level informational")
 	case o.provider != "" && (*provider.List)(&config.Providers).Find(o.provider) == nil:
-		return nil, usagef(cmd, "the provider %s of the stopping event is not collected: add it with --providers", o.provider)
+		return nil, misusef("the provider %s of the stopping event is not collected: add it with --providers", o.provider)
 	}
 	stop := collect.Stop{
 		Until: o.until.Condition, Keep: tracefile.Limits(o.keep), Files: int(o.repeat),
@@ -95,7 +94,7 @@ func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Confi
 	}
 	p := stop.Plan()
 	if p.Ring && output == "-" {
-		return nil, usagef(cmd, "segments are stored on disk next to the file: choose a file with -o")
+		return nil, misusef("segments are stored on disk next to the file: choose a file with -o")
 	}
 	return p, nil
 }

@@ -28,7 +28,7 @@ func asked(t *testing.T, args ...string) (*collectOptions, *collect.Plan, diag.C
 		t.Fatal(err)
 	}
 	config, _ := o.request().Config()
-	plan, err := o.stop.plan(cmd, o.output, &config)
+	plan, err := o.stop.plan(o.output, &config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ type convertOptions struct {
 }
 
 func newConvertCmd(std *stdio) *cobra.Command {
-	var opts convertOptions
+	opts := new(convertOptions)
 	cmd := &cobra.Command{
 		Use:   "convert FILE... -o OUT",
 		Short: "Convert a trace for Perfetto, pprof, Parquet and other tools",
@@ -68,16 +69,7 @@ stacks with names need collect --profile gc-alloc.`,
   gctrail convert --redact --keep-system app.nettrace -o public.nettrace
   gctrail convert --to collapsed app.nettrace -o - | flamegraph.pl > app.svg`,
 		Args: someFiles,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.files = args
-			if err := asUsage(cmd, opts.conflict(args)); err != nil {
-				return err
-			}
-			if err := opts.choose(cmd); err != nil {
-				return err
-			}
-			return each(opts.groups(args), func(paths []string) error { return opts.run(cmd.Context(), std, paths) })
-		},
+		RunE: runs(std, opts, &opts.files),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&opts.output, "output", "o", "", "write to this `file` or folder; - is standard output")
@@ -124,10 +116,12 @@ func formatHelp() string {
 	return b.String()
 }
 
+func (o *convertOptions) conflict() error { return cmp.Or(o.inputFlags.conflict(o.files), o.choose()) }
+
 // choose finds the format.
-func (o *convertOptions) choose(cmd *cobra.Command) error {
+func (o *convertOptions) choose() error {
 	if o.output == "" {
-		return usagef(cmd, "no output: give -o FILE, or -o - for standard output")
+		return errors.New("no output: give -o FILE, or -o - for standard output")
 	}
 	info, err := os.Stat(o.output)
 	o.folder = err == nil && info.IsDir() || strings.HasSuffix(o.output, "/") || strings.HasSuffix(o.output, string(filepath.Separator))
@@ -137,20 +131,25 @@ func (o *convertOptions) choose(cmd *cobra.Command) error {
 	}
 	switch {
 	case o.system && !o.redact:
-		return usagef(cmd, "--keep-system needs --redact")
+		return errors.New("--keep-system needs --redact")
 	case o.format == nil:
-		return usagef(cmd, "cannot tell the format from %s: add --to with one of %s", text.Quoted(o.output), strings.Join(convert.Names(), ", "))
+		return fmt.Errorf("cannot tell the format from %s: add --to with one of %s", text.Quoted(o.output), strings.Join(convert.Names(), ", "))
 	case !o.format.Events && (o.redact || o.given()):
-		return usagef(cmd, "--redact, --name, --provider, --keywords and --level are for nettrace, which holds events; %s does not", o.format.Name)
+		return fmt.Errorf("--redact, --name, --provider, --keywords and --level are for nettrace, which holds events; %s does not", o.format.Name)
 	case !o.folder && len(o.groups(o.files)) > 1:
-		return usagef(cmd, "%d traces into one file: give a folder, as in -o out/, or --merge", len(o.files))
+		return fmt.Errorf("%d traces into one file: give a folder, as in -o out/, or --merge", len(o.files))
 	}
 	return nil
 }
 
-func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) error {
+func (o *convertOptions) run(ctx context.Context, std *stdio) error {
+	return each(o.groups(o.files), func(paths []string) error { return o.convert(ctx, std, paths) })
+}
+
+// convert converts one trace, or several merged.
+func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string) error {
 	if o.output == "-" && o.format.Binary && std.outTerm.Is {
-		return &usageError{fmt.Errorf("refusing to write %s, a binary format, to a terminal: redirect standard output, or use -o FILE", o.format.Name), "gctrail convert"}
+		return misusef("refusing to write %s, a binary format, to a terminal: redirect standard output, or use -o FILE", o.format.Name)
 	}
 	if o.format.Events {
 		return o.events(ctx, std, paths)

@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,6 +18,8 @@ import (
 
 type diffOptions struct {
 	selection.Selection
+	args          []string
+	dash          int // the arguments before --; below 0 for none
 	before, after []string
 	format        choice
 	work          amounts
@@ -24,7 +28,7 @@ type diffOptions struct {
 }
 
 func newDiffCmd(std *stdio) *cobra.Command {
-	opts := diffOptions{format: choice{"text", []string{"text", "json", "markdown", "html"}}}
+	opts := &diffOptions{format: choice{"text", []string{"text", "json", "markdown", "html"}}}
 	cmd := &cobra.Command{
 		Use:        "diff BEFORE... -- AFTER...",
 		SuggestFor: []string{"compare"},
@@ -50,10 +54,8 @@ gctrail run, and those of --profile gc-alloc, have it.`,
   gctrail diff --format html -o diff.html before.nettrace after.nettrace
   gctrail diff --format json b1.nettrace b2.nettrace -- a1.nettrace a2.nettrace`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cmp.Or(asUsage(cmd, timesConflict(&opts.Selection)), opts.sides(cmd, args)); err != nil {
-				return err
-			}
-			return opts.run(cmd.Context(), std)
+			opts.args, opts.dash = args, cmd.ArgsLenAtDash()
+			return runWith(cmd, std, opts)
 		},
 	}
 	flags := cmd.Flags()
@@ -65,25 +67,26 @@ gctrail run, and those of --profile gc-alloc, have it.`,
 	return cmd
 }
 
-// sides divides the arguments.
-func (o *diffOptions) sides(cmd *cobra.Command, args []string) error {
-	dash := cmd.ArgsLenAtDash()
+func (o *diffOptions) conflict() error { return cmp.Or(timesConflict(&o.Selection), o.divide()) }
+
+// divide makes two sides of the arguments.
+func (o *diffOptions) divide() error {
 	switch {
-	case dash < 0 && len(args) == 2:
-		dash = 1
-	case dash < 0:
-		return usagef(cmd, "expected two traces, or several on each side of --, got %d: gctrail diff BEFORE AFTER", len(args))
+	case o.dash < 0 && len(o.args) == 2:
+		o.dash = 1
+	case o.dash < 0:
+		return fmt.Errorf("expected two traces, or several on each side of --, got %d: gctrail diff BEFORE AFTER", len(o.args))
 	}
-	o.before, o.after = args[:dash], args[dash:]
+	o.before, o.after = o.args[:o.dash], o.args[o.dash:]
 	if len(o.before) == 0 || len(o.after) == 0 {
-		return usagef(cmd, "no trace on one side of --: gctrail diff BEFORE... -- AFTER...")
+		return errors.New("no trace on one side of --: gctrail diff BEFORE... -- AFTER...")
 	}
 	return nil
 }
 
 func (o *diffOptions) run(ctx context.Context, std *stdio) error {
 	if o.format.value == "html" {
-		if err := std.refusePage(o.output, "gctrail diff"); err != nil {
+		if err := std.refusePage(o.output); err != nil {
 			return err
 		}
 		o.page = new(report.Page)
@@ -96,7 +99,7 @@ func (o *diffOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	if err := o.work.apply("gctrail diff", slices.Concat(before, after)); err != nil {
+	if err := o.work.apply(slices.Concat(before, after)); err != nil {
 		return err
 	}
 	out, err := std.create(o.output, append(o.before, o.after...))

@@ -25,7 +25,7 @@ type eventsOptions struct {
 }
 
 func newEventsCmd(std *stdio) *cobra.Command {
-	opts := eventsOptions{format: choice{"jsonl", []string{"jsonl"}}}
+	opts := &eventsOptions{format: choice{"jsonl", []string{"jsonl"}}}
 	cmd := &cobra.Command{
 		Use:   "events FILE",
 		Short: "Write every event, decoded, as JSON lines",
@@ -41,15 +41,8 @@ may be - for standard input.`,
   gctrail events --provider System.Runtime --from 10s --to 20s app.nettrace`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.files = args
-			if len(args) > 1 && !opts.merge {
-				return usagef(cmd, "expected one file, got %d; use --merge to read several as one", len(args))
-			}
-			if err := asUsage(cmd, opts.conflict(args)); err != nil {
-				return err
-			}
-			opts.paged = !cmd.Flags().Changed("format")
-			return opts.run(cmd.Context(), std)
+			opts.files, opts.paged = args, !cmd.Flags().Changed("format")
+			return runWith(cmd, std, opts)
 		},
 	}
 	flags := cmd.Flags()
@@ -60,6 +53,13 @@ may be - for standard input.`,
 	opts.inputFlags.addFlags(flags)
 	std.complete(cmd, "format", opts.format.of)
 	return cmd
+}
+
+func (o *eventsOptions) conflict() error {
+	if len(o.files) > 1 && !o.merge {
+		return fmt.Errorf("expected one file, got %d; use --merge to read several as one", len(o.files))
+	}
+	return o.inputFlags.conflict(o.files)
 }
 
 func (o *eventsOptions) run(ctx context.Context, std *stdio) error {

@@ -37,11 +37,12 @@ const (
 // A usageError reports an invalid command line.
 type usageError struct {
 	err     error
-	command string // whose help has more; empty if the error names the command to run
+	command string // whose help has more; empty until the command returns the error
+	whole   bool   // the error itself names the command to run
 }
 
 func (e *usageError) Error() string {
-	if e.command == "" {
+	if e.whole || e.command == "" {
 		return e.err.Error()
 	}
 	return fmt.Sprintf("%v; see %s --help", e.err, e.command)
@@ -51,15 +52,27 @@ func (e *usageError) Unwrap() error { return e.err }
 
 // usagef returns a usageError of cmd.
 func usagef(cmd *cobra.Command, format string, args ...any) error {
-	return &usageError{fmt.Errorf(format, args...), cmd.CommandPath()}
+	return &usageError{err: fmt.Errorf(format, args...), command: cmd.CommandPath()}
 }
+
+// misusef returns a usageError of the command that returns it from its options.
+func misusef(format string, args ...any) error { return &usageError{err: fmt.Errorf(format, args...)} }
 
 // asUsage returns the usageError of cmd for err, if there is one.
 func asUsage(cmd *cobra.Command, err error) error {
-	if err == nil {
-		return nil
+	if err == nil || nameCommand(cmd, err) {
+		return err
 	}
-	return &usageError{err, cmd.CommandPath()}
+	return &usageError{err: err, command: cmd.CommandPath()}
+}
+
+// nameCommand adds the command to an error that is a usageError, and reports whether it is.
+func nameCommand(cmd *cobra.Command, err error) bool {
+	e, ok := errors.AsType[*usageError](err)
+	if ok && e.command == "" {
+		e.command = cmd.CommandPath()
+	}
+	return ok
 }
 
 // An inputError describes a fault of an input file.

@@ -47,7 +47,7 @@ gcheapandtypenames:
 		Example: `  gctrail finalizers app.nettrace
   gctrail finalizers --format csv --top 10 app.nettrace`,
 	}
-	return opts.newCmd(std, cmd, opts.run)
+	return opts.newCmd(std, cmd, opts)
 }
 
 func (o *finalizersOptions) run(ctx context.Context, std *stdio) error {

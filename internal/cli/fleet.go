@@ -58,14 +58,14 @@ func (f *storeFlag) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.place, "store", "", "a ClickHouse `address` or a folder (default $"+storeVariable+")")
 }
 
-func (f *storeFlag) open(cmd *cobra.Command) (fleet.Store, error) {
+func (f *storeFlag) open() (fleet.Store, error) {
 	place := cmp.Or(f.place, os.Getenv(storeVariable))
 	if place == "" {
-		return nil, usagef(cmd, "no store: give --store http://host:8123/%s or --store FOLDER, or set %s", fleet.DefaultDatabase, storeVariable)
+		return nil, misusef("no store: give --store http://host:8123/%s or --store FOLDER, or set %s", fleet.DefaultDatabase, storeVariable)
 	}
 	store, err := fleet.Open(place, os.Getenv(passwordVariable))
 	if err != nil {
-		return nil, usagef(cmd, "--store: %v", err)
+		return nil, misusef("--store: %v", err)
 	}
 	f.store = store
 	return store, nil
@@ -90,8 +90,8 @@ func (f *storeFlag) warnDamaged(std *stdio) {
 }
 
 // ask opens a store that has records.
-func (f *storeFlag) ask(cmd *cobra.Command) (fleet.Store, error) {
-	store, err := f.open(cmd)
+func (f *storeFlag) ask() (fleet.Store, error) {
+	store, err := f.open()
 	if folder, ok := store.(*fleet.Folder); ok && err == nil && !folder.Exists() {
 		return nil, fmt.Errorf("%s: no records here; store some with: gctrail fleet receive --store %[1]s", folder.Path)
 	}
@@ -140,12 +140,22 @@ func (q *question) addFilterFlags(flags *pflag.FlagSet) {
 	flags.Lookup("from").DefValue = "24h"
 }
 
+// search returns the store, and the filter for a table of it.
+func (q *question) search(t *fleet.Table) (fleet.Store, *fleet.Filter, error) {
+	store, err := q.ask()
+	if err != nil {
+		return nil, nil, err
+	}
+	filter, err := q.filter(t)
+	return store, filter, err
+}
+
 // filter returns the filter that the flags describe.
-func (q *question) filter(cmd *cobra.Command, t *fleet.Table) (*fleet.Filter, error) {
+func (q *question) filter(t *fleet.Table) (*fleet.Filter, error) {
 	now := time.Now()
 	f := &fleet.Filter{From: q.from.before(now), To: q.to.before(now)}
 	if !f.To.IsZero() && !f.From.Before(f.To) {
-		return nil, usagef(cmd, "--from is not before --to")
+		return nil, misusef("--from is not before --to")
 	}
 	where := q.where
 	if q.service != "" {
@@ -157,7 +167,7 @@ func (q *question) filter(cmd *cobra.Command, t *fleet.Table) (*fleet.Filter, er
 	for _, s := range where {
 		term, err := fleet.ParseTerm(t, s)
 		if err != nil {
-			return nil, usagef(cmd, "%v", err)
+			return nil, misusef("%v", err)
 		}
 		f.Where = append(f.Where, term)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -16,13 +17,14 @@ import (
 
 type fleetCompareOptions struct {
 	question
+	sides     []string // terms of BEFORE and AFTER; none with at
 	as        choice
 	at        ago
 	processes int
 }
 
 func newFleetCompareCmd(std *stdio) *cobra.Command {
-	opts := fleetCompareOptions{question: newQuestion(), as: choice{"text", []string{"text", "json", "markdown"}}, processes: 32}
+	opts := &fleetCompareOptions{question: newQuestion(), as: choice{"text", []string{"text", "json", "markdown"}}, processes: 32}
 	cmd := &cobra.Command{
 		Use:   "compare BEFORE AFTER | compare --at TIME",
 		Short: "Compare versions or times of the fleet, and find what changed",
@@ -32,17 +34,7 @@ commas between them; --at compares what was before a time with what was after it
 		Example: `  gctrail fleet compare --service shop service_version=1.4 service_version=1.5
   gctrail fleet compare --service shop --at 2026-03-01T12:00:00Z --from 7d
   gctrail fleet compare host_name=node-1 host_name=node-2`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			before, after, err := opts.sides(cmd, args)
-			if err != nil {
-				return err
-			}
-			store, err := opts.ask(cmd)
-			if err != nil {
-				return err
-			}
-			return opts.run(cmd.Context(), std, store, before, after)
-		},
+		RunE: runs(std, opts, &opts.sides),
 	}
 	flags := cmd.Flags()
 	opts.storeFlag.addFlags(flags)
@@ -55,21 +47,26 @@ commas between them; --at compares what was before a time with what was after it
 	return cmd
 }
 
-// sides are the filters of the two sides.
-func (o *fleetCompareOptions) sides(cmd *cobra.Command, args []string) (before, after *fleet.Filter, err error) {
+func (o *fleetCompareOptions) conflict() error {
 	switch {
 	case o.processes < 1:
-		return nil, nil, usagef(cmd, "--processes must be at least 1")
-	case o.at.given && len(args) == 0:
-		return o.around(cmd)
-	case o.at.given || len(args) != 2:
-		return nil, nil, usagef(cmd, "expected two selections or --at: gctrail fleet compare service_version=1.4 service_version=1.5")
+		return errors.New("--processes must be at least 1")
+	case o.at.given != (len(o.sides) == 0) || !o.at.given && len(o.sides) != 2:
+		return errors.New("expected two selections or --at: gctrail fleet compare service_version=1.4 service_version=1.5")
+	}
+	return nil
+}
+
+// filters returns the filters of the two sides.
+func (o *fleetCompareOptions) filters() (before, after *fleet.Filter, err error) {
+	if o.at.given {
+		return o.around()
 	}
 	filters := make([]*fleet.Filter, 2)
-	for i, terms := range args {
+	for i, terms := range o.sides {
 		side := o.question
 		side.where = append(side.where[:len(side.where):len(side.where)], strings.Split(terms, ",")...)
-		if filters[i], err = side.filter(cmd, fleet.Collections()); err != nil {
+		if filters[i], err = side.filter(fleet.Collections()); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -77,24 +74,31 @@ func (o *fleetCompareOptions) sides(cmd *cobra.Command, args []string) (before, 
 }
 
 // around divides the selected time.
-func (o *fleetCompareOptions) around(cmd *cobra.Command) (before, after *fleet.Filter, err error) {
-	if before, err = o.filter(cmd, fleet.Collections()); err != nil {
+func (o *fleetCompareOptions) around() (before, after *fleet.Filter, err error) {
+	if before, err = o.filter(fleet.Collections()); err != nil {
 		return nil, nil, err
 	}
 	at := o.at.before(time.Now())
 	if !before.From.IsZero() && !before.From.Before(at) || !before.To.IsZero() && !at.Before(before.To) {
-		return nil, nil, usagef(cmd, "--at is not between --from and --to")
+		return nil, nil, misusef("--at is not between --from and --to")
 	}
 	second := *before
 	before.To, second.From = at, at
 	return before, &second, nil
 }
 
-func (o *fleetCompareOptions) run(ctx context.Context, std *stdio, store fleet.Store, before, after *fleet.Filter) error {
+func (o *fleetCompareOptions) run(ctx context.Context, std *stdio) error {
+	before, after, err := o.filters()
+	if err != nil {
+		return err
+	}
+	store, err := o.ask()
+	if err != nil {
+		return err
+	}
 	defer o.warnDamaged(std)
 	var sides [2][]*compare.Run
 	for i, filter := range []*fleet.Filter{before, after} {
-		var err error
 		if sides[i], err = fleet.Runs(ctx, store, filter, o.processes); err != nil {
 			return storeError(err)
 		}

@@ -17,11 +17,12 @@ type fleetRowsOptions struct {
 	question
 	columns wordList
 	table   *fleet.Table
+	exited  bool     // also processes that ended by themselves
 	shown   []string // by default, in a table
 }
 
 func newFleetGCsCmd(std *stdio) *cobra.Command {
-	opts := fleetRowsOptions{question: newQuestion(), table: fleet.Collections(), shown: []string{
+	opts := &fleetRowsOptions{question: newQuestion(), table: fleet.Collections(), shown: []string{
 		"k8s_pod", "host_name", "process", "pid", "number", "generation", "kind", "reason", "pause_ms", "heap_after_bytes", "allocated_bytes",
 	}}
 	cmd := &cobra.Command{
@@ -34,14 +35,13 @@ of gctrail gcs and of the process; tables have those of --columns.`,
   gctrail fleet gcs --from 10m --top 0 --format csv`,
 		Args: noArgs,
 	}
-	return opts.command(std, cmd, func() []fleet.Term { return nil })
+	return opts.command(std, cmd)
 }
 
 func newFleetOOMCmd(std *stdio) *cobra.Command {
-	opts := fleetRowsOptions{question: newQuestion(), table: fleet.Ends(), shown: []string{
+	opts := &fleetRowsOptions{question: newQuestion(), table: fleet.Ends(), shown: []string{
 		"k8s_pod", "host_name", "process", "pid", "cause", "memory", "rss_bytes", "heap_bytes", "committed_bytes", "native_bytes", "cgroup_limit_bytes",
 	}}
-	all := false
 	cmd := &cobra.Command{
 		Use:   "oom",
 		Short: "List the processes that were killed, and what was in their memory",
@@ -54,35 +54,13 @@ defines them.`,
   gctrail fleet oom --all`,
 		Args: noArgs,
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "also the processes that ended by themselves")
-	return opts.command(std, cmd, func() []fleet.Term {
-		if all {
-			return nil
-		}
-		return []fleet.Term{{Column: "cause", Op: "!=", Pattern: "exited"}}
-	})
+	cmd.Flags().BoolVar(&opts.exited, "all", false, "also the processes that ended by themselves")
+	return opts.command(std, cmd)
 }
 
-// command adds the flags to a command that lists the rows of a table of which
-// more terms hold.
-func (o *fleetRowsOptions) command(std *stdio, cmd *cobra.Command, more func() []fleet.Term) *cobra.Command {
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		for _, name := range o.columns {
-			if !o.table.Has(name) {
-				return unknownFleetColumn("--columns", name, o.table)
-			}
-		}
-		store, err := o.ask(cmd)
-		if err != nil {
-			return err
-		}
-		filter, err := o.filter(cmd, o.table)
-		if err != nil {
-			return err
-		}
-		filter.Where = append(filter.Where, more()...)
-		return o.run(cmd.Context(), std, store, filter)
-	}
+// command adds the flags to a command that lists the rows of a table.
+func (o *fleetRowsOptions) command(std *stdio, cmd *cobra.Command) *cobra.Command {
+	cmd.RunE = runs(std, o, nil)
 	flags := cmd.Flags()
 	o.addFlags(std, cmd)
 	flags.Var(&o.columns, "columns", "the columns to show")
@@ -94,7 +72,23 @@ func (o *fleetRowsOptions) command(std *stdio, cmd *cobra.Command, more func() [
 // mostRows bounds the rows of an answer.
 const mostRows = 1_000_000
 
-func (o *fleetRowsOptions) run(ctx context.Context, std *stdio, store fleet.Store, filter *fleet.Filter) error {
+func (o *fleetRowsOptions) conflict() error {
+	for _, name := range o.columns {
+		if !o.table.Has(name) {
+			return unknownFleetColumn("--columns", name, o.table)
+		}
+	}
+	return nil
+}
+
+func (o *fleetRowsOptions) run(ctx context.Context, std *stdio) error {
+	store, filter, err := o.search(o.table)
+	if err != nil {
+		return err
+	}
+	if o.table.Has("cause") && !o.exited {
+		filter.Where = append(filter.Where, fleet.Term{Column: "cause", Op: "!=", Pattern: "exited"})
+	}
 	limit := o.limit()
 	switch {
 	case o.top < 0 && limit == 0:

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,10 +14,13 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-type fleetQueryOptions struct{ question }
+type fleetQueryOptions struct {
+	question
+	sql []string // one query
+}
 
 func newFleetQueryCmd(std *stdio) *cobra.Command {
-	opts := fleetQueryOptions{newQuestion()}
+	opts := &fleetQueryOptions{question: newQuestion()}
 	opts.format.of = []string{list.Table, list.JSONL, list.CSV} // the types of columns are unknown
 	cmd := &cobra.Command{
 		Use:   "query SQL",
@@ -28,19 +32,7 @@ statements that change data, tables or settings.
 A folder has no SQL engine: DuckDB, ClickHouse and Spark read its files as they are.`,
 		Example: `  gctrail fleet query 'SELECT reason, count() FROM gc FINAL GROUP BY reason'
   duckdb -c "SELECT reason, count(*) FROM 'history/gc/*/*.parquet' GROUP BY 1"`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef(cmd, "expected one query in quotes: gctrail fleet query 'SELECT ...'")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			store, err := opts.ask(cmd)
-			if err != nil {
-				return err
-			}
-			return opts.run(cmd.Context(), std, store, args[0])
-		},
+		RunE: runs(std, opts, &opts.sql),
 	}
 	flags := cmd.Flags()
 	opts.storeFlag.addFlags(flags)
@@ -51,8 +43,19 @@ A folder has no SQL engine: DuckDB, ClickHouse and Spark read its files as they 
 	return cmd
 }
 
-func (o *fleetQueryOptions) run(ctx context.Context, std *stdio, store fleet.Store, sql string) error {
-	result, err := fleet.Query(ctx, store, strings.TrimRight(strings.TrimSpace(sql), ";"))
+func (o *fleetQueryOptions) conflict() error {
+	if len(o.sql) != 1 {
+		return errors.New("expected one query in quotes: gctrail fleet query 'SELECT ...'")
+	}
+	return nil
+}
+
+func (o *fleetQueryOptions) run(ctx context.Context, std *stdio) error {
+	store, err := o.ask()
+	if err != nil {
+		return err
+	}
+	result, err := fleet.Query(ctx, store, strings.TrimRight(strings.TrimSpace(o.sql[0]), ";"))
 	if err != nil {
 		return storeError(err)
 	}

@@ -29,7 +29,7 @@ type fleetReceiveOptions struct {
 }
 
 func newFleetReceiveCmd(std *stdio) *cobra.Command {
-	opts := fleetReceiveOptions{listen: "127.0.0.1:4318", delay: 500 * time.Millisecond, shutdownGrace: 25 * time.Second}
+	opts := &fleetReceiveOptions{listen: "127.0.0.1:4318", delay: 500 * time.Millisecond, shutdownGrace: 25 * time.Second}
 	cmd := &cobra.Command{
 		Use:   "receive",
 		Short: "Receive records over OTLP/HTTP, and store them",
@@ -45,17 +45,7 @@ writer. A record that arrives twice counts once.
   gctrail fleet receive --store ./history
   OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=http://127.0.0.1:4318/v1/logs gctrail agent`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, err := opts.open(cmd)
-			if err != nil {
-				return err
-			}
-			token, err := opts.check(cmd)
-			if err != nil {
-				return err
-			}
-			return opts.run(cmd.Context(), std, store, token)
-		},
+		RunE: runs(std, opts, nil),
 	}
 	flags := cmd.Flags()
 	opts.addFlags(flags)
@@ -69,22 +59,22 @@ writer. A record that arrives twice counts once.
 	return cmd
 }
 
-// check refuses to expose a store to others by accident. It returns the token.
-func (o *fleetReceiveOptions) check(cmd *cobra.Command) (string, error) {
+// secret returns the token, and refuses to expose a store to others by accident.
+func (o *fleetReceiveOptions) secret() (string, error) {
 	_, _, err := net.SplitHostPort(o.listen)
 	if err != nil {
-		return "", usagef(cmd, "--listen: %q is not HOST:PORT", o.listen)
+		return "", misusef("--listen: %q is not HOST:PORT", o.listen)
 	}
 	if (o.certificate == "") != (o.key == "") {
-		return "", usagef(cmd, "--tls-cert and --tls-key belong together")
+		return "", misusef("--tls-cert and --tls-key belong together")
 	}
 	token := ""
 	if o.tokenFile != "" {
 		if token, err = guard.ReadSecret(o.tokenFile); err != nil {
-			return "", usagef(cmd, "--token-file: %v", err)
+			return "", misusef("--token-file: %v", err)
 		}
 		if token == "" {
-			return "", usagef(cmd, "--token-file: %s is empty", o.tokenFile)
+			return "", misusef("--token-file: %s is empty", o.tokenFile)
 		}
 	}
 	if guard.IsLoopback(o.listen) {
@@ -92,14 +82,24 @@ func (o *fleetReceiveOptions) check(cmd *cobra.Command) (string, error) {
 	}
 	switch {
 	case token == "":
-		return "", usagef(cmd, "--listen %s lets others write to the store: give --token-file", o.listen)
+		return "", misusef("--listen %s lets others write to the store: give --token-file", o.listen)
 	case o.certificate == "" && !o.insecure:
-		return "", usagef(cmd, "--listen %s sends the token in plain text: give --tls-cert and --tls-key, or --insecure", o.listen)
+		return "", misusef("--listen %s sends the token in plain text: give --tls-cert and --tls-key, or --insecure", o.listen)
 	}
 	return token, nil
 }
 
-func (o *fleetReceiveOptions) run(ctx context.Context, std *stdio, store fleet.Store, token string) error {
+func (o *fleetReceiveOptions) conflict() error { return nil }
+
+func (o *fleetReceiveOptions) run(ctx context.Context, std *stdio) error {
+	store, err := o.open()
+	if err != nil {
+		return err
+	}
+	token, err := o.secret()
+	if err != nil {
+		return err
+	}
 	if err := o.prepare(ctx, store); err != nil {
 		return storeError(err)
 	}

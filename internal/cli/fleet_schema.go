@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -15,10 +16,11 @@ type fleetSchemaOptions struct {
 	schema fleet.Schema
 	move   bool
 	apply  bool
+	given  givenFlags
 }
 
 func newFleetSchemaCmd(std *stdio) *cobra.Command {
-	opts := fleetSchemaOptions{schema: fleet.Schema{Database: fleet.DefaultDatabase}}
+	opts := &fleetSchemaOptions{schema: fleet.Schema{Database: fleet.DefaultDatabase}}
 	cmd := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the statements that create ClickHouse's tables, or run them",
@@ -38,24 +40,8 @@ Collector's ClickHouse exporter writes, so that no gctrail fleet receive is need
   gctrail fleet schema --apply --store http://clickhouse:8123/gctrail`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if opts.schema.Days < 0 {
-				return usagef(cmd, "--days is negative")
-			}
-			if !opts.apply {
-				return opts.print(std)
-			}
-			store, err := opts.open(cmd)
-			if err != nil {
-				return err
-			}
-			server, ok := store.(*fleet.ClickHouse)
-			if !ok {
-				return usagef(cmd, "a folder needs no schema")
-			}
-			if !cmd.Flags().Changed("database") {
-				opts.schema.Database = server.Database
-			}
-			return opts.run(cmd.Context(), std, server)
+			opts.given = newGivenFlags(cmd.Flags())
+			return runWith(cmd, std, opts)
 		},
 	}
 	flags := cmd.Flags()
@@ -86,8 +72,29 @@ func (o *fleetSchemaOptions) print(std *stdio) error {
 	return nil
 }
 
-func (o *fleetSchemaOptions) run(ctx context.Context, std *stdio, server *fleet.ClickHouse) error {
-	err := applySchema(ctx, server, o.statements())
+func (o *fleetSchemaOptions) conflict() error {
+	if o.schema.Days < 0 {
+		return errors.New("--days is negative")
+	}
+	return nil
+}
+
+func (o *fleetSchemaOptions) run(ctx context.Context, std *stdio) error {
+	if !o.apply {
+		return o.print(std)
+	}
+	store, err := o.open()
+	if err != nil {
+		return err
+	}
+	server, ok := store.(*fleet.ClickHouse)
+	if !ok {
+		return misusef("a folder needs no schema")
+	}
+	if !o.given["database"] {
+		o.schema.Database = server.Database
+	}
+	err = applySchema(ctx, server, o.statements())
 	if err != nil && o.move {
 		return fmt.Errorf("%w; all rows are still there: without --apply, this command prints the statements; run those that are left (all but the renames can be repeated)", err)
 	}

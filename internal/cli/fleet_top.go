@@ -20,7 +20,7 @@ type fleetTopOptions struct {
 }
 
 func newFleetTopCmd(std *stdio) *cobra.Command {
-	opts := fleetTopOptions{question: newQuestion()}
+	opts := &fleetTopOptions{question: newQuestion()}
 	cmd := &cobra.Command{
 		Use:   "top",
 		Short: "List the services, pods or versions with the most GC pause",
@@ -36,25 +36,7 @@ an estimate.`,
   gctrail fleet top --by service_name,reason --where generation=2
   gctrail fleet top --format jsonl | jq .pause_pct`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(opts.by) == 0 {
-				opts.by = wordList{"service_name", "service_version"}
-			}
-			for _, name := range opts.by {
-				if !fleet.Collections().Has(name) {
-					return unknownFleetColumn("--by", name, fleet.Collections())
-				}
-			}
-			store, err := opts.ask(cmd)
-			if err != nil {
-				return err
-			}
-			filter, err := opts.filter(cmd, fleet.Collections())
-			if err != nil {
-				return err
-			}
-			return opts.run(cmd.Context(), std, store, filter)
-		},
+		RunE: runs(std, opts, nil),
 	}
 	flags := cmd.Flags()
 	opts.addFlags(std, cmd)
@@ -73,13 +55,29 @@ func unknownFleetColumn(flag, name string, t *fleet.Table) error {
 	if kubernetes := "k8s_" + name; t.Has(kubernetes) {
 		names = []string{kubernetes}
 	}
-	return &usageError{err: fmt.Errorf("%s: %w; list the columns with: gctrail fleet schema", flag, unknownColumn(name, names))}
+	return &usageError{whole: true, err: fmt.Errorf("%s: %w; list the columns with: gctrail fleet schema", flag, unknownColumn(name, names))}
 }
 
 // mostGroups is how many groups are asked for where no table is shown.
 const mostGroups = 1000
 
-func (o *fleetTopOptions) run(ctx context.Context, std *stdio, store fleet.Store, filter *fleet.Filter) error {
+func (o *fleetTopOptions) conflict() error {
+	if len(o.by) == 0 {
+		o.by = wordList{"service_name", "service_version"}
+	}
+	for _, name := range o.by {
+		if !fleet.Collections().Has(name) {
+			return unknownFleetColumn("--by", name, fleet.Collections())
+		}
+	}
+	return nil
+}
+
+func (o *fleetTopOptions) run(ctx context.Context, std *stdio) error {
+	store, filter, err := o.search(fleet.Collections())
+	if err != nil {
+		return err
+	}
 	limit := o.limit()
 	if limit == 0 {
 		limit = mostGroups
@@ -136,9 +134,6 @@ func clockOf(at time.Time) figure.Value {
 // answer writes the rows of an answer in the format that was asked for.
 func answer[R any](std *stdio, q *question, fields []list.Field[R], rows []R, head func(*text.Page)) error {
 	q.warnDamaged(std)
-	if err := refuseBinary(std, q.format.value, q.output); err != nil {
-		return &usageError{err: err}
-	}
 	if len(rows) == 0 && q.format.value == list.Table {
 		return std.err.Line("gctrail: no records match; without --from, only the last 24 hours are searched: try --from all")
 	}

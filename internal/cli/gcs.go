@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,10 +79,7 @@ and process, are not PerfView's, which writes a file for each process.`,
   gctrail gcs --columns number,start_ms,gen2_after_bytes app.nettrace
   gctrail gcs --format jsonl app.nettrace | jq .pause_ms`,
 		Args: someFiles,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.files = args
-			return opts.run(cmd.Context(), std)
-		},
+		RunE: runs(std, opts, &opts.files),
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", listFormats)
@@ -130,11 +128,21 @@ func columnHelp() string {
 	return b.String() + line.String() + "\nwhere GEN is gen0, gen1, gen2, loh or poh.\n"
 }
 
-func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
-	err := o.usage(cmp.Or(o.choose(), o.checkPauseAbove(), o.checkPerHeap(), o.checkMetrics()))
-	if err := cmp.Or(err, o.validate(std)); err != nil {
-		return err
+func (o *gcsOptions) conflict() error {
+	switch {
+	case o.perHeap && len(o.columns) > 0:
+		return errors.New("--per-heap has columns of its own; leave out --columns")
+	case o.metrics && (o.perHeap || len(o.columns) > 0):
+		return errors.New("--metrics sums collections up; leave out --per-heap and --columns")
+	case !o.metrics && o.metricsAs.value != asOwn:
+		return errors.New("--metrics-as needs --metrics")
+	case o.pauseAbove.percentile > 0 && slices.Contains(o.files, "-"):
+		return errors.New("--pause-above with a percentile needs a file that can be read twice; give a length, as in 50ms")
 	}
+	return cmp.Or(o.choose(), o.listing.conflict())
+}
+
+func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 	out, err := o.create(std, o.files)
 	if err != nil {
 		return err

@@ -103,7 +103,7 @@ func misspelt(root *cobra.Command, args []string) error {
 	if len(like) == 0 {
 		like = []string{"gctrail report " + text.Quoted(args[0])}
 	}
-	return &usageError{err: fmt.Errorf("no file or command named %q; did you mean: %s", args[0], strings.Join(like, " or "))}
+	return &usageError{whole: true, err: fmt.Errorf("no file or command named %q; did you mean: %s", args[0], strings.Join(like, " or "))}
 }
 
 func commandLine(args []string) string {
@@ -131,16 +131,16 @@ var meantFlags = map[string][]string{
 func (std *stdio) flagError(cmd *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
-		return &usageError{err, cmd.CommandPath()}
+		return asUsage(cmd, err)
 	}
 	name := unknown.GetSpecifiedName()
 	if meant := meantFlag(flagsOf(cmd), name); meant != "" {
-		return &usageError{err: fmt.Errorf("unknown flag %s; did you mean: %s", dashed(name), std.with(cmd, name, meant))}
+		return &usageError{whole: true, err: fmt.Errorf("unknown flag %s; did you mean: %s", dashed(name), std.with(cmd, name, meant))}
 	}
 	if other := owner(cmd.Root(), name); other != nil {
-		return &usageError{fmt.Errorf("unknown flag %s; %s has it", dashed(name), other.CommandPath()), other.CommandPath()}
+		return usagef(other, "unknown flag %s; %s has it", dashed(name), other.CommandPath())
 	}
-	return &usageError{fmt.Errorf("unknown flag %s", dashed(name)), cmd.CommandPath()}
+	return usagef(cmd, "unknown flag %s", dashed(name))
 }
 
 // owner returns the only command that has a flag, nil if none has it, or several.

@@ -53,7 +53,7 @@ stack walk does not see.
 	flags.Var(&opts.by, "by", "group by kind, or by kind,stack (where they are created)")
 	opts.perfMap.addFlag(flags)
 	std.complete(cmd, "by", opts.by.of)
-	return opts.newCmd(std, cmd, opts.run)
+	return opts.newCmd(std, cmd, opts)
 }
 
 func (o *handlesOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }

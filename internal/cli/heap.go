@@ -104,7 +104,7 @@ are known per heap.`,
   gctrail heap --per-heap --format csv app.nettrace`,
 	}
 	cmd.Flags().BoolVar(&opts.perHeap, "per-heap", false, "one row for each heap of a collection")
-	return opts.newCmd(std, cmd, opts.run)
+	return opts.newCmd(std, cmd, opts)
 }
 
 func (o *heapOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }

@@ -81,7 +81,7 @@ events come with every profile for GC.`,
   gctrail joins --tunings app.nettrace`,
 	}
 	cmd.Flags().BoolVar(&opts.tunings, "tunings", false, "show how server GC adapts the number of its heaps (DATAS)")
-	return opts.newCmd(std, cmd, opts.run)
+	return opts.newCmd(std, cmd, opts)
 }
 
 func (o *joinsOptions) run(ctx context.Context, std *stdio) error {

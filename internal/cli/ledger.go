@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -22,6 +23,7 @@ import (
 )
 
 type ledgerOptions struct {
+	args   []string // the ledger to show; none lists them
 	folder string
 	format choice
 }
@@ -45,18 +47,27 @@ Exit codes: 0 success, 2 invalid usage, 3 a file cannot be read, 4 no such proce
   gctrail ledger 'web*'
   gctrail ledger --format jsonl 1234 | jq .native_bytes`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return o.list(std)
-			}
-			return o.show(std, args[0])
-		},
+		RunE: runs(std, o, &o.args),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.folder, "ledger", "", "read the files in this `FOLDER`, that of agent --ledger (default the agent's)")
 	flags.Var(&o.format, "format", "table or jsonl (JSON lines)")
 	std.complete(cmd, "format", o.format.of)
 	return cmd
+}
+
+func (o *ledgerOptions) conflict() error {
+	if o.format.value == "jsonl" && len(o.args) == 0 {
+		return &usageError{whole: true, err: errors.New("--format jsonl needs a ledger: gctrail ledger --format jsonl PID")}
+	}
+	return nil
+}
+
+func (o *ledgerOptions) run(_ context.Context, std *stdio) error {
+	if len(o.args) == 0 {
+		return o.list(std)
+	}
+	return o.show(std, o.args[0])
 }
 
 // folderOf returns the folder of --ledger, or the agent's.
@@ -85,7 +96,7 @@ func (o *ledgerOptions) find(std *stdio, arg string) (*ledger.Ledger, error) {
 	}
 	var pattern selection.Glob
 	if err := pattern.Set(arg); err != nil {
-		return nil, &usageError{err: fmt.Errorf("%q: %w", arg, err)}
+		return nil, &usageError{whole: true, err: fmt.Errorf("%q: %w", arg, err)}
 	}
 	all, err := o.all(std)
 	if err != nil {
@@ -132,9 +143,6 @@ func (o *ledgerOptions) list(std *stdio) error {
 	out, err := std.create("-", nil)
 	if err != nil {
 		return err
-	}
-	if o.format.value == "jsonl" {
-		return out.end(&usageError{err: errors.New("--format jsonl needs a ledger: gctrail ledger --format jsonl PID")})
 	}
 	t := text.Table{W: out, Columns: ledgerColumns, Width: std.outTerm.Width, Bold: std.outTerm.Colour}
 	if len(all) == 0 {

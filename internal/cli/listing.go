@@ -54,12 +54,9 @@ func newListing(command string, names []string) listing {
 }
 
 // newCmd returns the command, with the flags of all lists.
-func (l *listing) newCmd(std *stdio, cmd *cobra.Command, run func(context.Context, *stdio) error) *cobra.Command {
+func (l *listing) newCmd(std *stdio, cmd *cobra.Command, o options) *cobra.Command {
 	cmd.Args = someFiles
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		l.files = args
-		return run(cmd.Context(), std)
-	}
+	cmd.RunE = runs(std, o, &l.files)
 	flags := cmd.Flags()
 	flags.Var(&l.format, "format", listFormats)
 	flags.IntVar(&l.top, "top", -1, "only the first `N` rows of each process, 0 for all (default 20 in a table, otherwise all)")
@@ -79,33 +76,21 @@ const listFormats = "table, jsonl (JSON lines), csv or parquet"
 // refuseBinary refuses to write parquet to a terminal.
 func refuseBinary(std *stdio, format, output string) error {
 	if format == list.Parquet && output == "-" && std.outTerm.Is {
-		return errors.New("refusing to write parquet, a binary format, to a terminal: redirect standard output, or use -o FILE")
+		return misusef("refusing to write parquet, a binary format, to a terminal: redirect standard output, or use -o FILE")
 	}
 	return nil
 }
 
-// validate refuses options that cannot be met.
-func (l *listing) validate(std *stdio) error {
-	err := cmp.Or(l.conflict(l.files), refuseBinary(std, l.format.value, l.output))
+func (l *listing) conflict() error {
+	err := l.inputFlags.conflict(l.files)
 	if l.sort != "" && !slices.Contains(l.sortable, l.sort) {
 		err = cmp.Or(err, unknownColumn(l.sort, l.sortable))
 	}
-	return l.usage(err)
-}
-
-// usage returns the *usageError of the command for err, if there is one.
-func (l *listing) usage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &usageError{err, "gctrail " + l.command}
+	return err
 }
 
 // each calls one for each trace, or for several that are merged.
 func (l *listing) each(ctx context.Context, std *stdio, one func(ctx context.Context, std *stdio, out *output, paths []string) error) error {
-	if err := l.validate(std); err != nil {
-		return err
-	}
 	out, err := l.create(std, l.files)
 	if err != nil {
 		return err
@@ -115,6 +100,9 @@ func (l *listing) each(ctx context.Context, std *stdio, one func(ctx context.Con
 
 // create opens the output of a list.
 func (l *listing) create(std *stdio, inputs []string) (*output, error) {
+	if err := refuseBinary(std, l.format.value, l.output); err != nil {
+		return nil, err
+	}
 	out, err := std.create(l.output, inputs)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -143,17 +142,6 @@ func metricDigits(unit string) int {
 		return 0
 	}
 	return 3
-}
-
-// checkMetrics refuses flags that apply to collections only.
-func (o *gcsOptions) checkMetrics() error {
-	switch {
-	case o.metrics && (o.perHeap || len(o.columns) > 0):
-		return errors.New("--metrics sums collections up; leave out --per-heap and --columns")
-	case !o.metrics && o.metricsAs.value != asOwn:
-		return errors.New("--metrics-as needs --metrics")
-	}
-	return nil
 }
 
 // accounts are both accounts of a trace's collections: gctrail's and TraceEvent's.

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"bytes"
-	"context"
-	"errors"
+	"cmp"
 	"strings"
 	"testing"
 
+	"github.com/gctrail/gctrail/internal/fleet"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -15,9 +15,6 @@ import (
 // refuses options that cannot be met.
 func TestListsRunWithoutFlags(t *testing.T) {
 	const trace = "../../testdata/net10-wks-stacks.nettrace.gz"
-	type options interface {
-		run(ctx context.Context, std *stdio) error
-	}
 	allocs, handles, heap, joins, pauses, phases := newAllocsOptions(), newHandlesOptions(), newHeapOptions(), newJoinsOptions(), newPausesOptions(), newPhasesOptions()
 	pins, finalizers, gcs := newPinsOptions(), newFinalizersOptions(), newGCsOptions()
 	allocs.by.value, allocs.top = "type,stack", 2
@@ -44,7 +41,7 @@ func TestListsRunWithoutFlags(t *testing.T) {
 		var out, talk bytes.Buffer
 		std := &stdio{out: &out, err: text.NewPrinter(&talk)}
 		tt.listing.files, tt.listing.format.value = []string{trace}, list.CSV
-		if err := tt.opts.run(t.Context(), std); err != nil {
+		if err := cmp.Or(tt.opts.conflict(), tt.opts.run(t.Context(), std)); err != nil {
 			t.Fatalf("%s: %v", tt.flags, err)
 		}
 		want, wantTalk, code := on(t, 0, append(strings.Fields(tt.flags), "--format", "csv", trace)...)
@@ -53,9 +50,51 @@ func TestListsRunWithoutFlags(t *testing.T) {
 		}
 
 		tt.listing.files, tt.listing.Process = []string{"-"}, "web"
-		err := tt.opts.run(t.Context(), std)
-		if usage, ok := errors.AsType[*usageError](err); !ok || usage.command != "gctrail "+strings.Fields(tt.flags)[0] {
+		if err := tt.opts.conflict(); err == nil || !strings.Contains(err.Error(), "read twice") {
 			t.Errorf("%s: a process of standard input: %v", tt.flags, err)
+		}
+	}
+}
+
+// TestConflictsWithoutFlags: options that exclude each other are refused before anything is
+// read or started, without flags too.
+func TestConflictsWithoutFlags(t *testing.T) {
+	collecting := func(change func(*collectOptions)) *collectOptions {
+		o := newCollectOptions()
+		o.dash, o.pids = -1, processNumbers{1}
+		change(o)
+		return o
+	}
+	for _, tt := range []struct {
+		opts options
+		want string // in the error; empty for none
+	}{
+		{collecting(func(*collectOptions) {}), ""},
+		{collecting(func(o *collectOptions) { o.names = globList{"web"} }), "-p and -n"},
+		{collecting(func(o *collectOptions) { o.dash, o.args = 0, []string{"app"} }), "with a command"},
+		{collecting(func(o *collectOptions) { o.etw, o.output = true, "-" }), "--etw cannot write to standard output"},
+		{collecting(func(o *collectOptions) { o.lttng, o.given = true, givenFlags{"keep": true} }), "--keep cannot be used with LTTng"},
+		{&runOptions{repeat: 1}, "no command"},
+		{&runOptions{repeat: 1, command: []string{"app"}}, ""},
+		{&runOptions{repeat: maxRepeat + 1, command: []string{"app"}}, "--repeat must be from 1"},
+		{&runOptions{repeat: 1, command: []string{"app"}, work: "("}, "--work"},
+		{&diffOptions{dash: -1, args: []string{"a", "b"}}, ""},
+		{&diffOptions{dash: -1, args: []string{"a"}}, "expected two traces"},
+		{&diffOptions{dash: 0, args: []string{"a"}}, "on one side"},
+		{&convertOptions{output: "a.csv", files: []string{"a"}}, ""},
+		{&convertOptions{output: "a.csv", files: []string{"a", "b"}}, "2 traces into one file"},
+		{&convertOptions{output: "a.csv", files: []string{"a"}, redact: true}, "are for nettrace"},
+		{&checkOptions{}, "--budget or --init"},
+		{&topOptions{pids: processNumbers{1}, names: globList{"web"}}, "-p and -n"},
+		{&serveOptions{listen: ":80"}, "needs --token-file"},
+		{&fleetTopOptions{by: wordList{"nope"}}, "unknown column"},
+		{&fleetCompareOptions{processes: 1, sides: []string{"a"}}, "expected two selections"},
+		{&fleetSchemaOptions{schema: fleet.Schema{Days: -1}}, "--days is negative"},
+		{&fleetQueryOptions{}, "expected one query"},
+	} {
+		err := tt.opts.conflict()
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v, want %q", tt.opts, err, tt.want)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -92,13 +91,4 @@ func (o *gcsOptions) isLong(c *gc.Collection, thresholds map[uint64]time.Duratio
 		least, known := thresholds[c.Process.PID]
 		return known && pausesSeen(c) >= least
 	}
-}
-
-// checkPauseAbove refuses a percentile of standard input, which cannot be read
-// twice.
-func (o *gcsOptions) checkPauseAbove() error {
-	if o.pauseAbove.percentile > 0 && slices.Contains(o.files, "-") {
-		return errors.New("--pause-above with a percentile needs a file that can be read twice; give a length, as in 50ms")
-	}
-	return nil
 }

@@ -74,15 +74,17 @@ longest come first.`,
 	flags.Var(&opts.below, "below", "the program's share of the time below which an interval is a bottleneck")
 	flags.Var(&opts.minLength, "min-length", "only bottlenecks of at least this length: 1s, or a number of milliseconds")
 	std.complete(cmd, "show", opts.tables.of)
-	return opts.newCmd(std, cmd, opts.run)
+	return opts.newCmd(std, cmd, opts)
 }
 
-func (o *pausesOptions) run(ctx context.Context, std *stdio) error {
+func (o *pausesOptions) conflict() error {
 	if o.format.value != list.Table && len(o.tables.values) > 1 {
-		return o.usage(fmt.Errorf("--format %s takes one table: give one name to --show", o.format.value))
+		return fmt.Errorf("--format %s takes one table: give one name to --show", o.format.value)
 	}
-	return o.each(ctx, std, o.list)
+	return o.listing.conflict()
 }
+
+func (o *pausesOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }
 
 // A percent is a flag that takes a share: 90% or 90.
 type percent float64

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -177,12 +176,4 @@ func (w *heapRows) end() error {
 		w.std.warn(w.r.in.Name, "the trace lacks the heap histories of "+text.Plural(int64(w.missing), "collection", "collections"))
 	}
 	return w.stream.end()
-}
-
-// checkPerHeap refuses flags that apply to whole collections only.
-func (o *gcsOptions) checkPerHeap() error {
-	if o.perHeap && len(o.columns) > 0 {
-		return errors.New("--per-heap has columns of its own; leave out --columns")
-	}
-	return nil
 }

@@ -92,7 +92,7 @@ longest on any heap; gcs --per-heap has the times of each heap.`,
   gctrail phases --format jsonl app.nettrace | jq 'select(.alloc_waits>0)'`,
 	}
 	cmd.Flags().BoolVar(&opts.blocking, "blocking", false, "show the phases in which threads are suspended, of all GCs")
-	return opts.newCmd(std, cmd, opts.run)
+	return opts.newCmd(std, cmd, opts)
 }
 
 func (o *phasesOptions) run(ctx context.Context, std *stdio) error {

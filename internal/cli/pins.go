@@ -55,7 +55,7 @@ The events need keywords gc and gchandle at level 5, as in --profile gc-verbose.
 		Example: `  gctrail pins app.nettrace
   gctrail pins --sort longest_run --top 5 app.nettrace`,
 	}
-	return opts.newCmd(std, cmd, opts.run)
+	return opts.newCmd(std, cmd, opts)
 }
 
 func (o *pinsOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }

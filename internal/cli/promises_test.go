@@ -151,14 +151,13 @@ func accepted(t *testing.T, command string) []string {
 		err = cmd.ValidateArgs(cmd.Flags().Args())
 	}
 	if err == nil && cmd.Name() == "collect" {
-		o := new(collectOptions)
-		o.etw, _ = cmd.Flags().GetBool("etw")
-		o.lttng, _ = cmd.Flags().GetBool("lttng")
+		o := &collectOptions{given: newGivenFlags(cmd.Flags())}
+		o.etw, o.lttng = o.given["etw"], o.given["lttng"]
 		switch {
 		case o.etw:
-			err = o.checkETW(cmd)
+			err = o.etwConflict()
 		case o.lttng:
-			err = o.checkLTTng(cmd)
+			err = o.lttngConflict()
 		}
 	}
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 )
 
 type psOptions struct {
-	wanted []selection.Glob // PIDs and patterns of names; none means all
+	asked  []string         // PIDs and patterns of names; none means all
+	wanted []selection.Glob // of these
 	format choice
 }
 
@@ -45,15 +46,7 @@ runtimeconfig.json or the threads of the process reveal it.`,
 		Example: `  gctrail ps
   gctrail ps 'web*'
   gctrail ps --format jsonl | jq 'select(.gc_server)'`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.wanted = make([]selection.Glob, len(args))
-			for i, pattern := range args {
-				if err := opts.wanted[i].Set(pattern); err != nil {
-					return usagef(cmd, "%q: %v", pattern, err)
-				}
-			}
-			return opts.run(cmd.Context(), std)
-		},
+		RunE: runs(std, opts, &opts.asked),
 	}
 	cmd.Flags().Var(&opts.format, "format", "table or jsonl (JSON lines)")
 	std.complete(cmd, "format", opts.format.of)
@@ -66,6 +59,16 @@ runtimeconfig.json or the threads of the process reveal it.`,
 
 func newPsOptions() *psOptions {
 	return &psOptions{format: choice{"table", []string{"table", "jsonl"}}}
+}
+
+func (o *psOptions) conflict() error {
+	o.wanted = make([]selection.Glob, len(o.asked))
+	for i, pattern := range o.asked {
+		if err := o.wanted[i].Set(pattern); err != nil {
+			return fmt.Errorf("%q: %w", pattern, err)
+		}
+	}
+	return nil
 }
 
 func (o *psOptions) run(ctx context.Context, std *stdio) error {

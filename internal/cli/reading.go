@@ -41,7 +41,7 @@ func (std *stdio) reading(ctx context.Context, in *open.Input, paths []string) *
 func (std *stdio) read(ctx context.Context, paths []string, opts open.Options) (*reading, error) {
 	if slices.Contains(paths, "-") {
 		if term.IsTerminal(int(os.Stdin.Fd())) {
-			return nil, &usageError{errors.New("- is standard input, which is a terminal: pipe or redirect a trace into it"), "gctrail"}
+			return nil, &usageError{err: errors.New("- is standard input, which is a terminal: pipe or redirect a trace into it"), command: "gctrail"}
 		}
 		ctx = throughPipe(ctx)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,19 +56,7 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 			}
 			return someFiles(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if opts.explain != "" {
-				return opts.define(cmd, std)
-			}
-			opts.files = args
-			if err := asUsage(cmd, opts.conflict(args)); err != nil {
-				return err
-			}
-			if err := opts.chart.check(len(opts.groups(args))); err != nil {
-				return usagef(cmd, "%v", err)
-			}
-			return opts.run(cmd.Context(), std)
-		},
+		RunE: runs(std, opts, &opts.files),
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text, json (one line for each file), markdown, for an issue or a chat, or html, a page for a browser")
@@ -89,7 +78,17 @@ func newReportOptions() *reportOptions {
 	return &reportOptions{format: choice{"text", []string{"text", "json", "markdown", "html"}}, output: "-"}
 }
 
+func (o *reportOptions) conflict() error {
+	if o.explain != "" {
+		return nil
+	}
+	return cmp.Or(o.inputFlags.conflict(o.files), o.chart.check(len(o.groups(o.files))))
+}
+
 func (o *reportOptions) run(ctx context.Context, std *stdio) error {
+	if o.explain != "" {
+		return o.define(std)
+	}
 	if err := o.openLedgers(std); err != nil {
 		return err
 	}
@@ -134,10 +133,10 @@ func (o *reportOptions) run(ctx context.Context, std *stdio) error {
 }
 
 // define prints the definition of a figure.
-func (o *reportOptions) define(cmd *cobra.Command, std *stdio) error {
+func (o *reportOptions) define(std *stdio) error {
 	defined := report.Definitions(o.explain)
 	if len(defined) == 0 {
-		return usagef(cmd, "unknown term %q%s", o.explain, suggestion(o.explain))
+		return misusef("unknown term %q%s", o.explain, suggestion(o.explain))
 	}
 	out, err := std.create(o.output, nil)
 	if err != nil {

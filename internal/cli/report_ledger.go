@@ -41,7 +41,7 @@ func (o *reportOptions) addLedgers(rep *report.Report) {
 func (o *reportOptions) unusedLedgers() error {
 	for _, l := range o.given {
 		if !l.used && l.err != nil {
-			return &usageError{err: fmt.Errorf("--ledger %s: %w", text.Quoted(l.name), l.err)}
+			return &usageError{whole: true, err: fmt.Errorf("--ledger %s: %w", text.Quoted(l.name), l.err)}
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 
 // writePage writes the reports of all files as one page.
 func (o *reportOptions) writePage(ctx context.Context, std *stdio) error {
-	if err := std.refusePage(o.output, "gctrail report"); err != nil {
+	if err := std.refusePage(o.output); err != nil {
 		return err
 	}
 	var page report.Page
@@ -32,9 +32,9 @@ func (o *reportOptions) writePage(ctx context.Context, std *stdio) error {
 }
 
 // refusePage returns an error for a page on a terminal.
-func (std *stdio) refusePage(output, command string) error {
+func (std *stdio) refusePage(output string) error {
 	if output == "-" && std.outTerm.Is {
-		return &usageError{errors.New("refusing to write a page to a terminal; use -o FILE.html"), command}
+		return misusef("refusing to write a page to a terminal; use -o FILE.html")
 	}
 	return nil
 }

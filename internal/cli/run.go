@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -24,6 +25,7 @@ import (
 
 type runOptions struct {
 	checkFlags
+	command  []string
 	repeat   int
 	profiles choices
 	output   string
@@ -35,7 +37,7 @@ type runOptions struct {
 const maxRepeat = 1000
 
 func newRunCmd(std *stdio) *cobra.Command {
-	opts := runOptions{checkFlags: newCheckFlags(), profiles: choices{kind: "NAME", of: provider.Names()}}
+	opts := &runOptions{checkFlags: newCheckFlags(), profiles: choices{kind: "NAME", of: provider.Names()}}
 	cmd := &cobra.Command{
 		Use:   "run -- COMMAND ARG...",
 		Short: "Run a command with tracing, once or more, and check its traces",
@@ -64,10 +66,10 @@ Otherwise the exit code is that of check.`,
   gctrail run --repeat 5 --work 'requests: (\d+)' -- dotnet bin/load.dll
   gctrail diff before -- after`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := opts.wrong(cmd, args); err != nil {
-				return err
+			if cmd.ArgsLenAtDash() == 0 {
+				opts.command = args
 			}
-			return opts.run(cmd, std, args)
+			return runWith(cmd, std, opts)
 		},
 	}
 	flags := cmd.Flags()
@@ -82,34 +84,33 @@ Otherwise the exit code is that of check.`,
 	return cmd
 }
 
-func (o *runOptions) wrong(cmd *cobra.Command, args []string) error {
+func (o *runOptions) conflict() (err error) {
 	switch {
-	case cmd.ArgsLenAtDash() != 0 || len(args) == 0:
-		return usagef(cmd, "no command: give it after --, as in gctrail run -- dotnet app.dll")
+	case len(o.command) == 0:
+		return errors.New("no command: give it after --, as in gctrail run -- dotnet app.dll")
 	case o.repeat < 1 || o.repeat > maxRepeat:
-		return usagef(cmd, "--repeat must be from 1 to %d", maxRepeat)
+		return fmt.Errorf("--repeat must be from 1 to %d", maxRepeat)
 	case o.budget == "" && (len(o.baseline) > 0 || len(o.outs) > 0):
-		return usagef(cmd, "--baseline and --out need --check")
+		return errors.New("--baseline and --out need --check")
 	case o.work == "":
 		return nil
 	}
-	var err error
 	if o.pattern, err = comparison.WorkPattern(o.work); err != nil {
-		return usagef(cmd, "--%v", err)
+		return fmt.Errorf("--%w", err)
 	}
 	return nil
 }
 
-func (o *runOptions) run(cmd *cobra.Command, std *stdio, command []string) error {
+func (o *runOptions) run(ctx context.Context, std *stdio) error {
 	var b *comparison.Budget
 	var baseline []*compare.Run
 	if o.budget != "" {
 		var err error
-		if b, err = o.readBudget("gctrail run"); err != nil {
+		if b, err = o.readBudget(); err != nil {
 			return err
 		}
 		// A baseline that cannot be read must not cost the runs.
-		if baseline, err = std.runs(cmd.Context(), new(selection.Selection), o.baseline, nil); err != nil {
+		if baseline, err = std.runs(ctx, new(selection.Selection), o.baseline, nil); err != nil {
 			return err
 		}
 		if o.pattern == nil && b.Work.Pattern != "" {
@@ -118,7 +119,7 @@ func (o *runOptions) run(cmd *cobra.Command, std *stdio, command []string) error
 			}
 		}
 	}
-	runs, err := o.runAll(cmd, std, command)
+	runs, err := o.runAll(ctx, std)
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func (o *runOptions) run(cmd *cobra.Command, std *stdio, command []string) error
 }
 
 // runAll runs the command as often as --repeat says, and reads its traces.
-func (o *runOptions) runAll(cmd *cobra.Command, std *stdio, command []string) ([]*compare.Run, error) {
+func (o *runOptions) runAll(ctx context.Context, std *stdio) ([]*compare.Run, error) {
 	next, err := o.next()
 	if err != nil {
 		return nil, err
@@ -140,10 +141,10 @@ func (o *runOptions) runAll(cmd *cobra.Command, std *stdio, command []string) ([
 	for range o.repeat {
 		path := filepath.Join(o.output, fmt.Sprintf("run-%d.nettrace", next))
 		next++
-		if err := o.traceWithWork(cmd, std, command, path); err != nil {
+		if err := o.traceWithWork(ctx, std, path); err != nil {
 			return nil, err
 		}
-		run, err := std.run(cmd.Context(), new(selection.Selection), path, nil)
+		run, err := std.run(ctx, new(selection.Selection), path, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -166,30 +167,29 @@ func (o *runOptions) next() (int, error) {
 }
 
 // traceWithWork runs the command once, as trace does, and keeps the amount of its work.
-func (o *runOptions) traceWithWork(cmd *cobra.Command, std *stdio, command []string, path string) error {
-	launch := collect.Command{Args: command, Show: true, Terminal: term.IsTerminal(int(os.Stdin.Fd()))}
+func (o *runOptions) traceWithWork(ctx context.Context, std *stdio, path string) error {
+	launch := collect.Command{Args: o.command, Show: true, Terminal: term.IsTerminal(int(os.Stdin.Fd()))}
 	if o.pattern == nil {
-		return o.trace(cmd, std, &launch, path)
+		return o.trace(ctx, std, &launch, path)
 	}
 	finder := &workFinder{pattern: o.pattern}
 	out, errs := finder.stream(), finder.stream()
 	launch.Out, launch.Err = out, errs
-	if err := o.trace(cmd, std, &launch, path); err != nil {
+	if err := o.trace(ctx, std, &launch, path); err != nil {
 		return err
 	}
 	errs.end()
 	out.end()
 	amount, err := finder.amount()
 	if err != nil {
-		return &usageError{fmt.Errorf("%s: %w", path, err), "gctrail run"}
+		return misusef("%s: %w", path, err)
 	}
 	return writeWork(path, amount)
 }
 
 // trace runs the command once, and leaves the trace of its busiest process at a
 // path.
-func (o *runOptions) trace(cmd *cobra.Command, std *stdio, command *collect.Command, path string) error {
-	ctx := cmd.Context()
+func (o *runOptions) trace(ctx context.Context, std *stdio, command *collect.Command, path string) error {
 	folder := strings.TrimSuffix(path, ".nettrace") + string(filepath.Separator)
 	request := provider.Request{Profiles: o.profiles.values, BufferMB: bufferMB}
 	if len(request.Profiles) == 0 {

@@ -34,7 +34,7 @@ type serveOptions struct {
 }
 
 func newServeCmd(std *stdio) *cobra.Command {
-	o := serveOptions{open: choice{"auto", []string{"auto", "yes", "no"}}}
+	o := &serveOptions{open: choice{"auto", []string{"auto", "yes", "no"}}}
 	cmd := &cobra.Command{
 		Use:        "serve [FILE... | -p PID | -n NAME]",
 		SuggestFor: []string{"web", "ui", "http", "browser", "dashboard"},
@@ -56,13 +56,7 @@ read, 4 no process with such an id.`,
   gctrail serve traces/
   gctrail serve -n 'web*'
   gctrail serve --listen :8443 --token-file t --tls-cert c.pem --tls-key k.pem`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.files = args
-			if err := o.checkFlags(cmd); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), std)
-		},
+		RunE: runs(std, o, &o.files),
 	}
 	flags := cmd.Flags()
 	flags.VarP(&o.pids, "process-id", "p", "only the processes with these ids")
@@ -78,24 +72,23 @@ read, 4 no process with such an id.`,
 	return cmd
 }
 
-// checkFlags refuses flags that do not fit together.
-func (o *serveOptions) checkFlags(cmd *cobra.Command) error {
+func (o *serveOptions) conflict() error {
 	if _, _, err := net.SplitHostPort(o.listen); err != nil {
-		return usagef(cmd, "--listen %s: expected an address and a port, as in 127.0.0.1:8080", o.listen)
+		return fmt.Errorf("--listen %s: expected an address and a port, as in 127.0.0.1:8080", o.listen)
 	}
 	switch {
 	case len(o.files) > 0 && (len(o.pids) > 0 || len(o.names) > 0):
-		return usagef(cmd, "give files, or -p and -n for running processes, not both")
+		return errors.New("give files, or -p and -n for running processes, not both")
 	case len(o.pids) > 0 && len(o.names) > 0:
-		return usagef(cmd, "-p and -n cannot be used together: give ids or names")
+		return errors.New("-p and -n cannot be used together: give ids or names")
 	case (o.certificate == "") != (o.key == ""):
-		return usagef(cmd, "--tls-cert and --tls-key need each other")
+		return errors.New("--tls-cert and --tls-key need each other")
 	case guard.IsLoopback(o.listen):
 		return nil
 	case o.tokenFile == "":
-		return usagef(cmd, "--listen %s lets other machines connect: it needs --token-file", o.listen)
+		return fmt.Errorf("--listen %s lets other machines connect: it needs --token-file", o.listen)
 	case o.certificate == "" && !o.insecure:
-		return usagef(cmd, "--listen %s lets other machines connect: it needs --tls-cert and --tls-key, or --insecure", o.listen)
+		return fmt.Errorf("--listen %s lets other machines connect: it needs --tls-cert and --tls-key, or --insecure", o.listen)
 	}
 	return nil
 }
@@ -152,10 +145,10 @@ func (o *serveOptions) token() (string, error) {
 	}
 	token, err := guard.ReadSecret(o.tokenFile)
 	if err != nil {
-		return "", &usageError{fmt.Errorf("--token-file: %w", err), "gctrail serve"}
+		return "", misusef("--token-file: %w", err)
 	}
 	if len(token) < minToken || strings.ContainsAny(token, " \r\n\t&#?%+") {
-		return "", &usageError{errors.New(o.tokenFile + ": the token must have 16 characters or more, and none of space & # ? % +"), "gctrail serve"}
+		return "", misusef("%s: the token must have 16 characters or more, and none of space & # ? %% +", o.tokenFile)
 	}
 	return token, nil
 }

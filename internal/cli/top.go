@@ -70,10 +70,7 @@ be reached.`,
 			if err := pickByID(cmd, &o.pids, args); err != nil {
 				return err
 			}
-			if len(o.pids) > 0 && len(o.names) > 0 {
-				return usagef(cmd, "-p and -n cannot be used together: give ids or names")
-			}
-			return o.run(cmd.Context(), std)
+			return runWith(cmd, std, o)
 		},
 	}
 	flags := cmd.Flags()
@@ -104,6 +101,13 @@ func pickByID(cmd *cobra.Command, pids *processNumbers, args []string) error {
 func newTopOptions() *topOptions {
 	sorts := tui.Sorts()
 	return &topOptions{sort: choice{sorts[0], sorts}}
+}
+
+func (o *topOptions) conflict() error {
+	if len(o.pids) > 0 && len(o.names) > 0 {
+		return errors.New("-p and -n cannot be used together: give ids or names")
+	}
+	return nil
 }
 
 func (o *topOptions) run(ctx context.Context, std *stdio) error {

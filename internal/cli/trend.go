@@ -21,7 +21,7 @@ type trendOptions struct {
 }
 
 func newTrendCmd(std *stdio) *cobra.Command {
-	opts := trendOptions{format: choice{"text", []string{"text", "json"}}}
+	opts := &trendOptions{format: choice{"text", []string{"text", "json"}}}
 	cmd := &cobra.Command{
 		Use:   "trend TRACE...",
 		Short: "Find the runs at which a metric changed, in a history of runs",
@@ -38,17 +38,7 @@ expression, or the whole match.`,
 		Example: `  gctrail trend nightly/
   gctrail trend --label 'build-(\d+)' --format json nightly/*.nettrace`,
 		Args: someFiles,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := asUsage(cmd, timesConflict(&opts.Selection)); err != nil {
-				return err
-			}
-			opts.traces = args
-			label, err := regexp.Compile(opts.label)
-			if err != nil {
-				return usagef(cmd, "--label: %v", err)
-			}
-			return opts.run(cmd.Context(), std, label)
-		},
+		RunE: runs(std, opts, &opts.traces),
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text or json (one line)")
@@ -60,12 +50,18 @@ expression, or the whole match.`,
 	return cmd
 }
 
-func (o *trendOptions) run(ctx context.Context, std *stdio, label *regexp.Regexp) error {
+func (o *trendOptions) conflict() error { return timesConflict(&o.Selection) }
+
+func (o *trendOptions) run(ctx context.Context, std *stdio) error {
+	label, err := regexp.Compile(o.label)
+	if err != nil {
+		return misusef("--label: %v", err)
+	}
 	runs, err := std.runs(ctx, &o.Selection, o.traces, nil)
 	if err != nil {
 		return err
 	}
-	if err := o.work.apply("gctrail trend", runs); err != nil {
+	if err := o.work.apply(runs); err != nil {
 		return err
 	}
 	labels := make([]string, len(runs))

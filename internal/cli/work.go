@@ -28,16 +28,16 @@ func (a *amounts) addFlags(flags *pflag.FlagSet, order string) {
 }
 
 // apply sets the work of the runs, if it is given.
-func (a amounts) apply(command string, runs []*compare.Run) error {
+func (a amounts) apply(runs []*compare.Run) error {
 	if len(a) == 0 {
 		return nil
 	}
 	if len(a) != len(runs) {
-		return &usageError{fmt.Errorf("--work needs a number for each run: %d given, %s", len(a), text.Counted(len(runs), "run")), command}
+		return misusef("--work needs a number for each run: %d given, %s", len(a), text.Counted(len(runs), "run"))
 	}
 	for i, run := range runs {
 		if !(a[i] > 0) || math.IsInf(a[i], 0) {
-			return &usageError{fmt.Errorf("--work: an amount must be above 0, not %v", a[i]), command}
+			return misusef("--work: an amount must be above 0, not %v", a[i])
 		}
 		run.Work = a[i]
 	}

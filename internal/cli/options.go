@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// options are what a command was asked for: a plain struct, which the command's flags and
+// arguments fill, and tests fill without them.
+type options interface {
+	// conflict returns an error for options that exclude each other.
+	conflict() error
+	run(ctx context.Context, std *stdio) error
+}
+
+// runs returns what cobra calls for a command: it stores the arguments, and runs the options.
+func runs(std *stdio, o options, args *[]string) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, given []string) error {
+		if args != nil {
+			*args = given
+		}
+		return runWith(cmd, std, o)
+	}
+}
+
+// runWith runs a command with the options that were filled.
+func runWith(cmd *cobra.Command, std *stdio, o options) error {
+	if err := asUsage(cmd, o.conflict()); err != nil {
+		return err
+	}
+	err := o.run(cmd.Context(), std)
+	for _, e := range flatten(err) {
+		nameCommand(cmd, e)
+	}
+	return err
+}
+
+// givenFlags are the names of the flags that were given.
+type givenFlags map[string]bool
+
+// newGivenFlags returns the flags of a command that were given.
+func newGivenFlags(flags *pflag.FlagSet) givenFlags {
+	given := givenFlags{}
+	flags.Visit(func(f *pflag.Flag) { given[f.Name] = true })
+	return given
+}
+
+// first returns the first of some flags that was given; empty if none was.
+func (g givenFlags) first(names ...string) string {
+	for _, name := range names {
+		if g[name] {
+			return name
+		}
+	}
+	return ""
+}
