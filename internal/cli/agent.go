@@ -48,29 +48,7 @@ func newAgentCmd(std *stdio) *cobra.Command {
 		Use:        "agent",
 		SuggestFor: []string{"exporter", "serve", "daemon", "prometheus", "otlp"},
 		Short:      "Serve metrics of all .NET processes to Prometheus and OTLP",
-		Long: `agent finds the .NET processes of this machine, including those in containers and those
-that start later, follows their collections, and serves metrics: at /metrics for
-Prometheus, and, with --otlp-endpoint, by OTLP/HTTP together with a log record for each
-collection. It runs until it is interrupted.
-
-Settings come from flags, then from environment variables (GCTRAIL_AGENT_LISTEN for
---listen, and so on), then from OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS and _TIMEOUT and
-OTEL_METRIC_EXPORT_INTERVAL, then from the file of --config. --print-config shows the
-result.
-
-Without root, agent sees only processes of its own user. It reports each process that it
-cannot follow, with the reason. Anyone who can connect to --listen can read the metrics:
-the default is this machine only.
-
-Overhead: agent has each process raise the events of collect --profile gc-collect: a few
-for each collection and none in between, without stacks.
-
-Exit codes: 0 stopped by SIGTERM or SIGINT, 2 invalid usage or configuration, 3 cannot
-listen or read the configuration.`,
-		Example: `  gctrail agent
-  gctrail agent --name 'web*' --otlp-endpoint http://collector:4318
-  gctrail agent --config /etc/gctrail/agent.yaml --print-config`,
-		Args: noArgs,
+		Args:       noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := setFromEnvironment(cmd.Flags(), o.overrides(), os.Getenv); err != nil {
 				return err

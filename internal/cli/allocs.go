@@ -49,29 +49,6 @@ func newAllocsCmd(std *stdio) *cobra.Command {
 		Use:        "allocs FILE...",
 		SuggestFor: []string{"allocations", "memory"},
 		Short:      "List what a program allocates, by type, stack, method or heap",
-		Long: `allocs lists what a program allocates: bytes, share, samples, bytes per second,
-and a 95 % confidence interval. The runtime samples allocations, so a type or
-stack with few samples is uncertain.
-
-The source is one of
-  sampled  AllocationSampled (.NET 10): each byte is sampled with a probability
-           of 1/102400. Estimates are unbiased.
-  tick     GCAllocationTick: one event for every 100 KB allocated from a heap.
-           Bytes add up to the total; the type is that of the object that
-           crossed each 100 KB.
-  object   GCSampledObjectAllocation: counts every object, summed by type;
-           objects after a type's last event are missing.
-auto uses the first of these that the trace has for a process.
-
-Stacks need a trace with stacks (keyword stack) and method names (rundown, the
-default of collect --profile gc-alloc), or the file that the runtime writes where
-DOTNET_PerfMapEnabled=1 is set: perf-PID.map beside the trace or in one zip with it,
-or --perf-map. Frames without a name are module!offset, or "?" where the module is
-unknown.`,
-		Example: `  gctrail allocs app.nettrace
-  gctrail allocs --by type,stack --top 5 app.nettrace
-  gctrail allocs --by method --from 10s --to 20s app.nettrace
-  gctrail allocs --format jsonl app.nettrace | jq 'select(.heap=="large")'`,
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.by, "by", "group by type, stack, type,stack, method (that allocates) or heap (small, large, pinned)")

@@ -50,24 +50,8 @@ func newCheckCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check TRACE... --budget FILE",
 		Short: "Check runs against a GC budget, for continuous integration",
-		Long: `check compares runs (each one a trace) with a budget: a YAML file that limits what
-garbage collection may cost, in absolute numbers and relative to the runs of
---baseline, which takes five or more runs on each side. --init writes a budget from
-whole traces: with five or more, at most one in a hundred equal runs exceeds it. A folder
-stands for all traces in it. See docs/ci.md for sample budgets and CI recipes.
-
---work sets the amount of work that each run did, as in diff, first of the runs to
-check, then of the baseline.
-
-The exit code is 0 within the budget, 1 over it, 2 if the budget has nothing to check
-or needs a baseline that is missing, 3 if a trace or the budget cannot be read. An
-inconclusive check passes, unless the budget has cannot_tell: fail.`,
-		Example: `  gctrail check --init gc-budget.yaml app.nettrace
-  gctrail check --budget gc-budget.yaml app.nettrace
-  gctrail check --budget gc-budget.yaml --baseline main/ branch/
-  gctrail check --budget gc-budget.yaml --format github traces/`,
-		Args: someFiles,
-		RunE: runs(std, opts, &opts.traces),
+		Args:  someFiles,
+		RunE:  runs(std, opts, &opts.traces),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.budget, "budget", "", "the budget `file`")

@@ -40,25 +40,7 @@ func newRootCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gctrail",
 		Short: "Analyze the garbage collections of .NET programs",
-		Long: `gctrail analyzes the garbage collections of .NET programs: when and why each one
-ran, how long it paused the program, and what to change. It reads traces (EventPipe
-.nettrace and .netperf, ETW .etl and .etl.zip, LTTng folders and .trace.zip, also
-compressed with gzip, zstd, xz or zip) and records them from running processes.
-
-gctrail FILE is short for gctrail report FILE. Without arguments, gctrail runs top
-on a terminal, and ps otherwise. Text that is longer than the terminal is shown
-through $GCTRAIL_PAGER, $PAGER or less.
-
-Exit codes: 0 success, 1 over budget, 2 invalid usage, 3 input cannot be read or
-output cannot be written, 4 no such process or no permission, 5 unsupported trace
-format or runtime version, 130 interrupted. Damaged traces are read as far as
-possible; standard error says what is missing.`,
-		Example: `  gctrail
-  gctrail app.nettrace
-  gctrail gcs app.nettrace
-  gctrail gcs --min-pause 10ms --format jsonl app.nettrace
-  gctrail events --name GCStart,GCEnd app.nettrace`,
-		Args: cobra.ArbitraryArgs,
+		Args:  cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault // files, next to commands
 		},
@@ -97,7 +79,7 @@ possible; standard error says what is missing.`,
 	cmd.InitDefaultCompletionCmd()
 	refuseUnknown(cmd)
 	std.completeTraced(cmd)
-	fitHelp(cmd)
+	addHelp(cmd)
 	return cmd
 }
 
@@ -131,13 +113,9 @@ func refuseUnknown(root *cobra.Command) {
 				return nil
 			}
 			cmd.Short = "Print a script that completes commands and flags in a shell"
-			cmd.Long = "completion prints a script that makes a shell complete the commands and flags of\n" +
-				"gctrail, the ids and names of running processes, and the names of columns. The\n" +
-				"help of each shell shows how to load the script."
 			for _, shell := range cmd.Commands() {
 				shell.Args = noArgs
 				shell.Short = "Print the completion script for " + shell.Name()
-				shell.Long, shell.Example = completionHelp[shell.Name()].long, completionHelp[shell.Name()].example
 			}
 		}
 	}

@@ -68,69 +68,6 @@ func (o *collectOptions) command(std *stdio) *cobra.Command {
 		Use:        "collect {-p PID | -n NAME | --dport PATH | -- COMMAND ARG...}",
 		SuggestFor: []string{"record", "trace", "capture", "start"},
 		Short:      "Trace .NET processes, running or started by it",
-		Long: `collect records the events of a .NET process to a .nettrace file until Ctrl-C, until
---duration is over, or until the process exits. Then it prints a verdict on the
-garbage collections in that time.
-
-Which process:
-
-  -p 1234          the process with this id; separate several with commas
-  -n 'web*,api'    the processes with matching names that run at the start
-  -- COMMAND ARG   start the command and trace every .NET process it starts
-                   (with -n, those with matching names), from before its first
-                   line of code. The exit code is the command's. Ctrl-C ends
-                   the traces, then the command; so does --duration, with
-                   SIGTERM. The command is killed if it takes 30 seconds to
-                   exit, or on the next Ctrl-C. It shares the terminal with
-                   gctrail; --hide-child-io and -o - discard its output.
-  --diagnostic-port PATH
-                   the programs started with DOTNET_DiagnosticPorts=PATH in
-                   their environment, which wait until they are traced (with
-                   -n, those with matching names). Ends when all have exited.
-  --diagnostic-port PATH,connect
-                   the process listening on this socket: a runtime or a router
-
-Each process gets its own file, NAME_DATE_TIME.nettrace, in the current folder or
-the one given by -o. In -o, {name} and {pid} stand for the process's name and id.
-When a process exits, tracing of the others continues. If -o is a single file, only
-the first process is traced; the others run untraced.
-
-On Windows, --etw records through Event Tracing for Windows, in one .etl file, also
-.NET Framework processes, for which it is the default. Without -p and -n it records
-all processes of the machine. It needs an administrator, or a member of the group
-Performance Log Users.
-
-On Linux, --lttng records through LTTng, in a folder that lttng-tools writes, .NET Core
-2.1 to .NET 9 programs that were started with DOTNET_LTTng=1 and
-DOTNET_EnableEventLog=1. Without -p and -n it records all processes of the user, of all
-users if root. --lttng-live stores a live session that a relay daemon receives, of any
-machine.
-
-The flags are those of dotnet-trace. Profiles, with the measured slowdown:
-
-` + provider.Help() + `
-Without --profile, --providers and --clrevents it is gc-collect.
-
-` + stopHelp() + `
-Unlike dotnet-trace, gctrail ends a trace with the list of all methods (the rundown,
-needed to name the frames of stacks; it can take megabytes and seconds) only for the
-last four profiles and with --rundown true. Otherwise .NET 9 and later write only
-two rundown events, the runtime's version and its settings; older versions write
-none. Profiles without rundown omit stacks: they would have no names.
-
-The file can be read at any time, by every tool, even after a crash of the process or
-of gctrail, or after the disk has filled up.
-
-Exit codes: 0 success, also if the process was killed; 2 invalid usage; 3 the file
-cannot be written; 4 no such process or no permission; 5 the runtime is too old. With
-a command, the command's exit code; of several processes, the highest.`,
-		Example: `  gctrail collect -p 1234
-  gctrail collect -n 'web*' --duration 90s -o traces/
-  gctrail collect -- dotnet bin/app.dll --urls http://localhost:5000
-  gctrail collect -p 1234 --profile gc-verbose --buffersize 512
-  gctrail collect -p 1234 --until 'pause>200ms' --before 60s --after 10s
-  gctrail collect -n api --keep 10m
-  gctrail collect -p 1234 --duration 10s -o - | gctrail -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args, o.dash, o.given = args, cmd.ArgsLenAtDash(), newGivenFlags(cmd.Flags())
 			if o.dash < 0 && !slices.ContainsFunc(args, func(arg string) bool { return !isProcessID(arg) }) {

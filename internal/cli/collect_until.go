@@ -40,26 +40,9 @@ func (o *stopOptions) addFlags(flags *pflag.FlagSet) {
 	flags.Var(&o.filter, "stopping-event-payload-filter", "stop only at an event with these values: field:value,field:value")
 }
 
-// stopHelp returns the part of the help about stopping and keeping.
-func stopHelp() string {
+// conditionHelp lists the figures that conditions ask for.
+func conditionHelp() string {
 	var b strings.Builder
-	b.WriteString(`Waiting for a collection:
-
-  --until 'gen=2 and (pause>200ms or suspend>50ms)'
-
-collects until a collection meets the condition, and keeps the minute before it and
-10 seconds after it (--before, --after), at most 1 GB (--keep). --repeat 5 writes
-five such files; each begins where the previous one ends. --keep without --until
-keeps the most recent events until Ctrl-C, or until the process exits or crashes.
-Segments are stored next to the file, as NAME.ring-0001.nettrace and so on, and
-removed at the end. If gctrail is killed, each segment is a readable trace. A full
-disk shortens the history.
-
-Conditions use > >= < <= = !=, and, or, and parentheses. A comparison with an unknown
-figure is never met. Figures, and how to write their values (1 MB = 1,000,000 bytes,
-1 MiB = 1,048,576):
-
-`)
 	for _, f := range figure.Conditions() {
 		fmt.Fprintf(&b, "  %-9s  %-39s  %s\n", f.Until.Word, f.Until.Meaning, f.Until.Example)
 	}

@@ -13,31 +13,6 @@ import (
 	"github.com/gctrail/gctrail/gc/figure"
 )
 
-// completionHelp is the help of completion for each shell.
-var completionHelp = map[string]struct{ long, example string }{
-	"bash": {
-		"bash prints the completion script for bash, which needs the package\nbash-completion. Start a new shell after installing the script.",
-		"  # For this shell only\n  source <(gctrail completion bash)\n" +
-			"  # Linux\n  gctrail completion bash > /etc/bash_completion.d/gctrail\n" +
-			"  # macOS\n  gctrail completion bash > $(brew --prefix)/etc/bash_completion.d/gctrail",
-	},
-	"zsh": {
-		"zsh prints the completion script for zsh. If completion is not enabled yet, add\n\"autoload -U compinit; compinit\" to ~/.zshrc. Start a new shell after installing\nthe script.",
-		"  # For this shell only\n  source <(gctrail completion zsh)\n" +
-			"  # Linux\n  gctrail completion zsh > \"${fpath[1]}/_gctrail\"\n" +
-			"  # macOS\n  gctrail completion zsh > $(brew --prefix)/share/zsh/site-functions/_gctrail",
-	},
-	"fish": {
-		"fish prints the completion script for fish. Start a new shell after installing\nthe script.",
-		"  # For this shell only\n  gctrail completion fish | source\n" +
-			"  # For every new shell\n  gctrail completion fish > ~/.config/fish/completions/gctrail.fish",
-	},
-	"powershell": {
-		"powershell prints the completion script for PowerShell. To load it in every\nsession, add the command below to your profile.",
-		"  gctrail completion powershell | Out-String | Invoke-Expression",
-	},
-}
-
 // complete makes the shell offer words for a flag.
 func (std *stdio) complete(cmd *cobra.Command, flag string, words []string) {
 	std.completeBy(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))

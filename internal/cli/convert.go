@@ -45,31 +45,8 @@ func newConvertCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert FILE... -o OUT",
 		Short: "Convert a trace for Perfetto, pprof, Parquet and other tools",
-		Long: `convert writes a trace in the format of another tool. The suffix of the output, or
---to, selects the format:
-
-` + formatHelp() + `
-If -o is a folder, each trace gets its own file there, and parquet writes all its
-tables: collections, pauses, generations, allocations and events.
-
-nettrace holds the events themselves: all of them, part of them (--from, --to, --pid,
---name, --keywords), or, with --redact, a copy fit for a public issue. --redact
-replaces command lines, paths and the names of types, methods and modules by hashes
-with a random key, replaces ids, tokens, code addresses and sizes by which public
-files could be found, and drops events that the runtime does not define. Figures,
-times, process and thread ids and the operating system stay. --keep-system keeps
-names that begin with System. or Microsoft. and are the framework's.
-
-Formats for allocations need a trace with allocation events, or no file is written;
-stacks with names need collect --profile gc-alloc.`,
-		Example: `  gctrail convert app.nettrace -o app.pftrace
-  gctrail convert app.nettrace -o app.pb.gz && go tool pprof -top app.pb.gz
-  gctrail convert --to parquet app.nettrace -o tables/
-  gctrail convert --redact app.nettrace -o public.nettrace
-  gctrail convert --redact --keep-system app.nettrace -o public.nettrace
-  gctrail convert --to collapsed app.nettrace -o - | flamegraph.pl > app.svg`,
-		Args: someFiles,
-		RunE: runs(std, opts, &opts.files),
+		Args:  someFiles,
+		RunE:  runs(std, opts, &opts.files),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&opts.output, "output", "o", "", "write to this `file` or folder; - is standard output")

@@ -35,10 +35,7 @@ func newDemoCmd(std *stdio) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "Show what gctrail does, on a built-in real trace",
-		Long: `demo prints the report of a real trace that is built into gctrail, shows sample
-output of gcs and events, and explains how to trace your own program. It needs no
-file, no network and no .NET.`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, err := std.create("-", nil)
 			if err != nil {

@@ -33,26 +33,6 @@ func newDiffCmd(std *stdio) *cobra.Command {
 		Use:        "diff BEFORE... -- AFTER...",
 		SuggestFor: []string{"compare"},
 		Short:      "Compare runs, and separate change from noise",
-		Long: `diff compares runs of a program, each one a trace: two traces, or several per side
-with -- between the sides. A folder stands for all traces in it.
-
-Each metric is changed, the same (within a band too small to matter), or cannot tell,
-with the reason or the number of runs needed. Finding a change takes five or more runs
-per side. With fewer, diff can only confirm that a metric is the same. See
-docs/compare.md for the metrics, the bands and the tests.
-
---work sets the amount of work that each run did, in any unit: totals are then
-compared per unit of work. Without it, each run's amount is read from the file beside
-its trace that gctrail run --work writes (run-1.work beside run-1.nettrace), and if
-one has none, totals are compared per run or per second, whichever agrees better
-between the runs of a side.
-
-What a program allocates after its last GC is not in every trace. Traces of
-gctrail run, and those of --profile gc-alloc, have it.`,
-		Example: `  gctrail diff before.nettrace after.nettrace
-  gctrail diff before/ -- after/
-  gctrail diff --format html -o diff.html before.nettrace after.nettrace
-  gctrail diff --format json b1.nettrace b2.nettrace -- a1.nettrace a2.nettrace`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.args, opts.dash = args, cmd.ArgsLenAtDash()
 			return runWith(cmd, std, opts)

@@ -29,17 +29,7 @@ func newEventsCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "events FILE",
 		Short: "Write every event, decoded, as JSON lines",
-		Long: `events prints every event of a trace as a line of JSON, in time order: its
-time, provider, id, version, name, opcode, level, keywords, pid, tid and cpu, its
-fields as named in the runtime's manifest, and its stack (addresses, leaf first) if
-it has one. LTTng traces have no manifest: there, the members of Values in heap
-histories have the names of the runtime's C structures, and padding is _pad. The
-payload of an event that neither gctrail nor the trace describes is in base64. FILE
-may be - for standard input.`,
-		Example: `  gctrail events --name GCStart,GCEnd app.nettrace
-  gctrail events --keywords gc --level informational --limit 100 app.nettrace
-  gctrail events --provider System.Runtime --from 10s --to 20s app.nettrace`,
-		Args: someFiles,
+		Args:  someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.files, opts.paged = args, !cmd.Flags().Changed("format")
 			return runWith(cmd, std, opts)

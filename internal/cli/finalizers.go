@@ -35,17 +35,6 @@ func newFinalizersCmd(std *stdio) *cobra.Command {
 		Use:        "finalizers FILE...",
 		SuggestFor: []string{"finalization"},
 		Short:      "List the objects that were finalized, by type",
-		Long: `finalizers lists the objects whose finalizers ran, by type, and how long the
-finalizer thread took to start after each GC and to run the finalizers. An object
-with a finalizer survives the GC that finds it dead, and is freed by a later one.
-
-The events need the keyword gc at level 5, and type names also the keywords type and
-gcheapandtypenames:
-
-  gctrail collect -p PID --clreventlevel verbose \
-      --clrevents gc+type+gcheapandtypenames`,
-		Example: `  gctrail finalizers app.nettrace
-  gctrail finalizers --format csv --top 10 app.nettrace`,
 	}
 	return opts.newCmd(std, cmd, opts)
 }

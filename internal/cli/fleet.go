@@ -20,14 +20,6 @@ func newFleetCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
 		Short: "Store the collections of many machines, and query them",
-		Long: `fleet keeps one record for each collection of many processes, and one for each
-process that ended. gctrail agent sends them; fleet receive stores them in ClickHouse,
-or in a folder of Parquet files where one machine is enough. The other commands
-answer questions about them.
-
---store, or the environment variable GCTRAIL_STORE, says where they are: the address of
-a ClickHouse server (http://user@host:8123/database, with its password in
-CLICKHOUSE_PASSWORD) or the path of a folder.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef(cmd, "unknown command %q of fleet", args[0])

@@ -28,13 +28,7 @@ func newFleetCompareCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare BEFORE AFTER | compare --at TIME",
 		Short: "Compare versions or times of the fleet, and find what changed",
-		Long: `compare finds what changed between two selections of processes, and separates change
-from noise as gctrail diff does: each process is a run. BEFORE and AFTER are terms, with
-commas between them; --at compares what was before a time with what was after it.`,
-		Example: `  gctrail fleet compare --service shop service_version=1.4 service_version=1.5
-  gctrail fleet compare --service shop --at 2026-03-01T12:00:00Z --from 7d
-  gctrail fleet compare host_name=node-1 host_name=node-2`,
-		RunE: runs(std, opts, &opts.sides),
+		RunE:  runs(std, opts, &opts.sides),
 	}
 	flags := cmd.Flags()
 	opts.storeFlag.addFlags(flags)

@@ -28,12 +28,7 @@ func newFleetGCsCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gcs",
 		Short: "List collections of the fleet, the latest first",
-		Long: `gcs lists collections, the latest first. jsonl, csv and parquet have all columns, which are those
-of gctrail gcs and of the process; tables have those of --columns.`,
-		Example: `  gctrail fleet gcs --pod shop-7 --where 'pause_ms>=50'
-  gctrail fleet gcs --where reason=Induced --columns k8s_pod,number,pause_ms
-  gctrail fleet gcs --from 10m --top 0 --format csv`,
-		Args: noArgs,
+		Args:  noArgs,
 	}
 	return opts.command(std, cmd)
 }
@@ -45,14 +40,7 @@ func newFleetOOMCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "oom",
 		Short: "List the processes that were killed, and what was in their memory",
-		Long: `oom lists the processes that were killed or ran out of memory, the latest first: which
-part of their memory grew, the GC heap or native memory, if that is known, and how much
-they had of the limit. The figures are the last that the agent saw; docs/ledger.md
-defines them.`,
-		Example: `  gctrail fleet oom --from 7d
-  gctrail fleet oom --service shop --format jsonl
-  gctrail fleet oom --all`,
-		Args: noArgs,
+		Args:  noArgs,
 	}
 	cmd.Flags().BoolVar(&opts.exited, "all", false, "also the processes that ended by themselves")
 	return opts.command(std, cmd)

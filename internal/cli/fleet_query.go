@@ -25,14 +25,7 @@ func newFleetQueryCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "query SQL",
 		Short: "Query ClickHouse in SQL",
-		Long: `query runs a query in ClickHouse's SQL. The tables are gc and ends; gctrail fleet schema prints
-their columns. FROM gc FINAL counts a record that arrived twice only once. ClickHouse refuses
-statements that change data, tables or settings.
-
-A folder has no SQL engine: DuckDB, ClickHouse and Spark read its files as they are.`,
-		Example: `  gctrail fleet query 'SELECT reason, count() FROM gc FINAL GROUP BY reason'
-  duckdb -c "SELECT reason, count(*) FROM 'history/gc/*/*.parquet' GROUP BY 1"`,
-		RunE: runs(std, opts, &opts.sql),
+		RunE:  runs(std, opts, &opts.sql),
 	}
 	flags := cmd.Flags()
 	opts.storeFlag.addFlags(flags)

@@ -33,19 +33,8 @@ func newFleetReceiveCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "receive",
 		Short: "Receive records over OTLP/HTTP, and store them",
-		Long: `receive takes OTLP logs over HTTP at /v1/logs, from agents or OpenTelemetry
-Collectors; it refuses metrics and traces. It answers when the records are stored, so
-a sender that gets an answer need not repeat them. It keeps no state, so with
-ClickHouse several receivers can run behind a load balancer; a folder has only one
-writer. A record that arrives twice counts once.
-
-/healthz and /metrics answer without a token. Listening beyond this machine needs
---token-file, and --tls-cert with --tls-key, or --insecure where a proxy does TLS.`,
-		Example: `  gctrail fleet receive --store http://clickhouse:8123/gctrail --create
-  gctrail fleet receive --store ./history
-  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=http://127.0.0.1:4318/v1/logs gctrail agent`,
-		Args: noArgs,
-		RunE: runs(std, opts, nil),
+		Args:  noArgs,
+		RunE:  runs(std, opts, nil),
 	}
 	flags := cmd.Flags()
 	opts.addFlags(flags)

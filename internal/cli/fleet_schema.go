@@ -24,21 +24,7 @@ func newFleetSchemaCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the statements that create ClickHouse's tables, or run them",
-		Long: `schema prints the statements that create the tables of ClickHouse 24.8 or later: gc
-has a row for each collection, ends one for each process that ended. They change
-nothing where the tables exist. With --cluster, run them on every server of the cluster.
-
---move prints the statements that replace the tables of an earlier gctrail, which has
-seconds and nanoseconds in two columns. They copy all rows; the old tables stay, with
-names that end in _before.
-
---logs adds views that take the records from the table of logs which the OpenTelemetry
-Collector's ClickHouse exporter writes, so that no gctrail fleet receive is needed.`,
-		Example: `  gctrail fleet schema | clickhouse-client --multiquery
-  gctrail fleet schema --cluster shards --replicated --days 30
-  gctrail fleet schema --logs otel_logs --database otel
-  gctrail fleet schema --apply --store http://clickhouse:8123/gctrail`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.given = newGivenFlags(cmd.Flags())
 			return runWith(cmd, std, opts)

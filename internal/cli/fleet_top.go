@@ -24,19 +24,8 @@ func newFleetTopCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top",
 		Short: "List the services, pods or versions with the most GC pause",
-		Long: `top sums up collections by service and version, or by the columns of --by, and lists
-the groups with the most GC pause first. "since" is the first collection of the group in
-the selected time: of a version, its deployment. p50 and p99 are estimates, to 2 %.
-alloc MB is what the GCs count: bytes allocated up to the last GC of each process. %
-is the share of pauses in the time that the GCs cover, from the end of the GC before
-the first one. > marks a lower bound, such as pauses of which some are unknown, and ~
-an estimate.`,
-		Example: `  gctrail fleet top
-  gctrail fleet top --by k8s_pod --service shop --from 1h
-  gctrail fleet top --by service_name,reason --where generation=2
-  gctrail fleet top --format jsonl | jq .pause_pct`,
-		Args: noArgs,
-		RunE: runs(std, opts, nil),
+		Args:  noArgs,
+		RunE:  runs(std, opts, nil),
 	}
 	flags := cmd.Flags()
 	opts.addFlags(std, cmd)

@@ -52,34 +52,8 @@ func newGCsCmd(std *stdio) *cobra.Command {
 		Use:        "gcs FILE...",
 		SuggestFor: []string{"collections", "log", "list-gcs"},
 		Short:      "List every garbage collection",
-		Long: `gcs lists every garbage collection, in order of start time. Several files are listed
-one after the other; - is standard input.
-
-Tables show times in milliseconds from the start of the trace and sizes in megabytes
-(10^6 bytes); - means unknown. Freed and allocated bytes marked > are a lower bound,
-and those marked ~ an estimate, because the program allocates while a background GC
-runs. Where a trace has several processes, rows begin with their ids. On a terminal,
-columns that do not fit are left out.
-
-Columns of tables, csv and parquet (sizes are in bytes in the latter two):
-` + columnHelp() + `
---per-heap prints a row for each heap of a collection: sizes, survivors and marking, in
-jsonl, csv and parquet also by generation.
-
---columns perfview prints the tables of PerfView's GCStats with PerfView's figures, to
-the digits that it prints, but for those of the CPU; the column Differs names the
-figures of a row that gctrail defines otherwise, and the lines below say how. Those
-that differ in every row are named there only; csv has all of them. One of the tables:
-perfview-rollup, perfview-pauses (over 200 ms), perfview-events, perfview-condemned,
-perfview-generations; csv takes one, perfview-events by default. Its last columns, pid
-and process, are not PerfView's, which writes a file for each process.`,
-		Example: `  gctrail gcs app.nettrace
-  gctrail gcs --gen 2 --min-pause 10ms app.nettrace
-  gctrail gcs --pause-above p99 app.nettrace
-  gctrail gcs --columns number,start_ms,gen2_after_bytes app.nettrace
-  gctrail gcs --format jsonl app.nettrace | jq .pause_ms`,
-		Args: someFiles,
-		RunE: runs(std, opts, &opts.files),
+		Args:       someFiles,
+		RunE:       runs(std, opts, &opts.files),
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", listFormats)

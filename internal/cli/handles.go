@@ -35,19 +35,6 @@ func newHandlesCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "handles FILE...",
 		Short: "List the GC handles that a program creates and leaves open",
-		Long: `handles lists GC handles by kind: how many were created and destroyed in the trace,
-how many are open at its end, the age of the oldest open one, and the growth per
-second if the number grew steadily. Strong handles that are never destroyed keep
-objects alive; pinned handles also keep them in place.
-
-The events need the keyword gchandle, and --by kind,stack needs stacks. From .NET 9
-on, most handles come without a stack: the runtime creates them in code that its
-stack walk does not see.
-
-  gctrail collect -p PID --rundown true --clrevents gc+gchandle+stack`,
-		Example: `  gctrail handles app.nettrace
-  gctrail handles --by kind,stack --top 5 app.nettrace
-  gctrail handles --format jsonl app.nettrace | jq 'select(.growth_per_s>0)'`,
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.by, "by", "group by kind, or by kind,stack (where they are created)")

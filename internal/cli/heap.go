@@ -89,19 +89,6 @@ func newHeapCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "heap FILE...",
 		Short: "Show the heap after each collection: generations, free space",
-		Long: `heap shows the heap over time, one row for each collection: the size of each
-generation after it, the free space in it (fragmentation) and how much of that is in
-free lists (the rest is pieces too small for them, and in gen 2 those that gen 1 GCs
-gave up until the next gen 2 GC), the gen 0 budget, committed memory (.NET 8 and
-later), and the segments or regions created and freed since the previous collection.
-"live" counts those created in the trace and not freed. Other formats also have the
-budgets of the other generations and of the LOH and POH, and committed memory by use.
-
---per-heap prints one row for each heap of server GC instead, with the figures that
-are known per heap.`,
-		Example: `  gctrail heap app.nettrace
-  gctrail heap --sort free_bytes --top 5 app.nettrace
-  gctrail heap --per-heap --format csv app.nettrace`,
 	}
 	cmd.Flags().BoolVar(&opts.perHeap, "per-heap", false, "one row for each heap of a collection")
 	return opts.newCmd(std, cmd, opts)

@@ -1,24 +1,46 @@
 package cli
 
 import (
+	"embed"
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
 // helpWidth is the width of help, in cells.
 const helpWidth = 80
 
-// fitHelp wraps the paragraphs in the help of cmd and of the commands below it.
-func fitHelp(cmd *cobra.Command) {
-	cmd.Long = fitParagraphs(cmd.Long)
+// helpTexts are the texts of commands, each with examples at its end.
+//
+//go:embed help/*.txt
+var helpTexts embed.FS
+
+// helpLists replaces words in braces, which stand for lists that are made of tables.
+var helpLists = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer("{columns}\n", columnHelp(), "{formats}\n", formatHelp(), "{profiles}\n", provider.Help(),
+		"{conditions}\n", conditionHelp(), "{schemas}\n", schemaHelp())
+})
+
+// helpName returns the name of the file with a command's text: fleet-top for gctrail fleet top.
+func helpName(cmd *cobra.Command) string {
+	return strings.ReplaceAll(strings.TrimPrefix(cmd.CommandPath(), "gctrail "), " ", "-")
+}
+
+// addHelp gives the command, and those below it, the texts of their files.
+func addHelp(cmd *cobra.Command) {
+	if data, err := helpTexts.ReadFile("help/" + helpName(cmd) + ".txt"); err == nil { // not of cobra's help, nor of man
+		long, examples, _ := strings.Cut(strings.TrimSuffix(string(data), "\n"), "\n\nExamples:\n")
+		cmd.Long, cmd.Example = fitParagraphs(helpLists().Replace(long)), examples
+	}
 	for _, sub := range cmd.Commands() {
-		fitHelp(sub)
+		addHelp(sub)
 	}
 }
 

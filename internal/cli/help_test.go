@@ -2,6 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"io"
+	"io/fs"
+	"path"
 	"strings"
 	"testing"
 
@@ -77,5 +80,35 @@ func TestHelpGroups(t *testing.T) {
 		if got := titles[cmd.Name()]; got != want {
 			t.Errorf("%s is listed under %q, want %q", cmd.Name(), got, want)
 		}
+	}
+}
+
+// TestHelpTexts: each command that help lists has a text, and each text a command.
+func TestHelpTexts(t *testing.T) {
+	files, err := fs.Glob(helpTexts, "help/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := make(map[string]bool)
+	for _, file := range files {
+		texts[strings.TrimSuffix(path.Base(file), ".txt")] = true
+	}
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		name := helpName(cmd)
+		if cmd.Name() != "help" && !cmd.Hidden && !texts[name] {
+			t.Errorf("%s has no text in help", cmd.CommandPath())
+		}
+		delete(texts, name)
+		if strings.Contains(cmd.Long, "Examples:\n") || strings.Contains(cmd.Long, "}\n") {
+			t.Errorf("%s: %s", cmd.CommandPath(), cmd.Long)
+		}
+		for _, sub := range cmd.Commands() {
+			check(sub)
+		}
+	}
+	check(newRootCmd(&stdio{out: io.Discard, err: text.NewPrinter(io.Discard)}))
+	if len(texts) > 0 {
+		t.Errorf("no command has the texts %v", texts)
 	}
 }

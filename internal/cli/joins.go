@@ -59,26 +59,6 @@ func newJoinsCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "joins FILE...",
 		Short: "Show how the heaps of server GC wait for each other",
-		Long: `joins shows what the threads of server GC did during pauses. Each heap has a thread;
-at the end of each phase the threads wait for each other in a join, which names the
-phase. A heap's working, waiting and waking times (waking: from the restart until the
-thread runs) add up to the pause, SuspendEEBegin to RestartEEBegin. "others waited" is
-how long other heaps waited for this one.
-
-The table sums up all collections and names the heap that others waited for longest,
-with the likely cause. Other formats have rows for each collection; --sort and --top
-apply to each collection separately. The events need keyword gc at level 5, as in
---profile gc-verbose.
-
---tunings shows instead how server GC adapts the number of its heaps (DATAS, on by
-default from .NET 9 on): each time it looked at what its collections cost, what it
-decided and why. Cost is the share of the time that pauses and waits for memory
-take; the target is 2 % (DOTNET_GCDTargetTCP), for full collections 10 %. These
-events come with every profile for GC.`,
-		Example: `  gctrail joins app.nettrace
-  gctrail joins --sort held_ms --top 5 app.nettrace
-  gctrail joins --format jsonl app.nettrace | jq 'select(.waking_ms>1)'
-  gctrail joins --tunings app.nettrace`,
 	}
 	cmd.Flags().BoolVar(&opts.tunings, "tunings", false, "show how server GC adapts the number of its heaps (DATAS)")
 	return opts.newCmd(std, cmd, opts)

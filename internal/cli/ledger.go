@@ -34,20 +34,8 @@ func newLedgerCmd(std *stdio) *cobra.Command {
 		Use:        "ledger [FILE|PID|NAME]",
 		SuggestFor: []string{"oom", "memory", "killed"},
 		Short:      "Show the last minutes of a process's memory, even if it was killed",
-		Long: `ledger shows what a process died with: how it ended, how much of its memory was the GC
-heap and how much was native, which of them grew, and a timeline of its last minutes.
-gctrail agent keeps this in a small file for each process, outside its container.
-
-Without an argument, ledger lists the files, newest first. A PID or a name, as in
-'web*', stands for the newest file of such a process. JSON lines have a record for each
-second, with sizes in bytes.
-
-Exit codes: 0 success, 2 invalid usage, 3 a file cannot be read, 4 no such process.`,
-		Example: `  gctrail ledger
-  gctrail ledger 'web*'
-  gctrail ledger --format jsonl 1234 | jq .native_bytes`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: runs(std, o, &o.args),
+		Args:       cobra.MaximumNArgs(1),
+		RunE:       runs(std, o, &o.args),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.folder, "ledger", "", "read the files in this `FOLDER`, that of agent --ledger (default the agent's)")

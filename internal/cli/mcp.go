@@ -16,18 +16,7 @@ func newMCPCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the commands to a coding agent (Model Context Protocol)",
-		Long: `mcp serves tools to a coding agent on standard input and output: triage (report),
-collections (gcs), allocations (allocs), objects (pins, handles, finalizers, heap,
-joins, events), compare (diff), processes (ps) and, only with --allow-collect,
-collect. Their arguments are those of the commands. A result has at most 20 kB; rows
-come in pages (offset, limit, columns). The next steps of triage are calls of these
-tools.
-
-gctrail reads no path outside --root, and writes nothing without --allow-collect.
-Names in traces come from the traced program. The server tells the agent that they
-are data, and sentences quote names that could pass for text.`,
-		Example: `  gctrail mcp --root ~/traces`,
-		Args:    noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.Version = moduleVersion()
 			server, err := mcp.New(opts, execute)

@@ -52,22 +52,6 @@ func newPausesCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pauses FILE...",
 		Short: "Show how pauses are distributed: percentiles, worst windows",
-		Long: `pauses shows three tables. Each row comes with the command that lists its GCs.
-
-percentiles: the pauses of each generation and kind. Each percentile is the pause of
-one GC, whose number is shown, and "as long" counts the GCs with a pause of that
-length or longer.
-
-windows: of all windows of 10 ms, 100 ms, 1 s and 10 s, those in which the program ran
-least. "paused" is the time of GC pauses, "other" the time of suspensions outside GCs, such
-as for CPU samples, and "program" the rest, the minimum mutator utilization.
-
-bottlenecks: intervals in which the program ran for less than --below of the time. They
-begin and end with a pause or another suspension. Those in which it was suspended the
-longest come first.`,
-		Example: `  gctrail pauses app.nettrace
-  gctrail pauses --show bottlenecks --below 80% app.nettrace
-  gctrail pauses --show percentiles --format csv app.nettrace`,
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.tables, "show", "only these tables: percentiles, windows, bottlenecks; jsonl, csv and parquet take one, by default percentiles")

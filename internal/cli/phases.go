@@ -64,32 +64,6 @@ func newPhasesCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "phases FILE...",
 		Short: "Show the phases of background GCs",
-		Long: `phases shows how long each background GC spent in its phases:
-
-  initial mark  marks the roots, in a pause. A gen 0 or gen 1 GC that runs
-                before it in the same pause is not part of it
-  mark          marks the objects that the roots refer to, concurrently
-  wait          lasts until the threads are suspended again
-  final mark    marks what the program changed meanwhile, in a pause
-  sweep         frees memory, concurrently
-
-"GCs inside" are the gen 0 and gen 1 GCs that ran meanwhile. "pages again" and
-"objects again" were written to during marking and had to be marked again: many of
-them make the final mark, which is a pause, long. In a table, a strip shows when
-background GCs ran.
-
-These events are from the private provider:
-
-  gctrail collect -p PID --profile gc-collect
-
---blocking shows how long the phases took in which threads were suspended, of every
-GC, as the runtime times them (.NET 6 and later): marking, planning, and sweeping or
-relocating and compacting. "longest from" is the kind of root from which marking took
-longest on any heap; gcs --per-heap has the times of each heap.`,
-		Example: `  gctrail phases app.nettrace
-  gctrail phases --sort final_mark_ms --top 5 app.nettrace
-  gctrail phases --blocking --sort plan_ms app.nettrace
-  gctrail phases --format jsonl app.nettrace | jq 'select(.alloc_waits>0)'`,
 	}
 	cmd.Flags().BoolVar(&opts.blocking, "blocking", false, "show the phases in which threads are suspended, of all GCs")
 	return opts.newCmd(std, cmd, opts)

@@ -40,20 +40,6 @@ func newPinsCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pins FILE...",
 		Short: "List the objects that were pinned during collections, by type",
-		Long: `pins lists the objects that GCs found pinned: how often (an object counts once in each
-collection), their bytes, the number of distinct objects, the number of collections,
-and the longest run of consecutive collections with the same object pinned. Objects
-that stay pinned cause fragmentation.
-
-"by handle" counts the pins by GC handles of the kinds Pinned and AsyncPinned that
-the trace has the creation of; the others are by variables on stacks (fixed) and by
-older handles. "open handles" were not destroyed in the trace. To see where handles
-are created: gctrail handles --by kind,stack. "held apart" is the free space before
-pinned objects, which needs the private provider.
-
-The events need keywords gc and gchandle at level 5, as in --profile gc-verbose.`,
-		Example: `  gctrail pins app.nettrace
-  gctrail pins --sort longest_run --top 5 app.nettrace`,
 	}
 	return opts.newCmd(std, cmd, opts)
 }

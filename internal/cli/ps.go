@@ -34,19 +34,7 @@ func newPsCmd(std *stdio) *cobra.Command {
 		Aliases:    []string{"ls", "list"},
 		SuggestFor: []string{"processes", "procs", "pids"},
 		Short:      "List the .NET processes of this machine",
-		Long: `ps lists the .NET processes of this machine, including those in accessible containers,
-with their runtime version and GC flavor. Each process has a second to answer. If one
-cannot be reached, ps prints the reason, and the remedy on standard error.
-
-With arguments, ps lists only the processes with these ids or matching names, as in
-'web*'; the exit code is 4 if there is none, or if one of them cannot be reached.
-
-GC is server or workstation, and concurrent or not, if the environment,
-runtimeconfig.json or the threads of the process reveal it.`,
-		Example: `  gctrail ps
-  gctrail ps 'web*'
-  gctrail ps --format jsonl | jq 'select(.gc_server)'`,
-		RunE: runs(std, opts, &opts.asked),
+		RunE:       runs(std, opts, &opts.asked),
 	}
 	cmd.Flags().Var(&opts.format, "format", "table or jsonl (JSON lines)")
 	std.complete(cmd, "format", opts.format.of)

@@ -33,23 +33,6 @@ func newReportCmd(std *stdio) *cobra.Command {
 		Use:        "report FILE...",
 		SuggestFor: []string{"stats", "analyze", "summary", "gcstats", "html", "show"},
 		Short:      "Report on the garbage collector: verdict, findings, figures",
-		Long: `report judges whether the garbage collector hurts a program, and prints the figures
-behind the verdict: collections, pauses, memory freed; what this trace did not record,
-and how to record it; findings with evidence and advice; tables; and the commands to
-run next.
-
-Several files are reported one after the other; - is standard input. gctrail FILE is
-short for gctrail report FILE.
-
---explain NAME explains any term of the output: a figure by its name in the text, in
-JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
---explain all defines all figures.`,
-		Example: `  gctrail app.nettrace
-  gctrail report --format json app.nettrace | jq .processes[0].findings
-  gctrail report --format html -o app.html app.nettrace
-  gctrail report --process 'web*' --from 10s --to 20s app.nettrace
-  gctrail report --chart app.svg app.nettrace
-  gctrail report --explain pause`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if opts.explain != "" {
 				return noArgs(cmd, args)

@@ -41,30 +41,6 @@ func newRunCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run -- COMMAND ARG...",
 		Short: "Run a command with tracing, once or more, and check its traces",
-		Long: `run runs a command, traces the .NET processes it starts, and prints a verdict. With
---check it compares the runs with a budget, as check does. With --repeat it runs the
-command several times, so that diff and check can separate change from noise.
-
-It records the profile gc-ticks, which counts what the program allocates up to its end:
-the total is exact within 0.5 %, of short runs too. Before .NET 10, it can slow programs
-with many pinned objects or finalizers to less than half their speed. --profile gc-collect
-costs less; what is allocated after the last GC is then unknown.
-
-The traces are written to the folder given by -o: run-1.nettrace and so on, each of
-the process with the most collections. Traces of other processes of run 1 are in the
-folder run-1.
-
---work takes the amount of work of each run from what the program writes: the first
-group of a regular expression, in the last line that matches. It is written beside
-the trace (run-1.work), where diff, check and trend find it.
-
-The first run that fails ends the series, and its exit code is passed through.
-Otherwise the exit code is that of check.`,
-		Example: `  gctrail run -- dotnet bin/app.dll
-  gctrail run --check gc-budget.yaml -- dotnet test
-  gctrail run --repeat 5 -o after -- dotnet bin/bench.dll
-  gctrail run --repeat 5 --work 'requests: (\d+)' -- dotnet bin/load.dll
-  gctrail diff before -- after`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.ArgsLenAtDash() == 0 {
 				opts.command = args

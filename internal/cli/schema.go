@@ -15,15 +15,7 @@ func newSchemaCmd(std *stdio) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [NAME]",
 		Short: "Print the JSON Schema of what a command writes as JSON",
-		Long: `schema prints the JSON Schema (2020-12) of one output in JSON or JSON lines. Without
-NAME, it lists them:
-
-` + schemaHelp() + `
-Keys are always there, and null where the figure is unknown, unless a schema does not
-require them. New keys may come with any version; schema_version rises when a key goes
-away or changes its meaning.`,
-		Example: `  gctrail schema gcs > gcs.schema.json`,
-		Args:    cobra.MaximumNArgs(1),
+		Args:  cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return schema.Names(), cobra.ShellCompDirectiveNoFileComp
 		},

@@ -39,24 +39,7 @@ func newServeCmd(std *stdio) *cobra.Command {
 		Use:        "serve [FILE... | -p PID | -n NAME]",
 		SuggestFor: []string{"web", "ui", "http", "browser", "dashboard"},
 		Short:      "Show traces and running processes in a browser",
-		Long: `serve shows the page of report --format html in a browser, over HTTP: traces that are
-given, all traces in a folder, or, without a file, the .NET processes of this machine
-with each collection as it happens. A trace that is dropped on the page is shown too;
-it stays on this machine.
-
-Only this machine can connect, and only with the token in the URL that serve prints.
---listen with another address lets other machines see command lines, type and method
-names, and upload traces: it needs --token-file, and --tls-cert with --tls-key, or
---insecure for a network that you trust.
-
-Exit codes: 0 ended with Ctrl-C, 2 invalid usage, 3 cannot listen, or a file cannot be
-read, 4 no process with such an id.`,
-		Example: `  gctrail serve
-  gctrail serve app.nettrace
-  gctrail serve traces/
-  gctrail serve -n 'web*'
-  gctrail serve --listen :8443 --token-file t --tls-cert c.pem --tls-key k.pem`,
-		RunE: runs(std, o, &o.files),
+		RunE:       runs(std, o, &o.files),
 	}
 	flags := cmd.Flags()
 	flags.VarP(&o.pids, "process-id", "p", "only the processes with these ids")

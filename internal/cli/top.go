@@ -42,30 +42,6 @@ func newTopCmd(std *stdio) *cobra.Command {
 		Use:        "top [-p PID | -n NAME]",
 		SuggestFor: []string{"monitor", "watch", "counters", "live", "attach"},
 		Short:      "Watch the collections of running .NET processes",
-		Long: `top shows the .NET processes of this machine, including those in containers, with each
-collection as it happens: pauses, heap size by generation, allocation rate, % of time
-paused in GC, and advice. It finds new processes within two seconds.
-
-On a terminal, enter shows one process in detail, s saves its recent events as a
-.nettrace, ? lists the keys and explains the figures, q quits. With --plain, in a
-pipe, and if TERM is dumb, top prints one line for each collection, with the columns
-of a GC log, and other messages on standard error. At the end it prints a verdict for
-each process.
-
-Overhead: top has each process raise the events of collect --profile gc-collect: a few
-for each collection and none in between, without stacks. It watches at most 64
-processes at a time, and lists the others with the reason. For s it keeps the latest
-16 MB of events of each process in memory, and at most 128 MB in total.
-
-On Windows, top watches .NET Framework processes through Event Tracing for Windows,
-one or two seconds late. That needs an administrator, or a member of the group
-Performance Log Users.
-
-Exit codes: 0 success, 2 invalid usage, 4 no process with such an id, or none that can
-be reached.`,
-		Example: `  gctrail top
-  gctrail top -n 'web*' --sort heap
-  gctrail top -p 1234 --plain --duration 60s > gc.log`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := pickByID(cmd, &o.pids, args); err != nil {
 				return err

@@ -25,20 +25,8 @@ func newTrendCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trend TRACE...",
 		Short: "Find the runs at which a metric changed, in a history of runs",
-		Long: `trend reads many runs, each one a trace, in the order of the arguments (in a folder,
-in the order of names). For each metric it draws the history and names the runs at
-which the metric changed (E-divisive change points; see docs/compare.md). The same
-traces always give the same answer. Finding a change takes at least 10 runs; of fewer,
-the answer is that it cannot tell.
-
---work sets the amount of work of each run, as in diff.
-
---label takes the name of a run from its file name: the first group of a regular
-expression, or the whole match.`,
-		Example: `  gctrail trend nightly/
-  gctrail trend --label 'build-(\d+)' --format json nightly/*.nettrace`,
-		Args: someFiles,
-		RunE: runs(std, opts, &opts.traces),
+		Args:  someFiles,
+		RunE:  runs(std, opts, &opts.traces),
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text or json (one line)")

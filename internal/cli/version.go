@@ -15,7 +15,6 @@ func newVersionCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of gctrail and of the formats it reads",
-		Long:  "version prints the versions of gctrail and of the formats it reads.",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			printed := version()

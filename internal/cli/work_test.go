@@ -50,7 +50,7 @@ func TestWorkFinder(t *testing.T) {
 
 func TestAmountsPerRun(t *testing.T) {
 	err := amounts{1, 2}.apply([]*compare.Run{{Name: "a"}})
-	if want := "--work needs a number for each run: 2 given, 1 run"; err == nil || !strings.HasPrefix(err.Error(), want+";") {
+	if want := "--work needs a number for each run: 2 given, 1 run"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }
