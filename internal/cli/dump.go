@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,30 +40,11 @@ func newDumpCmd(std *stdio) *cobra.Command {
 		Use:        "dump {-p PID | -n NAME}",
 		SuggestFor: []string{"gcdump", "snapshot", "heapdump"},
 		Short:      "Take a heap snapshot of a process: all objects, and what refers to them",
-		Long: `dump has a .NET process (.NET 5 or later) collect its whole heap and list every object,
-with its type, its references and what holds it, in a .nettrace file. gctrail objects
-shows which types fill the heap, and what keeps them.
-
-The program is paused meanwhile: for 0.75 seconds for each million objects, which is
-about 50 MB of heap. dump says how long that may be before it begins, and asks on a
-terminal if it may be longer than a second; --yes does not ask. The process needs up to
-64 MB more memory (--buffersize). Runtimes before .NET 10 collect a second time when the snapshot ends.
-
-With --repeat, the snapshots go to one file, and gctrail objects shows what grew. The
-pause, and the names of types, need events that other tools may have switched on: while
-one of them records allocations, a snapshot has types without names.
-
-Exit codes: 0 success, 2 invalid usage, 3 the file cannot be written, 4 no such process,
-no permission or no snapshot, 5 the runtime is too old.`,
-		Example: `  gctrail dump -p 1234
-  gctrail dump -n web -o before.nettrace --yes
-  gctrail dump -p 1234 --repeat 3 --every 60s`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := cmp.Or(pickByID(cmd, &o.pids, args), asUsage(cmd, o.conflict(std)))
-			if err != nil {
+			if err := pickByID(cmd, &o.pids, args); err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), std)
+			return runWith(cmd, std, o)
 		},
 	}
 	flags := cmd.Flags()
@@ -79,8 +59,7 @@ no permission or no snapshot, 5 the runtime is too old.`,
 	return cmd
 }
 
-// conflict returns why the options cannot be met.
-func (o *dumpOptions) conflict(std *stdio) error {
+func (o *dumpOptions) conflict() error {
 	switch {
 	case len(o.pids) == 0 && len(o.names) == 0:
 		return errors.New("no process given: use -p PID or -n NAME; list the .NET processes with: gctrail ps")
@@ -88,20 +67,21 @@ func (o *dumpOptions) conflict(std *stdio) error {
 		return errors.New("-p and -n cannot be used together: give an id or a name")
 	case o.repeat < 1:
 		return errors.New("--repeat must be at least 1")
-	case o.output == "-" && std.outTerm.Is:
-		return errors.New("refusing to write a binary trace to a terminal: redirect standard output, or use -o FILE")
 	}
 	return nil
 }
 
 func (o *dumpOptions) run(ctx context.Context, std *stdio) error {
+	if o.output == "-" && std.outTerm.Is {
+		return misusef("refusing to write a binary trace to a terminal: redirect standard output, or use -o FILE")
+	}
 	target := collect.Target{PIDs: o.pids, Names: collect.Names(o.names)}
 	found, _, err := target.Find(ctx)
 	if err != nil {
 		return err
 	}
 	if len(found) > 1 {
-		return &usageError{fmt.Errorf("%d processes match (%s): give one with -p PID", len(found), collect.Titles(found)), "gctrail dump"}
+		return misusef("%d processes match (%s): give one with -p PID", len(found), collect.Titles(found))
 	}
 	process := found[0]
 	cost := costOf(process)
