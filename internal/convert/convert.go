@@ -79,7 +79,7 @@ func New(f *Format, o *selection.Selection, all bool) *Converter {
 			c.phases = append(c.phases, b)
 		}
 	}
-	if c.OnlySnapshot() {
+	if c.wantsSnapshots() {
 		c.heaps.MaxObjects = heap.MaxObjects
 	}
 	if c.Stacks() {
@@ -122,6 +122,11 @@ func (c *Converter) wantsPhases() bool {
 	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.phases })
 }
 
+// wantsSnapshots reports whether heap snapshots are written.
+func (c *Converter) wantsSnapshots() bool {
+	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.snapshots || p.snapshot != nil })
+}
+
 // OnlySnapshot reports whether a heap snapshot is written, and nothing else.
 func (c *Converter) OnlySnapshot() bool {
 	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.snapshot != nil })
@@ -147,7 +152,7 @@ func (c *Converter) models() []pass.Model {
 	if c.wantsPhases() {
 		models = append(models, &c.phase)
 	}
-	if c.OnlySnapshot() {
+	if c.wantsSnapshots() {
 		models = append(models, &c.heaps)
 	}
 	if c.allocs.Stacks == nil {
@@ -212,6 +217,9 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 		}
 	}
 	begin()
+	for _, s := range c.heaps.All() {
+		s.Lost(r.Loss())
+	}
 	c.results = c.found.Judge(findings.TraceOf(r))
 	c.allocated = c.allocations()
 	for _, w := range writers {
@@ -225,7 +233,7 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 		}
 	}
 	if c.OnlySnapshot() {
-		return c.writeSnapshot(r, to)
+		return c.writeSnapshot(to)
 	}
 	if c.OnlyAllocations() && c.Samples == 0 {
 		return ErrNothing
@@ -251,13 +259,18 @@ func (c *Converter) writeAllocations(to []io.Writer) error {
 	return nil
 }
 
+// snapshots returns the selected heap snapshots.
+func (c *Converter) snapshots() []*heap.Snapshot {
+	return slices.DeleteFunc(c.heaps.All(), func(s *heap.Snapshot) bool {
+		return !c.selected.HasProcess(c.process(s.PID)) || !c.during(s.Start.Or(0))
+	})
+}
+
 // writeSnapshot writes the last selected heap snapshot.
-func (c *Converter) writeSnapshot(r Input, to []io.Writer) error {
-	for _, s := range c.heaps.All() {
-		if s.Lost(r.Loss()); c.selected.HasProcess(c.process(s.PID)) && c.during(s.Start.Or(0)) {
-			c.Snapshot = s
-			c.Snapshots++
-		}
+func (c *Converter) writeSnapshot(to []io.Writer) error {
+	all := c.snapshots()
+	if c.Snapshots = len(all); c.Snapshots > 0 {
+		c.Snapshot = all[c.Snapshots-1]
 	}
 	if c.Snapshot == nil {
 		return ErrNothing

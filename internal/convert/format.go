@@ -37,6 +37,7 @@ type part struct {
 	name        string
 	timed       bool // collections, and allocations with their times
 	phases      bool // collections, and the phases of background ones
+	snapshots   bool // heap snapshots, beside what else it has
 	collections func(io.Writer, *Converter) export.Writer
 	allocations func(io.Writer, *Converter, []*export.Allocations) error
 	events      func(io.Writer) *parquet.Events
@@ -47,7 +48,7 @@ type part struct {
 var formats = []Format{
 	{
 		Name: "perfetto", Suffixes: []string{".pftrace", ".perfetto-trace"}, Says: "timeline for ui.perfetto.dev", Binary: true,
-		parts: []part{{phases: true, collections: func(w io.Writer, c *Converter) export.Writer { return &judged{perfetto.NewWriter(w), c} }}},
+		parts: []part{{phases: true, snapshots: true, collections: func(w io.Writer, c *Converter) export.Writer { return &judged{perfetto.NewWriter(w), c} }}},
 	},
 	{
 		Name: "firefox", Suffixes: []string{".firefox.json"}, Says: "timeline for profiler.firefox.com",
@@ -205,6 +206,14 @@ func (j *judged) Close() error {
 	}
 	for _, r := range j.c.results {
 		if err := j.Findings(r.Summary.Process, r.Findings); err != nil {
+			return err
+		}
+	}
+	for _, s := range j.c.snapshots() {
+		if s.Graph == nil {
+			continue
+		}
+		if err := j.Snapshot(j.c.process(s.PID), s); err != nil {
 			return err
 		}
 	}
