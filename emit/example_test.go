@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/emit"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/nettrace"
@@ -132,17 +133,41 @@ func printEvents(r io.Reader, provider string) {
 	}
 }
 
-// gctrail, dotnet-trace and others can attach to this program.
+// This serves gctrail, dotnet-trace and others. Here, a client collects an event from it.
 func ExampleServe() {
-	p, err := emit.NewProvider(emit.ProviderOptions{})
+	p, err := emit.NewProvider(emit.ProviderOptions{Process: emit.Process{CommandLine: "shop", Runtime: [3]uint16{10, 0, 1}}})
 	if err != nil {
-		log.Fatal(err)
+		log.Panic(err)
 	}
-	server, err := emit.Serve(context.Background(), p, emit.ServeOptions{SuspendLimit: time.Minute})
+	defer p.Close()
+	server, err := emit.Serve(context.Background(), p, emit.ServeOptions{SuspendLimit: time.Minute, Environment: []string{}})
 	if err != nil {
-		log.Fatal(err)
+		log.Panic(err)
 	}
 	defer server.Close()
 
-	// The program runs, and raises events through p.
+	client := diag.NewClient(server.Address())
+	info, err := client.Info(context.Background())
+	if err != nil {
+		log.Panic(err)
+	}
+	fmt.Println(info.Name(), "runs on", info.RuntimeVersion)
+	session, err := client.Collect(context.Background(), diag.Config{BufferMB: 1, Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 1, Level: 4}}})
+	if err != nil {
+		log.Panic(err)
+	}
+	defer session.Close()
+	p.Raise(&clr.GCStart{Count: 1})
+	go session.Stop(context.Background())
+	for ev, err := range nettrace.NewReader(session, nettrace.Options{}).Events() {
+		if err != nil {
+			log.Panic(err)
+		}
+		if kind := clr.KindOf(ev.Desc.Provider, ev.Desc.ID); kind == clr.KindGCStart {
+			fmt.Println("raised", kind)
+		}
+	}
+	// Output:
+	// shop runs on 10.0.1
+	// raised GCStart
 }

@@ -73,6 +73,7 @@ func TestPackets(t *testing.T) {
 			{Heap: 0, Root: clr.RootTypeStack, Duration: ms},
 			{Heap: 0, Root: clr.RootTypeHandles, Duration: ms / 2},
 			{Heap: 0, Root: clr.RootTypeOlder, Duration: ms / 4},
+			{Heap: 1, Root: clr.RootTypeStack, Duration: ms / 8, Bytes: gc.Some[int64](77)},
 		},
 	}
 	second := &gc.Collection{
@@ -89,7 +90,7 @@ func TestPackets(t *testing.T) {
 	}
 	phases := &background.Collection{PID: process.PID, Number: 2, Start: 2010 * ms}
 	phases.Phases[background.ConcurrentMark] = gc.Some(background.Interval{Begin: 2012 * ms, Duration: 30 * ms})
-	if err := errors.Join(w.Phases(process, phases), w.Findings(process, []findings.Finding{{ID: "R1", Title: "it collects", Description: "much", Collections: []uint32{2, 1}}})); err != nil {
+	if err := errors.Join(w.Phases(process, phases), w.Findings(process, []findings.Finding{{ID: "R1", Title: "it collects", Description: "much", Collections: []uint32{2, 1, 9}, Evidence: []findings.Figure{{Name: "pause_pct", Value: 12.5}}}})); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
