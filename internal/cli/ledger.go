@@ -141,8 +141,8 @@ func (o *ledgerOptions) list(std *stdio) error {
 		v := l.Judge()
 		last := cmp.Or(v.Last, new(ledger.Record))
 		err = errors.Join(err, t.Row([]string{
-			l.Latest().Local().Format("2006-01-02 15:04:05"), strconv.Itoa(l.PID), cmp.Or(oneWord(l.Name), "-"), endWord(l, &v),
-			logged(last.RSS, units.MB), logged(last.Heap, units.MB), logged(v.Native, ledger.Bounds.MB), cmp.Or(string(v.Memory), "-"),
+			l.Latest().Local().Format("2006-01-02 15:04:05"), strconv.Itoa(l.PID), cmp.Or(oneWord(l.Name), units.Unknown), endWord(l, &v),
+			units.Optional(last.RSS, units.MB), units.Optional(last.Heap, units.MB), units.Optional(v.Native, ledger.Bounds.MB), cmp.Or(string(v.Memory), units.Unknown),
 		}))
 	}
 	return out.end(errors.Join(err, t.Flush()))

@@ -13,6 +13,7 @@ import (
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/perfview"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -107,7 +108,7 @@ func writeMetricTable(std *stdio, out *output, m *processMetrics) error {
 	}
 	var rows [][]string
 	for _, metric := range m.metrics {
-		value := "-"
+		value := units.Unknown
 		if v, known := metric.Value.Get(); known {
 			value = strconv.FormatFloat(v, 'f', metricDigits(metric.Unit), 64)
 		}

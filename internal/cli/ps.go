@@ -19,6 +19,7 @@ import (
 	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 type psOptions struct {
@@ -160,7 +161,7 @@ func processRow(p *diag.Process) []string {
 		collect.ID(p), p.Name, runtimeOf(p), info.Arch, uptime(p.Started), flavour(p.GC), p.Container, problem,
 	}
 	for i := range cells[:len(cells)-1] {
-		cells[i] = cmp.Or(cells[i], "-")
+		cells[i] = cmp.Or(cells[i], units.Unknown)
 	}
 	return cells
 }

@@ -9,10 +9,10 @@ import (
 	"unicode"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -42,15 +42,15 @@ func logColumns(layout string) []logColumn {
 		words("process", 20, 0, func(c *watch.Collection) string { return oneWord(c.Process.Name) }),
 		number("pid", 7, 4, func(c *watch.Collection) string { return collect.ID(c.Process) }),
 		number("gc", 6, 5, func(c *watch.Collection) string { return strconv.FormatUint(uint64(c.Number), 10) }),
-		number("gen", 3, 0, func(c *watch.Collection) string { return logged(c.Generation, strconv.Itoa) }),
+		number("gen", 3, 0, func(c *watch.Collection) string { return units.Optional(c.Generation, strconv.Itoa) }),
 		words("kind", 10, 2, func(c *watch.Collection) string { return c.Kind.String() }),
-		words("reason", 20, 3, func(c *watch.Collection) string { return logged(c.Reason, clr.GCReason.String) }),
-		number("pause_ms", 9, 0, func(c *watch.Collection) string { return logged(c.Pause(), logMillis) }),
-		number("before_MB", 10, 6, func(c *watch.Collection) string { return logged(c.HeapBefore, logMegabytes) }),
-		number("after_MB", 10, 1, func(c *watch.Collection) string { return logged(c.HeapAfter, logMegabytes) }),
-		number("promoted_MB", 11, 7, func(c *watch.Collection) string { return logged(c.Promoted, logMegabytes) }),
+		words("reason", 20, 3, func(c *watch.Collection) string { return units.Optional(c.Reason, clr.GCReason.String) }),
+		number("pause_ms", 9, 0, func(c *watch.Collection) string { return units.Optional(c.Pause(), logMillis) }),
+		number("before_MB", 10, 6, func(c *watch.Collection) string { return units.Optional(c.HeapBefore, logMegabytes) }),
+		number("after_MB", 10, 1, func(c *watch.Collection) string { return units.Optional(c.HeapAfter, logMegabytes) }),
+		number("promoted_MB", 11, 7, func(c *watch.Collection) string { return units.Optional(c.Promoted, logMegabytes) }),
 		number("freed_MB", 10, 8, func(c *watch.Collection) string {
-			return c.FreedQuality.Mark() + logged(c.Freed, logMegabytes)
+			return c.FreedQuality.Mark() + units.Optional(c.Freed, logMegabytes)
 		}),
 	}
 }
@@ -143,14 +143,6 @@ func newsOf(n *watch.News, slow string) string {
 	}
 }
 
-// logged formats a figure that may be unknown.
-func logged[T any](v gc.Opt[T], write func(T) string) string {
-	if figure, ok := v.Get(); ok {
-		return write(figure)
-	}
-	return "-"
-}
-
 func logMillis(d time.Duration) string {
 	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 3, 64)
 }
@@ -164,5 +156,5 @@ func oneWord(name string) string {
 			return '_'
 		}
 		return r
-	}, name), "-")
+	}, name), units.Unknown)
 }

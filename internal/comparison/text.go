@@ -6,6 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // Columns of the tables.
@@ -144,7 +145,7 @@ func WriteTrends(p *text.Page, labels []string, trends []compare.Trend) {
 	var rows [][]string
 	for i := range trends {
 		t := &trends[i]
-		row := []string{metricName(t.Metric, t.Basis), "-", "-", sparkline(t.Values, p.Unicode), steps(t, labels)}
+		row := []string{metricName(t.Metric, t.Basis), units.Unknown, units.Unknown, sparkline(t.Values, p.Unicode), steps(t, labels)}
 		if len(t.Values) > 0 {
 			row[1], row[2] = valueAt(t, 0), valueAt(t, len(t.Values)-1)
 		}

@@ -117,7 +117,7 @@ func needed(runs int) string {
 func signed(p float64) string {
 	switch {
 	case math.IsNaN(p):
-		return "-"
+		return units.Unknown
 	case math.IsInf(p, 1):
 		return "+∞"
 	case math.IsInf(p, -1):
@@ -157,7 +157,7 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 // figure returns a value in its unit; - if unknown.
 func figure(v float64, unit compare.Unit) string {
 	if !finite(v) {
-		return "-"
+		return units.Unknown
 	}
 	switch unit {
 	case compare.Bytes:

@@ -127,7 +127,7 @@ func (b Bounds) MB() string {
 	case known:
 		return units.MB(exact)
 	case b.Least <= 0:
-		return "-"
+		return units.Unknown
 	}
 	return ">" + units.MB(b.Least)
 }

@@ -124,6 +124,6 @@ func (f *Field[R]) cell(v figure.Value) string {
 		}
 		return units.Share(v.Float)
 	default:
-		return "-"
+		return units.Unknown
 	}
 }

@@ -51,7 +51,7 @@ func (c *Case) writeTypes(p *text.Page, types []findings.AllocatedType) {
 		t := &types[i]
 		high := units.MB(t.High)
 		if t.Open {
-			high = "-"
+			high = units.Unknown
 		}
 		rows = append(rows, []string{units.MB(t.Bytes), fmt.Sprintf("%.1f", t.Share), units.MB(t.Low), high, t.Name, orDash(t.From)})
 	}

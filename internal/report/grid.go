@@ -34,14 +34,7 @@ func (g *grid) times(heading string, rank int, values []gc.Opt[time.Duration]) {
 
 // timesIn adds a column of durations in the scale of other columns, for comparison.
 func (g *grid) timesIn(scale units.Scale, heading string, rank int, values []gc.Opt[time.Duration]) {
-	cells := make([]string, len(values))
-	for i, v := range values {
-		cells[i] = "-"
-		if d, ok := v.Get(); ok {
-			cells[i] = scale.Time(d)
-		}
-	}
-	g.numbers(heading+" "+scale.Unit, rank, cells)
+	g.numbers(heading+" "+scale.Unit, rank, each(values, func(v *gc.Opt[time.Duration]) string { return units.Optional(*v, scale.Time) }))
 }
 
 // timeSums adds a column of sums of durations, with > where the true ones may be larger.
@@ -49,7 +42,7 @@ func (g *grid) timeSums(heading string, rank int, sums []gc.Sum[time.Duration]) 
 	scale := units.TimeScale(longest(each(sums, func(s *gc.Sum[time.Duration]) gc.Opt[time.Duration] { return s.Opt() })))
 	cells := make([]string, len(sums))
 	for i, sum := range sums {
-		cells[i] = "-"
+		cells[i] = units.Unknown
 		if d, is := sum.Get(); is != gc.Uncertain {
 			cells[i] = marked(scale.Time(d), is)
 		}
@@ -83,7 +76,7 @@ func (g *grid) sizes(heading string, rank int, values []stats.Bytes) {
 	scale := units.SizeScale(largest)
 	cells := make([]string, len(values))
 	for i, v := range values {
-		cells[i] = "-"
+		cells[i] = units.Unknown
 		if v.Known > 0 {
 			cells[i] = v.Certainty().Mark() + scale.Size(v.Sum)
 		}

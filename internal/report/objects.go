@@ -116,12 +116,7 @@ func (c *Case) writePins(p *text.Page) {
 	g.sizes("size", 0, each(list, func(t *findings.PinnedType) stats.Bytes { return exact(gc.Some(t.Bytes)) }))
 	g.numbers("GCs", 1, each(list, func(t *findings.PinnedType) string { return units.Count(t.Collections) }))
 	g.numbers("in a row", 2, each(list, func(t *findings.PinnedType) string { return units.Count(t.Longest) }))
-	g.numbers("by handle", 3, each(list, func(t *findings.PinnedType) string {
-		if n, ok := t.ByHandle.Get(); ok {
-			return units.Count(n)
-		}
-		return "-"
-	}))
+	g.numbers("by handle", 3, each(list, func(t *findings.PinnedType) string { return units.Optional(t.ByHandle, units.Count[int64]) }))
 	g.sizes("held apart", 4, each(list, func(t *findings.PinnedType) stats.Bytes { return exact(t.Gap) }))
 	g.words("type", 0, each(list, func(t *findings.PinnedType) string { return orDash(t.Name) }))
 	g.write(p)
@@ -180,4 +175,4 @@ func firstQuoted[T any](c *Case, quoted func(*findings.Finding) []T) []T {
 	return nil
 }
 
-func orDash(s string) string { return cmp.Or(s, "-") }
+func orDash(s string) string { return cmp.Or(s, units.Unknown) }

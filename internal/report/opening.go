@@ -249,15 +249,7 @@ func (p *Process) title() string {
 
 func pauseText(d Millis) string { return units.Duration(time.Duration(d)) }
 
-// shown returns a figure behind the mark of its certainty; a dash where it is unknown.
+// shown returns a figure behind the mark of its certainty.
 func shown[T any](o gc.Opt[T], in func(T) string, is gc.Certainty) string {
-	v, known := o.Get()
-	if !known {
-		return "–"
-	}
-	figure := in(v)
-	if strings.HasPrefix(figure, "<") { // it has another sign
-		return figure
-	}
-	return is.Mark() + figure
+	return units.Optional(o, func(v T) string { return marked(in(v), is) })
 }

@@ -116,7 +116,7 @@ func (c *Case) writePercentiles(p *text.Page) {
 		if len(rows) == 0 || rows[len(rows)-1][0] != of.Class() {
 			row := make([]string, 1+len(columns))
 			for k := range row {
-				row[k] = "-"
+				row[k] = units.Unknown
 			}
 			row[0] = of.Class()
 			rows = append(rows, row)

@@ -52,7 +52,7 @@ func (c *Case) writePauses(p *text.Page) {
 	g.timeSums("total", 0, each(rows, func(r *row) gc.Sum[time.Duration] { return r.Totals.TotalPause() }))
 	g.numbers("%", 4, each(rows, func(r *row) string {
 		if all.Pause.Sum() <= 0 || r.Pause.Count() == 0 {
-			return "-"
+			return units.Unknown
 		}
 		return units.Share(100 * float64(r.Pause.Sum()) / float64(all.Pause.Sum()))
 	}))
@@ -183,7 +183,7 @@ func (c *Case) writeGenerations(p *text.Page) {
 		if share, ok := r.Percent().Get(); ok && r.Collections > 0 {
 			return units.Share(share)
 		}
-		return "-"
+		return units.Unknown
 	}))
 	g.sizes("freed", 0, survival(func(s *stats.Survival) int64 { return s.Freed }))
 	g.sizes("size", 0, each(rows, func(r *row) stats.Bytes { return exact(r.After) }))
@@ -231,7 +231,7 @@ func (c *Case) writeLongest(p *text.Page) {
 		if g, ok := (*c).Generation.Get(); ok {
 			return fmt.Sprintf("gen%d %v", g, (*c).Kind)
 		}
-		return "-"
+		return units.Unknown
 	}))
 	g.words("reason", 0, each(rows, func(c *collection) string { name, _ := reasonWords((*c).Reason); return name }))
 	g.sizes("promoted", 4, each(rows, func(c *collection) stats.Bytes { return exact((*c).Promoted) }))
@@ -245,7 +245,7 @@ func (c *Case) writeLongest(p *text.Page) {
 func mostly(c *gc.Collection) string {
 	part, share, timed := stats.Mostly(c)
 	if !timed {
-		return "-"
+		return units.Unknown
 	}
 	return fmt.Sprintf("%v %s", part, units.Percent(share))
 }

@@ -1,5 +1,7 @@
 package report
 
+import "github.com/gctrail/gctrail/internal/units"
+
 // terms are words of the field.
 var terms = []struct{ name, unit, text, source string }{
 	{"gen0", "generation", "New objects, except large and pinned ones. Survivors of its GCs move to gen 1.", "docs of the garbage collector"},
@@ -58,7 +60,7 @@ var terms = []struct{ name, unit, text, source string }{
 	{"final_per_heap_generation", "part of the condemned generation", "The generation that this heap decided on.", "CondemnReasons0 of GCPerHeapHistory (gcrecord.h, gc_condemn_reason_gen)"},
 	{"alloc_budget_exceeded_generation", "part of the condemned generation", "The oldest generation whose budget was used up.", "CondemnReasons0 of GCPerHeapHistory (gcrecord.h, gc_condemn_reason_gen)"},
 	{"time_tuning_generation", "part of the condemned generation", "The generation that was due because of the time since its last GC.", "CondemnReasons0 of GCPerHeapHistory (gcrecord.h, gc_condemn_reason_gen)"},
-	{"-", "mark", "An unknown figure. As a heading of the command heap, next to \"regions +\": segments or regions freed since the previous GC.", "the tables"},
+	{units.Unknown, "mark", "An unknown figure. As a heading of the command heap, next to \"regions +\": segments or regions freed since the previous GC.", "the tables"},
 	{"finalized", "count", "Objects whose finalizers ran.", "FinalizeObject"},
 	{"verdict", "word", "In a comparison: changed (the metric differs by more than its band, and equal runs would rarely differ that much), same (the 90 % interval of the difference lies within the band), or cannot tell (neither: more runs are needed).", "docs/compare.md"},
 	{"metric", "text", "A figure of a run that is compared or summed up, with its value and unit.", "docs/compare.md; with gcs --metrics, GC.Infrastructure"},

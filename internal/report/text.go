@@ -75,7 +75,7 @@ func (rep *Report) writeProcesses(p *text.Page) {
 		if s := c.Summary.PauseShare(); s.Known() && total(c).Pause.Count() > 0 {
 			return marked(units.Share(s.Or(0)), c.pauseIs())
 		}
-		return "-"
+		return units.Unknown
 	}))
 	g.times("longest", 0, each(rep.cases, func(c *Case) gc.Opt[time.Duration] { return ofPauses(total(c), total(c).Pause.Max()) }))
 	g.sizes("freed", 2, each(rep.cases, func(c *Case) stats.Bytes { return total(c).Freed }))

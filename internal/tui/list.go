@@ -33,13 +33,13 @@ var figureColumns = []column{
 	{heading: "GC/s", width: 7, rank: 1, cell: rateOf},
 	{heading: "paused %", width: 10, cell: func(p *watch.Process) string { return share(p.Paused) }},
 	{heading: "last ms", width: 8, rank: 7, cell: lastPause},
-	{heading: "max ms", width: 8, rank: 2, cell: func(p *watch.Process) string { return optional(p.Longest, units.Millis) }},
+	{heading: "max ms", width: 8, rank: 2, cell: func(p *watch.Process) string { return units.Optional(p.Longest, units.Millis) }},
 	{heading: "alloc MB/s", width: 12, rank: 3, cell: func(p *watch.Process) string {
 		return allocating(p, units.MB)
 	}},
 	{heading: "heap MB", width: 9, cell: heapAfter},
 	{heading: "resident MB", width: 13, rank: 6, memory: true, cell: megabytes(func(p *watch.Process) gc.Opt[int64] { return p.Memory.RSS })},
-	{heading: "native MB", width: 9, rank: 10, memory: true, cell: func(p *watch.Process) string { return optional(nativeOf(p), ledger.Bounds.MB) }},
+	{heading: "native MB", width: 9, rank: 10, memory: true, cell: func(p *watch.Process) string { return units.Optional(nativeOf(p), ledger.Bounds.MB) }},
 	{heading: "cgroup MB", width: 9, rank: 12, memory: true, cell: megabytes(func(p *watch.Process) gc.Opt[int64] { return p.Memory.Used })},
 	{heading: "limit MB", width: 9, rank: 11, memory: true, cell: megabytes(func(p *watch.Process) gc.Opt[int64] { return p.Memory.Limit })},
 	{heading: "gen0", width: 8, rank: 13, cell: generation(0)},
@@ -271,7 +271,7 @@ func about(p *watch.Process) []string {
 		add(strings.TrimSpace(".NET " + p.Info.RuntimeVersion + " " + p.Info.Arch))
 	}
 	add(collectorInWords(p))
-	if up := upFor(p); up != "-" && p.State != watch.Ended {
+	if up := upFor(p); up != units.Unknown && p.State != watch.Ended {
 		add("up " + up)
 	}
 	if !p.Attached.IsZero() {
@@ -300,7 +300,7 @@ func sizes(p *watch.Process) []string {
 	if p.Last == nil {
 		return memoryParts(p)
 	}
-	text := "heap " + optional(p.Heap.After, units.Bytes)
+	text := "heap " + units.Optional(p.Heap.After, units.Bytes)
 	c := p.Sized
 	if c == nil {
 		return append([]string{text}, memoryParts(p)...)
@@ -308,7 +308,7 @@ func sizes(p *watch.Process) []string {
 	text += ":"
 	for i := range c.Generations {
 		g := &c.Generations[i]
-		text += " " + headingOf(g.Name) + " " + optional(g.After, units.MB)
+		text += " " + headingOf(g.Name) + " " + units.Optional(g.After, units.MB)
 	}
 	parts := []string{text}
 	if committed := p.Heap.Committed; committed.Known() {
@@ -331,7 +331,7 @@ func memoryParts(p *watch.Process) []string {
 		parts[0] += ", native at least " + units.Bytes(native.Least)
 	}
 	if limit, known := p.Memory.Limit.Get(); known {
-		parts = append(parts, fmt.Sprintf("cgroup %s of %s", optional(p.Memory.Used, units.Bytes), units.Bytes(limit)))
+		parts = append(parts, fmt.Sprintf("cgroup %s of %s", units.Optional(p.Memory.Used, units.Bytes), units.Bytes(limit)))
 	}
 	return parts
 }
@@ -347,7 +347,7 @@ func nativeOf(p *watch.Process) gc.Opt[ledger.Bounds] {
 }
 
 func megabytes(of func(*watch.Process) gc.Opt[int64]) func(*watch.Process) string {
-	return func(p *watch.Process) string { return optional(of(p), units.MB) }
+	return func(p *watch.Process) string { return units.Optional(of(p), units.MB) }
 }
 
 // headingOf returns the name of a generation, or of the heap of large or pinned objects.
@@ -357,7 +357,7 @@ func headingOf(name string) string {
 
 func runtimeOf(p *watch.Process) string {
 	if p.Info == nil || p.Info.RuntimeVersion == "" {
-		return "-"
+		return units.Unknown
 	}
 	return p.Info.RuntimeVersion
 }
@@ -366,7 +366,7 @@ func collectorOf(p *watch.Process) string {
 	on := p.GC.Server.Bool()
 	switch {
 	case on == nil:
-		return "-"
+		return units.Unknown
 	case *on:
 		return "server"
 	default:
@@ -376,7 +376,7 @@ func collectorOf(p *watch.Process) string {
 
 func collectorInWords(p *watch.Process) string {
 	text := collectorOf(p)
-	if text == "-" {
+	if text == units.Unknown {
 		return ""
 	}
 	text += " GC"
@@ -388,7 +388,7 @@ func collectorInWords(p *watch.Process) string {
 
 func upFor(p *watch.Process) string {
 	if p.Started.IsZero() {
-		return "-"
+		return units.Unknown
 	}
 	return ago(p.Until.Sub(p.Started))
 }
@@ -405,32 +405,24 @@ func rateOf(p *watch.Process) string {
 
 func lastPause(p *watch.Process) string {
 	if p.Last == nil {
-		return "-"
+		return units.Unknown
 	}
-	return optional(p.Last.Pause(), units.Millis)
+	return units.Optional(p.Last.Pause(), units.Millis)
 }
 
-func heapAfter(p *watch.Process) string { return optional(p.Heap.After, units.MB) }
+func heapAfter(p *watch.Process) string { return units.Optional(p.Heap.After, units.MB) }
 
 func generation(i int) func(*watch.Process) string {
 	return func(p *watch.Process) string {
 		if p.Sized == nil || i >= len(p.Sized.Generations) {
-			return "-"
+			return units.Unknown
 		}
-		return optional(p.Sized.Generations[i].After, units.MB)
+		return units.Optional(p.Sized.Generations[i].After, units.MB)
 	}
 }
 
 func share(v gc.Opt[float64]) string {
-	return optional(v, func(v float64) string { return strings.TrimSuffix(units.Percent(v), " %") })
-}
-
-// optional writes a figure that may be unknown.
-func optional[T any](v gc.Opt[T], write func(T) string) string {
-	if figure, ok := v.Get(); ok {
-		return write(figure)
-	}
-	return "-"
+	return units.Optional(v, func(v float64) string { return strings.TrimSuffix(units.Percent(v), " %") })
 }
 
 // severe returns the findings that are worse than a note.

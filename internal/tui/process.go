@@ -81,8 +81,8 @@ func sums(p *watch.Process) []string {
 		fmt.Sprintf("%.1f/s", p.Rate),
 		fmt.Sprintf("paused %s %%", share(p.Paused)),
 		fmt.Sprintf("%s %% overall", share(p.PausedInAll)),
-		"p99 " + optional(p.P99, units.Duration),
-		"max " + optional(p.Longest, units.Duration),
+		"p99 " + units.Optional(p.P99, units.Duration),
+		"max " + units.Optional(p.Longest, units.Duration),
 	}
 	if p.Allocating.Known() {
 		parts = append(parts, "allocates "+allocating(p, units.Bytes)+"/s")
@@ -127,27 +127,27 @@ var facts = []fact{
 	{"GC", 6, false, 5, func(c *watch.Collection) string { return strconv.Itoa(int(c.Number)) }},
 	{"what", 15, true, 0, generationAndKind},
 	{"reason", 22, true, 3, func(c *watch.Collection) string {
-		return optional(c.Reason, func(r clr.GCReason) string { return r.String() })
+		return units.Optional(c.Reason, func(r clr.GCReason) string { return r.String() })
 	}},
-	{"pause ms", 8, false, 0, func(c *watch.Collection) string { return optional(c.Pause(), units.Millis) }},
-	{"before MB", 9, false, 4, func(c *watch.Collection) string { return optional(c.HeapBefore, units.MB) }},
-	{"after MB", 9, false, 1, func(c *watch.Collection) string { return optional(c.HeapAfter, units.MB) }},
-	{"promoted MB", 11, false, 7, func(c *watch.Collection) string { return optional(c.Promoted, units.MB) }},
-	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return c.FreedQuality.Mark() + optional(c.Freed, units.MB) }},
-	{"suspend ms", 10, false, 9, func(c *watch.Collection) string { return optional(c.Suspend(), units.Millis) }},
+	{"pause ms", 8, false, 0, func(c *watch.Collection) string { return units.Optional(c.Pause(), units.Millis) }},
+	{"before MB", 9, false, 4, func(c *watch.Collection) string { return units.Optional(c.HeapBefore, units.MB) }},
+	{"after MB", 9, false, 1, func(c *watch.Collection) string { return units.Optional(c.HeapAfter, units.MB) }},
+	{"promoted MB", 11, false, 7, func(c *watch.Collection) string { return units.Optional(c.Promoted, units.MB) }},
+	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return c.FreedQuality.Mark() + units.Optional(c.Freed, units.MB) }},
+	{"suspend ms", 10, false, 9, func(c *watch.Collection) string { return units.Optional(c.Suspend(), units.Millis) }},
 }
 
 // allocating returns a process's allocation rate with its mark.
 func allocating(p *watch.Process, format func(int64) string) string {
 	if !p.Allocating.Known() {
-		return "-"
+		return units.Unknown
 	}
 	return p.Allocating.Certainty.Mark() + format(saturate.Int(p.Allocating.PerSecond))
 }
 
 // generationAndKind returns the generation and the kind of a collection, in words.
 func generationAndKind(c *watch.Collection) string {
-	text := optional(c.Generation, func(n int) string { return "gen" + strconv.Itoa(n) })
+	text := units.Optional(c.Generation, func(n int) string { return "gen" + strconv.Itoa(n) })
 	if c.Kind != gc.KindUnknown {
 		text += " " + c.Kind.String()
 	}

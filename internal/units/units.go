@@ -18,6 +18,17 @@ const (
 	rounded = 0.9995 // of a unit, from where three digits round up to it
 )
 
+// Unknown stands for a figure that is not known, on every screen.
+const Unknown = "-"
+
+// Optional writes a figure that may be unknown.
+func Optional[T any](v interface{ Get() (T, bool) }, write func(T) string) string {
+	if figure, known := v.Get(); known {
+		return write(figure)
+	}
+	return Unknown
+}
+
 // A Scale is the common unit of figures that are compared, such as the ones in a column.
 type Scale struct {
 	Unit string

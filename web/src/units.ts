@@ -20,7 +20,8 @@ export function significant(v: number): string {
   return fixed(Math.round(v / digits) * digits, 0);
 }
 
-const unknown = "–";
+/** Stands for a figure that is not known, as on every screen of gctrail. */
+export const unknown = "-";
 
 export function bytes(n: number | null | undefined): string {
   if (n === null || n === undefined || Number.isNaN(n)) return unknown;

@@ -4,7 +4,7 @@ import type { Allocations as Data } from "../data/header";
 import type { Selection } from "../state/selection";
 import type { State } from "../state/state";
 import { useStore, type Store } from "../state/store";
-import { bytes, count, percent, plural } from "../units";
+import { bytes, count, percent, plural, unknown } from "../units";
 import { usePalette } from "../charts/palette";
 import { Flame } from "./flame";
 
@@ -98,7 +98,7 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
                   <td>{t.heap}</td>
                   <td class="number" title={part ? undefined : `95 % confidence: ${bytes(t.low_bytes)} to ${t.high_bytes === null ? "more" : bytes(t.high_bytes)}, from ${plural(t.samples, "sample")}`}>{bytes(t.bytes)}</td>
                   <td class="number bar" style={{ "--share": `${share(t.bytes)}%` }}>{percent(share(t.bytes))}</td>
-                  <td class="number">{t.objects > 0 ? count(t.objects) : "–"}</td>
+                  <td class="number">{t.objects > 0 ? count(t.objects) : unknown}</td>
                 </tr>
               ))}
             </tbody>

@@ -1,7 +1,7 @@
 import { figures, type Figure, type Form } from "../data/columns";
 import { rateOf } from "../data/condition";
 import type { Process } from "../data/process";
-import { bytes, count, duration, moment, percent, rate } from "../units";
+import { bytes, count, duration, moment, percent, rate, unknown } from "../units";
 
 /** A column of the table of collections. */
 export interface Column {
@@ -60,7 +60,7 @@ const words: Record<string, (p: Process) => Record<number, string>> = {
 function column({ id, label, term, width, start, column, form }: Figure): Column {
   const values = column === null ? derived(id, computed[id]) : stored(column);
   if (form === "word") {
-    return { id, label, term, width, start, left: true, values, text: (p, row) => words[id](p)[values(p)[row]] ?? "–" };
+    return { id, label, term, width, start, left: true, values, text: (p, row) => words[id](p)[values(p)[row]] ?? unknown };
   }
   return { id, label, term, width, start, values, text: (p, row) => texts[form](values(p)[row]) };
 }
@@ -68,7 +68,7 @@ function column({ id, label, term, width, start, column, form }: Figure): Column
 /** The part of a pause that took longest, with its share. */
 export function mostly(p: Process, row: number): string {
   const part = p.head.words.parts[p.get("mostly")[row]];
-  return part ? `${part} ${percent(p.get("mostly_centipct")[row] / 100)}` : "–";
+  return part ? `${part} ${percent(p.get("mostly_centipct")[row] / 100)}` : unknown;
 }
 
 const labels = ["gen 0", "gen 1", "gen 2", "LOH", "POH"];

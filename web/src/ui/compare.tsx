@@ -7,7 +7,7 @@ import { classes, lowerBound, longest, prepare, type Prepared } from "../charts/
 import type { Process } from "../data/process";
 import { emptySelection, percentile, select, type Selection } from "../state/selection";
 import { useStore, type Store } from "../state/store";
-import { bytes, count, duration, percent, rate } from "../units";
+import { bytes, count, duration, percent, rate, unknown } from "../units";
 import { Toolbar } from "./toolbar";
 
 interface Side {
@@ -188,7 +188,7 @@ function Figures({ sides, selections }: { sides: Side[]; selections: Selection[]
           const [ofBefore, ofAfter] = selections.map((s) => is?.(s) ?? "");
           const change = (100 * (after - before)) / before;
           return (
-            <tr key={label}><th scope="row">{label}</th><td class="number">{ofBefore + text(before)}</td><td class="number">{ofAfter + text(after)}</td><td class="number">{Number.isFinite(change) ? `${change < 0 ? "−" : "+"}${percent(Math.abs(change))}` : "–"}</td></tr>
+            <tr key={label}><th scope="row">{label}</th><td class="number">{ofBefore + text(before)}</td><td class="number">{ofAfter + text(after)}</td><td class="number">{Number.isFinite(change) ? `${change < 0 ? "−" : "+"}${percent(Math.abs(change))}` : unknown}</td></tr>
           );
         })}
       </tbody>

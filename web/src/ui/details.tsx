@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { word, type Detail } from "../data/details";
 import type { Process } from "../data/process";
 import { useStore, type Store } from "../state/store";
-import { bytes, count, duration, moment, percent } from "../units";
+import { bytes, count, duration, moment, percent, unknown } from "../units";
 import { columns, mostly } from "./columns";
 import { Command, explain } from "./parts";
 
@@ -57,7 +57,7 @@ export function Details({ store }: { store: Store }): JSX.Element | null {
     >
       <header>
         <h2>GC {get("number")}</h2>
-        <p>gen {Number.isNaN(get("generation")) ? "–" : get("generation")}, {kind}, {duration(get("pause_us"))} pause</p>
+        <p>gen {Number.isNaN(get("generation")) ? unknown : get("generation")}, {kind}, {duration(get("pause_us"))} pause</p>
         <div class="buttons">
           <button type="button" onClick={() => step(-1)} disabled={row === 0} aria-label="Previous GC">←</button>
           <button type="button" onClick={() => step(1)} disabled={row === p.rows - 1} aria-label="Next GC">→</button>
@@ -176,7 +176,7 @@ function Generations({ p, row, of }: { p: Process; row: number; of: Record<strin
           {Object.keys(names).map((name, i) => {
             const g = of[i];
             const sizes = [p.get(`${name}_before_bytes`)[row], p.get(`${name}_after_bytes`)[row]].map(bytes);
-            const rest = g ? [bytes(g.in_bytes), bytes(g.out_bytes), percent(g.survival_centipct / 100), bytes(g.fragmentation_bytes), bytes(g.budget_bytes), bytes(g.pinned_bytes)] : more.map(() => "–");
+            const rest = g ? [bytes(g.in_bytes), bytes(g.out_bytes), percent(g.survival_centipct / 100), bytes(g.fragmentation_bytes), bytes(g.budget_bytes), bytes(g.pinned_bytes)] : more.map(() => unknown);
             return <tr key={name}><th scope="row">{names[name]}</th>{[...sizes, ...rest].map((v, k) => <td class="number" key={k}>{v}</td>)}</tr>;
           })}
         </tbody>

@@ -4,7 +4,7 @@ import { written } from "../data/condition";
 import { classes, lowerBound } from "../charts/series";
 import { percentile, type Pauses } from "../state/selection";
 import { useStore, type Store } from "../state/store";
-import { count, duration, plural } from "../units";
+import { count, duration, plural, unknown } from "../units";
 
 const shares = [
   { label: "p50", p: 50, least: 2 },
@@ -48,7 +48,7 @@ function Percentiles({ store, pauses }: { store: Store; pauses: Pauses }): JSX.E
           <tr key={s.label}>
             <th scope="row">{s.label}</th>
             {columns.map((c) => {
-              if (c.pauses.length < s.least) return <td key={c.label} class="number">–</td>;
+              if (c.pauses.length < s.least) return <td key={c.label} class="number">{unknown}</td>;
               const us = percentile(c.pauses, s.p);
               const condition = [c.condition, `pause>=${written(us)}`].filter(Boolean).join(" and ");
               return (

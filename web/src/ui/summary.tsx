@@ -3,7 +3,7 @@ import type { Document, Finding, Process as ProcessReport } from "../data/report
 import { noTotals, type Accuracy } from "../state/selection";
 import { pickOf } from "../state/state";
 import { useStore, type Store } from "../state/store";
-import { count, bytes, duration, percent, plural, rate } from "../units";
+import { count, bytes, duration, percent, plural, rate, unknown } from "../units";
 import { Command, Figure, Term, sentence } from "./parts";
 
 const codes: Record<string, string> = {
@@ -75,7 +75,7 @@ const lowerBound = "At least: the trace lacks the pauses of some GCs, or lost ev
 
 /** A figure behind its mark, as reports write it: what is unknown, or has another sign, has none. */
 export function marked(is: Accuracy, text: string): string {
-  return /^[<–]/.test(text) ? text : is + text;
+  return text === unknown || text.startsWith("<") ? text : is + text;
 }
 
 /** Figures over the selected collections. */
