@@ -16,6 +16,7 @@ func TestSnapshots(t *testing.T) {
 	feed := func(e clr.Event) { mPass.Feed(maker.At(0, e)) }
 	feed(&clr.GCCreateSegment{Address: 1, Size: 100})
 	feed(&clr.GCCreateSegment{Address: 2, Size: 50})
+	feed(&clr.GCCreateSegment{Address: 3, Size: clr.MaxSize}) // damage
 	commit := func(used, free, global, decommit uint64) {
 		e := clr.CommittedUsage{
 			TotalCommittedInUse: used, TotalCommittedInFree: free, TotalCommittedInGlobalFree: global,
@@ -34,8 +35,8 @@ func TestSnapshots(t *testing.T) {
 	feed(&clr.GCEnd{Count: 2})
 	commit(100, 20, 3, 7)
 	feed(&clr.GCEnd{Count: 3})
-	if m.Rejected() != 1 {
-		t.Errorf("%d events rejected", m.Rejected())
+	if m.Rejected() != 2 || m.live != 1 {
+		t.Errorf("%d events rejected, %d segments live", m.Rejected(), m.live)
 	}
 	for number, want := range map[uint32]Snapshot{
 		1: {Created: 2, CreatedBytes: 150, Live: 2, LiveBytes: 150},

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -103,13 +104,7 @@ func TestReceiveReal(t *testing.T) {
 	session := "live-" + strconv.Itoa(os.Getpid())
 	lttng(t, "list")
 	lttng(t, "create", session, "--live=100000", "-C", "tcp://127.0.0.1:"+control, "-D", "tcp://127.0.0.1:"+data)
-	destroyed := false
-	destroy := func() {
-		if !destroyed {
-			destroyed = true
-			_ = exec.Command("lttng", "destroy", session).Run()
-		}
-	}
+	destroy := sync.OnceFunc(func() { _ = exec.Command("lttng", "destroy", session).Run() })
 	t.Cleanup(destroy)
 	lttng(t, "enable-event", "-u", "-s", session, "DotNETRuntime:GC*")
 	lttng(t, "add-context", "-u", "-s", session, "-t", "vpid", "-t", "vtid", "-t", "procname")
