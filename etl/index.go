@@ -223,8 +223,8 @@ func (f *file) wrapped() bool {
 		(s.lowest > 1 || f.header.end != 0 && s.anyMarked && s.buffers < f.header.written)
 }
 
-// cut reports whether the file was truncated. A circular file that lost its beginning was
-// not, nor was one that is damaged in the middle.
+// cut reports whether the end of the file is missing. A circular file that wrapped lacks its
+// beginning only, and damage in the middle leaves the end in place.
 func (f *file) cut() bool {
 	s := &f.survey
 	if f.wrapped() {

@@ -144,7 +144,7 @@ func (m *Model) restartEnd(e *event) {
 		rt.closed(s)
 	}
 	rt.restarting = slices.DeleteFunc(rt.restarting, func(o *suspension) bool { return o == s })
-	rt.let(s)
+	rt.detach(s)
 	rt.delay(s, e.Time)
 	s.restart = Some(e.Time - s.restartBegin.Or(0))
 	if s.forGC() {
@@ -200,7 +200,7 @@ func (rt *runtime) restartedByOther() {
 // abandon forgets a suspension whose end is not in the trace.
 func (rt *runtime) abandon(s *suspension) {
 	is := func(o *suspension) bool { return o == s }
-	rt.let(s)
+	rt.detach(s)
 	if s.restartBegin.Known() {
 		rt.restarting = slices.DeleteFunc(rt.restarting, is)
 		return
@@ -211,8 +211,8 @@ func (rt *runtime) abandon(s *suspension) {
 	}
 }
 
-// let takes a suspension from its thread.
-func (rt *runtime) let(s *suspension) {
+// detach takes a suspension from its thread.
+func (rt *runtime) detach(s *suspension) {
 	if rt.suspensions[s.thread] == s {
 		delete(rt.suspensions, s.thread)
 		rt.model.room.suspended--

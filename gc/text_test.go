@@ -26,7 +26,7 @@ func ExampleCollection_String() {
 	// GC 43, heap 81.0 MB after, incomplete
 }
 
-// TestCollectionText: what is unknown is not in the text; a known 0 is.
+// TestCollectionText checks that a text leaves unknown figures out, and has a known 0.
 func TestCollectionText(t *testing.T) {
 	for _, test := range []struct {
 		c    gc.Collection

@@ -55,7 +55,7 @@ func heldBy(c *gc.Collection) (held, bool) {
 	return most, true
 }
 
-// fit compares a collection's pause with its promoted bytes.
+// heldShare is the least share of the heap, in percent, that counts as much free space.
 const heldShare = 10
 
 // heapNames are the names of the heaps of large and pinned objects in sentences.

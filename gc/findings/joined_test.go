@@ -10,7 +10,8 @@ import (
 
 var wantsJoined = pass.Wants(new(gc.Model), new(join.Model))
 
-// examineJoined judges the processes of a trace, with what the threads of server GC did.
+// examineJoined examines a trace together with its joins, because findings on server GC need
+// the times of the GC threads.
 func examineJoined(src trace.Source) ([]findings.Result, error) {
 	sums := map[uint64]*join.Sum{}
 	joins := join.Model{Done: func(c *join.Collection) {

@@ -12,7 +12,8 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// A heap is called with what the runtime itself counts at the end of each collection.
+// A heap is a model that passes on the statistics that the runtime raises after each
+// collection, so that a test can compare them with its own counts.
 type heap func(*clr.GCHeapStats)
 
 func (heap) Kinds() []clr.Kind { return []clr.Kind{clr.KindGCHeapStats} }

@@ -22,8 +22,8 @@ var (
 	uncounted = map[string]bool{"all": true, "induced": true}
 )
 
-// TestCollectTotals collects from suspended starts to ends: what is in the file
-// is what the program counted. A full run does so for every mode, runtime and kind
+// TestCollectTotals collects programs from a suspended start to their end, and compares the
+// totals of the file with the program's own. A full run covers every mode, runtime and kind
 // of collector.
 func TestCollectTotals(t *testing.T) {
 	if extent.Pick(true, true, false) {
