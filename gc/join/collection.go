@@ -356,7 +356,28 @@ func wake(threads []*thread, t *thread, now time.Duration) {
 
 // addHeap adds up the activities of a heap's threads in a part of the window.
 func (r *replay) addHeap(c *Collection, threads []*thread, part span) {
-	heap, cuts := threads[0].heap, r.cuts[:0]
+	heap := threads[0].heap
+	if len(threads) == 1 { // as of most heaps, in all but background collections
+		for i := range threads[0].segments {
+			s := &threads[0].segments[i]
+			c.addTime(heap, s, max(s.from, part.from), min(s.to, part.to))
+		}
+	} else {
+		r.addThreads(c, threads, part)
+	}
+	for _, t := range threads {
+		for _, a := range t.lasts {
+			if part.from <= a.at && a.at < part.to {
+				c.add(&Row{Heap: heap, Phase: a.phase, Last: 1, WaitedFor: a.held})
+			}
+		}
+	}
+}
+
+// addThreads adds the activities of several threads of a heap: at any time, of the one in
+// the highest state.
+func (r *replay) addThreads(c *Collection, threads []*thread, part span) {
+	cuts := r.cuts[:0]
 	for _, t := range threads {
 		for _, s := range t.segments {
 			cuts = append(cuts, s.from, s.to)
@@ -384,25 +405,25 @@ func (r *replay) addHeap(c *Collection, threads []*thread, part span) {
 				best = s
 			}
 		}
-		if best == nil {
-			continue
-		}
-		row := Row{Heap: heap, Phase: best.phase}
-		switch best.state {
-		case working:
-			row.Working = to - from
-		case waking:
-			row.Waking = to - from
-		default:
-			row.Waiting = to - from
-		}
-		c.add(&row)
-	}
-	for _, t := range threads {
-		for _, a := range t.lasts {
-			if part.from <= a.at && a.at < part.to {
-				c.add(&Row{Heap: heap, Phase: a.phase, Last: 1, WaitedFor: a.held})
-			}
+		if best != nil {
+			c.addTime(threads[0].heap, best, from, to)
 		}
 	}
+}
+
+// addTime adds the time from from to to, in which a thread of a heap was in a segment.
+func (c *Collection) addTime(heap uint32, s *segment, from, to time.Duration) {
+	if from >= to {
+		return
+	}
+	row := Row{Heap: heap, Phase: s.phase}
+	switch s.state {
+	case working:
+		row.Working = to - from
+	case waking:
+		row.Waking = to - from
+	default:
+		row.Waiting = to - from
+	}
+	c.add(&row)
 }

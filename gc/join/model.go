@@ -1,7 +1,6 @@
 package join
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -34,11 +33,11 @@ type Model struct {
 type runtime struct {
 	pid        uint64
 	instance   uint16
-	background optNumber     // the background collection under way
-	final      bool          // its final pause has begun
-	held       *Collection   // the known part of it
-	windows    []*window     // suspensions that have not restarted, in order of their begin
-	threads    map[uint64]at // the latest action of each thread of a heap
+	background optNumber      // the background collection under way
+	final      bool           // its final pause has begun
+	held       *Collection    // the known part of it
+	windows    []*window      // suspensions that have not restarted, in order of their begin
+	threads    map[uint64]*at // the latest action of each thread of a heap
 }
 
 // An optNumber is the number of a collection, if there is one.
@@ -124,7 +123,7 @@ func (m *Model) of(e *pass.Event, instance uint16, do func(*runtime)) {
 	}
 	rt, isNew := m.runtimes.At(of.Index)
 	if isNew {
-		*rt = runtime{pid: e.PID, instance: instance, threads: make(map[uint64]at)}
+		*rt = runtime{pid: e.PID, instance: instance, threads: make(map[uint64]*at)}
 	}
 	do(rt)
 }
@@ -145,7 +144,9 @@ func (m *Model) suspend(rt *runtime, e *pass.Event, v *clr.GCSuspendEEBegin) {
 	}
 	w := m.newWindow()
 	w.tid, w.from, w.all = e.TID, e.Time, e.Time
-	maps.Copy(w.before, rt.threads)
+	for tid, a := range rt.threads {
+		w.before[tid] = *a
+	}
 	if v.Reason == clr.SuspendReasonSuspendForGCPrep && rt.background.Known && !rt.final {
 		w.owner, rt.final = rt.background, true
 	}
@@ -224,9 +225,15 @@ func (rt *runtime) join(of *pass.Event, v *clr.GCJoin) {
 			w.tooMany = true
 		}
 	}
-	if len(rt.threads) < maxThreads || rt.threads[e.tid] != (at{}) {
-		rt.threads[e.tid] = rt.threads[e.tid].after(&e)
+	a := rt.threads[e.tid]
+	if a == nil {
+		if len(rt.threads) == maxThreads {
+			return
+		}
+		a = new(at)
+		rt.threads[e.tid] = a
 	}
+	*a = a.after(&e)
 }
 
 // after returns where a thread is after an event.
