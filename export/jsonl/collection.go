@@ -13,18 +13,21 @@ import (
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
-// A member is a figure of a collection with what stands before its value.
+// A member is the part of a figure that a line needs: all members together stay in the
+// processor's nearest cache.
 type member struct {
-	figure.Figure
+	prefix string // before the value
+	value  func(*gc.Collection) figure.Value
 	names  *[32]string // of Words
-	prefix string
-	field  func(dst []byte, item, field int, v figure.Value) []byte // of Items
+	items  figure.Items
+	field  func(dst []byte, item, field int, v figure.Value) []byte // of items
+	moment bool                                                     // time since the trace's start
 }
 
 var members = sync.OnceValue(func() []member {
 	var all []member
 	for i, f := range figure.Lines() {
-		m := member{Figure: f, prefix: prefix(i, f.Key)}
+		m := member{prefix: prefix(i, f.Key), value: f.Value, items: f.Items, moment: f.Type == figure.Time}
 		if f.Type == figure.Words {
 			m.names = f.Names()
 		}
@@ -50,15 +53,15 @@ func AppendCollection(dst []byte, start time.Time, c *gc.Collection) []byte {
 	for i := range all {
 		m := &all[i]
 		dst = append(dst, m.prefix...)
-		if m.Items != nil {
+		if m.items != nil {
 			dst = appendItems(dst, m, c)
 			continue
 		}
-		v := m.Value(c)
+		v := m.value(c)
 		switch {
 		case v.Type == figure.Words:
 			dst = appendNames(dst, m.names, uint32(v.Int))
-		case m.Type == figure.Time && v.Type != figure.Unknown:
+		case m.moment && v.Type != figure.Unknown:
 			dst = appendInstant(dst, start.Add(time.Duration(v.Int)))
 		default:
 			dst = appendValue(dst, v)
@@ -69,14 +72,14 @@ func AppendCollection(dst []byte, start time.Time, c *gc.Collection) []byte {
 
 // appendItems appends the objects of a list.
 func appendItems(dst []byte, m *member, c *gc.Collection) []byte {
-	n, known := m.Items.Len(c)
+	n, known := m.items.Len(c)
 	switch {
 	case !known:
 		return append(dst, "null"...)
 	case n == 0:
 		return append(dst, "[]"...)
 	}
-	dst = m.Items.Append(append(dst, '['), c, m.field)
+	dst = m.items.Append(append(dst, '['), c, m.field)
 	return append(dst, "}]"...)
 }
 
