@@ -162,7 +162,7 @@ func (o *agentOptions) run(ctx context.Context, std *stdio) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
-	limitGrowth()
+	limitGrowth(followGrowth)
 	a, err := agent.New(agent.Options{
 		Config: config,
 		Notify: func(n *watch.News) {

@@ -12,6 +12,7 @@ func (o *reportOptions) writePage(ctx context.Context, std *stdio) error {
 	if err := std.refusePage(o.output); err != nil {
 		return err
 	}
+	limitGrowth(pageGrowth)
 	var page report.Page
 	err := each(o.groups(o.files), func(paths []string) error {
 		rep, err := o.gatherPage(ctx, std, paths, &page)

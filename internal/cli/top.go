@@ -92,7 +92,7 @@ func (o *topOptions) run(ctx context.Context, std *stdio) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
-	limitGrowth()
+	limitGrowth(followGrowth)
 	if o.duration > 0 {
 		var cancel func()
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(o.duration))

@@ -71,8 +71,8 @@ type adder struct {
 }
 
 // addBatch is how many collections, or heaps of them, go to the page together, and
-// addQueue how many batches may wait: the reader need not wait while the page packs a chunk.
-const addBatch, addQueue = 64, 16
+// addQueue how many batches may wait.
+const addBatch, addQueue = 64, 2
 
 func adderTo(page *html.Trace) *adder {
 	a := &adder{batches: make(chan []*gc.Collection, addQueue), done: make(chan struct{})}
