@@ -1,9 +1,6 @@
 package heap
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // A Graph is the objects of a snapshot and their references. Objects are numbered from 0,
 // in the order in which the runtime wrote them.
@@ -100,14 +97,13 @@ func (w *walk) build() {
 // after them.
 func (w *walk) resolve(x *index, of *Graph) (unknown int64) {
 	g := &of.refs
-	type pair struct{ key, value uint32 }
-	var pairs []pair
+	var pairs []uint64 // key and value
 	for _, d := range w.dependent {
-		if p := (pair{x.find(d.key), x.find(d.value)}); p.key != none && p.value != none {
-			pairs = append(pairs, p)
+		if key, value := x.find(d.key), x.find(d.value); key != none && value != none {
+			pairs = append(pairs, uint64(key)<<32|uint64(value))
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.key, b.key) })
+	slices.Sort(pairs)
 	n := w.nodes.len()
 	g.start, g.to = make([]uint32, n+1), make([]uint32, 0, w.edges.n+len(pairs))
 	next := 0
@@ -122,8 +118,8 @@ func (w *walk) resolve(x *index, of *Graph) (unknown int64) {
 				w.edges.chunks[next/chunkSize-1] = nil // as early as can be: this is when most memory is in use
 			}
 		}
-		for ; len(pairs) > 0 && pairs[0].key == i; pairs = pairs[1:] {
-			g.to = append(g.to, pairs[0].value)
+		for ; len(pairs) > 0 && uint32(pairs[0]>>32) == i; pairs = pairs[1:] {
+			g.to = append(g.to, uint32(pairs[0]))
 			if of.dependents == nil {
 				of.dependents = make(map[uint32]int)
 			}

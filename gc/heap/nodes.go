@@ -62,10 +62,7 @@ func (n *nodes) sizeOf(i uint32) uint64 {
 
 // addressOf returns the address of an object.
 func (n *nodes) addressOf(i uint32) uint64 {
-	k, found := slices.BinarySearchFunc(n.runs, i, func(r run, i uint32) int { return cmp.Compare(r.first, i) })
-	if !found {
-		k--
-	}
+	k := sort.Search(len(n.runs), func(k int) bool { return n.runs[k].first > i }) - 1
 	return n.runs[k].start + uint64(n.offset.at(i))*unit
 }
 
@@ -127,7 +124,7 @@ func (n *nodes) pieces() []piece {
 			first = next
 		}
 	}
-	slices.SortStableFunc(all, func(a, b piece) int { return cmp.Compare(a.lo, b.lo) })
+	sort.Slice(all, func(i, j int) bool { return all[i].lo < all[j].lo })
 	return all
 }
 
@@ -166,25 +163,15 @@ func (p *piece) divide(n *nodes) {
 
 // sort puts the objects in order of address, the first of several at one address only.
 func (x *index) sort() {
-	type object struct {
-		address uint64
-		number  uint32
+	all := make([]uint32, x.nodes.len())
+	for i := range all {
+		all[i] = uint32(i)
 	}
-	all := make([]object, 0, x.nodes.len())
-	for _, r := range x.nodes.runs {
-		for i := r.first; i < r.first+r.n; i++ {
-			all = append(all, object{r.start + uint64(x.nodes.offset.at(i))*unit, i})
-		}
-	}
-	slices.SortFunc(all, func(a, b object) int {
-		return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.number, b.number))
+	slices.SortFunc(all, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(x.nodes.addressOf(a), x.nodes.addressOf(b)), cmp.Compare(a, b))
 	})
-	kept := slices.CompactFunc(all, func(a, b object) bool { return a.address == b.address })
-	x.duplicates = x.nodes.len() - len(kept)
-	x.sorted = make([]uint32, len(kept))
-	for i := range kept {
-		x.sorted[i] = kept[i].number
-	}
+	x.sorted = slices.CompactFunc(all, func(a, b uint32) bool { return x.nodes.addressOf(a) == x.nodes.addressOf(b) })
+	x.duplicates = x.nodes.len() - len(x.sorted)
 }
 
 // none is the number of no object.
@@ -193,10 +180,8 @@ const none = math.MaxUint32
 // find returns the object at an address, or none.
 func (x *index) find(address uint64) uint32 {
 	if x.pieces == nil {
-		i, found := slices.BinarySearchFunc(x.sorted, address, func(i uint32, address uint64) int {
-			return cmp.Compare(x.nodes.addressOf(i), address)
-		})
-		if !found {
+		i := sort.Search(len(x.sorted), func(i int) bool { return x.nodes.addressOf(x.sorted[i]) >= address })
+		if i == len(x.sorted) || x.nodes.addressOf(x.sorted[i]) != address {
 			return none
 		}
 		return x.sorted[i]
@@ -227,10 +212,7 @@ func (x *index) find(address uint64) uint32 {
 
 // piece returns the piece that an address is in, or nil.
 func (x *index) piece(address uint64) *piece {
-	i, found := slices.BinarySearchFunc(x.pieces, address, func(p piece, address uint64) int { return cmp.Compare(p.lo, address) })
-	if !found {
-		i--
-	}
+	i := sort.Search(len(x.pieces), func(i int) bool { return x.pieces[i].lo > address }) - 1
 	if i < 0 || address > x.pieces[i].hi {
 		return nil
 	}

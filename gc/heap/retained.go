@@ -61,13 +61,18 @@ func (d *Dominators) Children(position uint32) func(yield func(uint32) bool) {
 // Largest returns the positions of the n objects that retain most. Of those that retain the
 // same, it has the one at the lower address first.
 func (d *Dominators) Largest(n int) []uint32 {
+	return d.largest(n, func(uint32) bool { return true })
+}
+
+// largest is Largest among the positions that are kept.
+func (d *Dominators) largest(n int, keeps func(position uint32) bool) []uint32 {
 	order := func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(d.retained[b], d.retained[a]), cmp.Compare(d.graph.Address(d.Object(a)), d.graph.Address(d.Object(b))))
 	}
 	var largest []uint32
 	least := int64(-1)
 	for p := uint32(1); p < uint32(len(d.retained)); p++ {
-		if d.retained[p] < least {
+		if d.retained[p] < least || !keeps(p) {
 			continue
 		}
 		if largest = append(largest, p); len(largest) >= 2*n {
@@ -81,12 +86,13 @@ func (d *Dominators) Largest(n int) []uint32 {
 }
 
 // By returns what the objects of each group retain, of n groups: the sum over the objects that
-// are not dominated by another of their group, so that nothing counts twice.
+// are not dominated by another of their group, so that nothing counts twice. Objects of the
+// group -1 are left out.
 func (d *Dominators) By(n int, group func(object uint32) int) []int64 {
 	retained := make([]int64, n)
 	covered := make([]uint32, n) // up to which position an object of the group dominates
 	for p := uint32(1); p < uint32(len(d.retained)); p++ {
-		if k := group(d.tree.node[p]); p >= covered[k] {
+		if k := group(d.tree.node[p]); k >= 0 && p >= covered[k] {
 			covered[k] = p + d.tree.span[p]
 			retained[k] += d.retained[p]
 		}

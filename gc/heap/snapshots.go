@@ -1,8 +1,7 @@
 package heap
 
 import (
-	"cmp"
-	"slices"
+	"sort"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
@@ -125,7 +124,7 @@ func (m *Snapshots) All() []*Snapshot {
 	for p := range m.processes.All() {
 		all = append(all, p.snapshots...)
 	}
-	slices.SortStableFunc(all, func(a, b *Snapshot) int { return cmp.Compare(a.Start.Or(0), b.Start.Or(0)) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Start.Or(0) < all[j].Start.Or(0) })
 	return all
 }
 

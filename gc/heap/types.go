@@ -35,6 +35,29 @@ func (t *Type) String() string {
 	return t.Name
 }
 
+// Matches reports whether the type's name, with the declaring type, is as a pattern in which
+// * stands for any text. Case does not matter.
+func (t *Type) Matches(pattern string) bool {
+	name := strings.ToLower(t.String())
+	parts := strings.Split(strings.ToLower(pattern), "*")
+	if len(parts) == 1 {
+		return name == parts[0]
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(name) < len(first)+len(last) || !strings.HasPrefix(name, first) || !strings.HasSuffix(name, last) {
+		return false
+	}
+	name = name[len(first) : len(name)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		_, after, found := strings.Cut(name, part)
+		if !found {
+			return false
+		}
+		name = after
+	}
+	return true
+}
+
 // maxTypeBytes bounds the names of the types of a process, and maxTypes the types that have
 // one: what is beyond has no name.
 const (

@@ -1,10 +1,10 @@
 package heap
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -251,7 +251,7 @@ func (w *walk) generations() []uint8 {
 		used[r.generation] = saturate.Add(used[r.generation], int64(r.end-r.start))
 	}
 	ranges := slices.DeleteFunc(w.ranges, func(r extent) bool { return r.end <= r.start })
-	slices.SortStableFunc(ranges, func(a, b extent) int { return cmp.Compare(a.start, b.start) })
+	sort.SliceStable(ranges, func(i, j int) bool { return ranges[i].start < ranges[j].start })
 	of := make([]uint8, w.nodes.len())
 	in := extent{generation: frozen} // the range of the last object
 	for _, r := range w.nodes.runs {
@@ -278,10 +278,7 @@ func (w *walk) generations() []uint8 {
 // rangeOf returns the range that has an address. Addresses outside of all are in one that
 // is empty.
 func rangeOf(ranges []extent, address uint64) extent {
-	k, found := slices.BinarySearchFunc(ranges, address, func(r extent, address uint64) int { return cmp.Compare(r.start, address) })
-	if !found {
-		k--
-	}
+	k := sort.Search(len(ranges), func(k int) bool { return ranges[k].start > address }) - 1
 	if k < 0 || address >= ranges[k].end {
 		return extent{generation: frozen}
 	}

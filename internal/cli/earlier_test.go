@@ -33,6 +33,7 @@ import (
 // elsewhere are the commands with an output of another kind, and why they are not here.
 var elsewhere = map[string]string{
 	"gctrail collect": "TestEarlierRecording kills it",
+	"gctrail dump":    "it writes as collect does",
 	"gctrail run":     "it numbers its files, and replaces none",
 }
 

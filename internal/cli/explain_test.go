@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
@@ -56,6 +57,9 @@ func TestEveryWordIsExplained(t *testing.T) {
 	addFields(add, "heap", heapFields(false))
 	addFields(add, "heap --per-heap", heapFields(true))
 	addFields(add, "pins", pinFields)
+	for by := range heap.Groupings() {
+		addFields(add, "objects", objectFields(heap.Grouping(by)))
+	}
 	addFields(add, "finalizers", finalizerFields)
 	addFields(add, "allocs", (&allocSection{}).fields(alloc.ByType|alloc.ByMethod|alloc.ByStack|alloc.ByHeap))
 	addFields(add, "joins", joinFields(true))

@@ -14,8 +14,9 @@ import (
 type lack struct {
 	what      string // "allocation events"
 	recording report.Recording
-	server    bool // only server GC has it
-	partial   bool // sessions record such events also without it
+	server    bool   // only server GC has it
+	partial   bool   // sessions record such events also without it
+	command   string // that records it; empty for that of the recording
 }
 
 // lacks warns that a trace has no data for a command, and how to record it if another
@@ -30,6 +31,9 @@ func (l *lack) of(r *reading, o *selection.Selection, processes []*gc.Process) s
 		return outside(r, o, processes, "no "+l.what+" in the selected part of this trace")
 	}
 	words := "no " + l.what + " in this trace"
+	if l.command != "" {
+		return words + "; record one with: " + l.command
+	}
 	p := onlyProcess(r, processes)
 	command := report.Record(p, r.Info().Format, l.recording)
 	if !l.partial {

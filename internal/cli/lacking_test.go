@@ -21,6 +21,7 @@ func TestNothingSelected(t *testing.T) {
 		{"handles"},
 		{"finalizers"},
 		{"heap"},
+		{"objects"},
 		{"pauses"},
 		{"joins"},
 		{"joins", "--tunings"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -40,8 +41,9 @@ type listing struct {
 	stacks  bool            // of events are read
 	names   *symbol.Table   // of the methods in stacks; nil for none
 
-	unselected func(*gc.Collection) // takes the collections that are not selected; nil for nothing
-	rejected   int                  // events that are left out, because their sizes are impossible
+	heapDump   func(io.Reader) error // takes the content of a .gcdump file; nil to refuse these
+	unselected func(*gc.Collection)  // takes the collections that are not selected; nil for nothing
+	rejected   int                   // events that are left out, because their sizes are impossible
 }
 
 // defaultTop is how many rows a table has.
@@ -132,11 +134,17 @@ func (l *listing) limit() int {
 // collection, which may be nil.
 func (l *listing) scan(ctx context.Context, std *stdio, paths []string, models []pass.Model, collection func(*gc.Collection)) (*scanned, error) {
 	all := append(slices.Clip(models), new(gc.Model))
-	r, err := std.read(ctx, paths, open.Options{Want: pass.Wants(all...), Head: pass.Head(all...), Runs: pass.Runs(all...), Stacks: l.stacks})
+	r, err := std.read(ctx, paths, open.Options{Want: pass.Wants(all...), Head: pass.Head(all...), Runs: pass.Runs(all...), Stacks: l.stacks, HeapDumps: l.heapDump != nil})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
+	if dump := r.in.HeapDump; dump != nil {
+		if err := l.heapDump(dump); err != nil {
+			return nil, r.Fail(err)
+		}
+		return &scanned{reading: r}, nil
+	}
 	l.info, r.Names = r.Info(), l.names
 	if l.byID {
 		if l.ids, err = l.processIDs(r); err != nil {

@@ -16,6 +16,8 @@ import (
 func TestListsRunWithoutFlags(t *testing.T) {
 	const trace = "../../testdata/net10-wks-stacks.nettrace.gz"
 	allocs, handles, heap, joins, pauses, phases := newAllocsOptions(), newHandlesOptions(), newHeapOptions(), newJoinsOptions(), newPausesOptions(), newPhasesOptions()
+	objects := newObjectsOptions()
+	objects.by.value, objects.types = "dominator", "*e"
 	pins, finalizers, gcs := newPinsOptions(), newFinalizersOptions(), newGCsOptions()
 	allocs.by.value, allocs.top = "type,stack", 2
 	heap.perHeap = true
@@ -35,6 +37,7 @@ func TestListsRunWithoutFlags(t *testing.T) {
 		{&pauses.listing, pauses, "pauses --show windows"},
 		{&phases.listing, phases, "phases --blocking --sort pause_ms"},
 		{&pins.listing, pins, "pins"},
+		{&objects.listing, objects, "objects --by dominator --type *e"},
 		{&finalizers.listing, finalizers, "finalizers"},
 		{&gcs.listing, gcs, "gcs --columns number,pause"},
 	} {

@@ -22,10 +22,10 @@ func TestEveryListAsParquet(t *testing.T) {
 	traces := []string{
 		"net10-wks-stacks.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz", "net10-wks-handles-collect.nettrace.gz", "net10-wks-pin-collect.nettrace.gz",
 		"net10-wks-finalizers-collect.nettrace.gz", "net10-wks-background-collect.nettrace.gz",
-		"net10-lossy-handles.nettrace.gz", "net31-net9-lttng.trace.zip",
+		"net10-lossy-handles.nettrace.gz", "net10-wks-leak.nettrace.gz", "net31-net9-lttng.trace.zip",
 	}
 	for _, args := range []string{
-		"allocs --by type,stack", "allocs --by method", "handles", "handles --by kind,stack", "pins", "finalizers", "joins --tunings", "heap", "heap --per-heap",
+		"allocs --by type,stack", "allocs --by method", "handles", "handles --by kind,stack", "pins", "finalizers", "joins --tunings", "heap", "heap --per-heap", "objects", "objects --by root", "objects --by dominator",
 		"phases", "phases --blocking", "pauses", "pauses --show windows", "pauses --show bottlenecks", "gcs --per-heap", "gcs --metrics",
 	} {
 		for _, trace := range traces {

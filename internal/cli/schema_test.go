@@ -42,16 +42,24 @@ func resolved(t *testing.T) map[string]*jsonschema.Resolved {
 
 // The commands whose output a schema is of, without their traces.
 var published = map[string][][]string{
-	"gcs":                {{"gcs", "--format", "jsonl"}},
-	"gcs-per-heap":       {{"gcs", "--per-heap", "--format", "jsonl"}},
-	"events":             {{"events"}},
-	"report":             {{"report", "--full", "--format", "json"}},
-	"allocs":             {{"allocs", "--format", "jsonl"}, {"allocs", "--by", "type,stack", "--format", "jsonl"}, {"allocs", "--by", "method", "--format", "jsonl"}, {"allocs", "--by", "heap", "--format", "jsonl"}},
-	"handles":            {{"handles", "--format", "jsonl"}},
-	"pins":               {{"pins", "--format", "jsonl"}},
-	"joins-tunings":      {{"joins", "--tunings", "--format", "jsonl"}},
-	"finalizers":         {{"finalizers", "--format", "jsonl"}},
-	"heap":               {{"heap", "--format", "jsonl"}, {"heap", "--per-heap", "--format", "jsonl"}},
+	"gcs":           {{"gcs", "--format", "jsonl"}},
+	"gcs-per-heap":  {{"gcs", "--per-heap", "--format", "jsonl"}},
+	"events":        {{"events"}},
+	"report":        {{"report", "--full", "--format", "json"}},
+	"allocs":        {{"allocs", "--format", "jsonl"}, {"allocs", "--by", "type,stack", "--format", "jsonl"}, {"allocs", "--by", "method", "--format", "jsonl"}, {"allocs", "--by", "heap", "--format", "jsonl"}},
+	"handles":       {{"handles", "--format", "jsonl"}},
+	"pins":          {{"pins", "--format", "jsonl"}},
+	"joins-tunings": {{"joins", "--tunings", "--format", "jsonl"}},
+	"finalizers":    {{"finalizers", "--format", "jsonl"}},
+	"heap":          {{"heap", "--format", "jsonl"}, {"heap", "--per-heap", "--format", "jsonl"}},
+	"objects":       {{"objects", "--format", "json"}},
+	"objects-rows": {
+		{"objects", "--format", "jsonl"},
+		{"objects", "--by", "module", "--format", "jsonl"},
+		{"objects", "--by", "generation", "--format", "jsonl"},
+		{"objects", "--by", "root", "--format", "jsonl"},
+		{"objects", "--by", "dominator", "--format", "jsonl"},
+	},
 	"phases":             {{"phases", "--format", "jsonl"}},
 	"phases-blocking":    {{"phases", "--blocking", "--format", "jsonl"}},
 	"pauses-percentiles": {{"pauses", "--show", "percentiles", "--format", "jsonl"}},
@@ -66,7 +74,7 @@ func TestSchemas(t *testing.T) {
 	paths := []string{
 		"net10-wks-stacks.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz", "net31-net9-lttng.trace.zip", "net10-wks-handles-collect.nettrace.gz",
 		"net10-wks-pin-collect.nettrace.gz", "net10-wks-finalizers-collect.nettrace.gz", "net8-win-x64-gcevents.etl.zip", "net10-wks-background-collect.nettrace.gz",
-		"net10-lossy-handles.nettrace.gz",
+		"net10-lossy-handles.nettrace.gz", "net10-wks-leak.nettrace.gz",
 	}
 	for name, commands := range published {
 		lines := 0

@@ -45,6 +45,7 @@ var enums = map[string]reflect.Type{
 	"alloc.Heap":           reflect.TypeFor[alloc.Heap](),
 	"background.Phase":     reflect.TypeFor[background.Phase](),
 	"heap.RootKind":        reflect.TypeFor[heap.RootKind](),
+	"heap.Grouping":        reflect.TypeFor[heap.Grouping](),
 	"join.Cause":           reflect.TypeFor[join.Cause](),
 	"join.TuningKind":      reflect.TypeFor[join.TuningKind](),
 	"figure.Type":          reflect.TypeFor[figure.Type](),

@@ -93,6 +93,12 @@ var figures = append(figure.Definitions(), []figure.Definition{
 		Source: "PinObjectAtGCTime; SetGCHandle with the same handle; GapBeforeSize of PinPlugAtGCTime",
 	},
 	{
+		Name: "retained", Unit: "bytes", Keys: []string{"retained_bytes", "retained MB", "live_objects", "live_bytes", "dominator"},
+		Text: "In a heap snapshot, the bytes that would be free without these objects: their own, and those of all objects to which every way from a root leads through them. Of objects one of which retains another of the same row only the first counts. " +
+			"Alive is what roots reach; weak handles are no roots, and the value of a dependent handle is reached from its key. Unknown if a part of the snapshot is missing.",
+		Source: "GCBulkNode, GCBulkEdge, GCBulkRootEdge, GCBulkRootConditionalWeakTableElementEdge, GCBulkRootStaticVar; or a .gcdump file",
+	},
+	{
 		Name: "finalized", Unit: "objects", Keys: []string{"finalized"},
 		Text: "Objects whose finalizers ran, by type. The names of types need the keywords type and gcheapandtypenames.", Source: "FinalizeObject, BulkType",
 	},

@@ -1,0 +1,248 @@
+package heap
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/enum"
+)
+
+// A Grouping is a way to divide the objects of a snapshot.
+type Grouping uint8
+
+// The groupings.
+const (
+	ByType Grouping = iota
+	ByModule
+	ByGeneration
+	ByRoot   // the objects that nothing but roots holds, by the kind of root
+	ByObject // each object alone: the largest of the dominator tree
+
+	numGroupings
+)
+
+var groupingNames = [numGroupings]string{"type", "module", "generation", "root", "dominator"}
+
+func (g Grouping) String() string { return enum.Name("Grouping", groupingNames[:], g) }
+
+// Groupings returns the names of the groupings, by their number.
+func Groupings() []string { return groupingNames[:] }
+
+// A Group is a part of the objects of a snapshot.
+type Group struct {
+	// Name is the module, the generation or the kind of root; empty if unknown, and for
+	// groups of one type.
+	Name string
+	Type *Type // of all objects of the group, nil if they have several
+	// Address and Generation are of the object of ByObject.
+	Address    uint64
+	Generation string
+
+	Objects int64
+	Bytes   gc.Opt[int64] // of the objects alone
+	// Retained is the bytes that would be free without the objects of the group. Of objects
+	// one of which dominates another only the first counts.
+	Retained gc.Opt[int64]
+	Roots    int64 // of ByRoot: how many there are, also of the same object
+}
+
+// SeveralRoots is the name of the group of objects that no single root holds.
+const SeveralRoots = "several"
+
+// A Query selects and divides the objects of a snapshot.
+type Query struct {
+	By         Grouping
+	Generation string              // only objects of this one; empty for all
+	Type       func(of *Type) bool // only objects of such types; nil for all
+	Max        int                 // the number of groups of ByObject; 0 for all
+}
+
+// needsGraph reports whether only the objects themselves can answer.
+func (q *Query) needsGraph() bool { return q.By == ByObject || q.Generation != "" }
+
+func (q *Query) keeps(of *Type) bool { return q.Type == nil || q.Type(of) }
+
+// Groups returns the groups of a query, those that retain most first. Without a dominator
+// tree of the snapshot's graph, what they retain is unknown, and nothing is returned for a
+// query that only the graph answers.
+func (s *Snapshot) Groups(q Query, d *Dominators) []Group {
+	var groups []Group
+	switch {
+	case d != nil && q.By == ByObject:
+		groups = d.objects(&q)
+	case d != nil && q.By == ByRoot:
+		groups = d.roots(&q, &s.Roots)
+	case d != nil:
+		groups = d.groups(&q)
+	case !q.needsGraph():
+		groups = s.counted(&q)
+	}
+	sort.SliceStable(groups, func(i, j int) bool {
+		a, b := &groups[i], &groups[j]
+		return cmp.Or(cmp.Compare(b.Retained.Or(0), a.Retained.Or(0)), cmp.Compare(b.Bytes.Or(0), a.Bytes.Or(0)), cmp.Compare(b.Objects, a.Objects)) < 0
+	})
+	return groups
+}
+
+// counted returns groups of a snapshot that has no graph.
+func (s *Snapshot) counted(q *Query) []Group {
+	byModule := make(map[string]int)
+	var groups []Group
+	switch q.By {
+	case ByGeneration:
+		for _, g := range s.Generations {
+			if q.Type == nil && g.Objects > 0 {
+				groups = append(groups, Group{Name: g.Name, Objects: g.Objects, Bytes: gc.Some(g.Bytes)})
+			}
+		}
+		return groups
+	case ByRoot:
+		for k, n := range s.Roots {
+			if q.Type == nil && n > 0 {
+				groups = append(groups, Group{Name: RootKind(k).String(), Roots: n})
+			}
+		}
+		return groups
+	}
+	for _, u := range s.Types {
+		if !q.keeps(u.Type) {
+			continue
+		}
+		if q.By == ByType {
+			groups = append(groups, Group{Type: u.Type, Objects: u.Objects, Bytes: gc.Some(u.Bytes)})
+			continue
+		}
+		i, known := byModule[u.Module]
+		if !known {
+			i = len(groups)
+			byModule[u.Module] = i
+			groups = append(groups, Group{Name: u.Module, Bytes: gc.Some(int64(0))})
+		}
+		groups[i].Objects += u.Objects
+		groups[i].Bytes = gc.Some(groups[i].Bytes.Or(0) + u.Bytes)
+	}
+	return groups
+}
+
+// groups returns the groups of all objects, dead ones too.
+func (d *Dominators) groups(q *Query) []Group {
+	g := d.graph
+	var groups []Group
+	byType := make([]int, len(g.types)) // the number of the group, and -1 for none
+	byModule := make(map[string]int)
+	for i, of := range g.types {
+		byType[i] = -1
+		switch {
+		case !q.keeps(of):
+		case q.By == ByType:
+			byType[i] = len(groups)
+			groups = append(groups, Group{Type: of})
+		case q.By == ByModule:
+			k, known := byModule[of.Module]
+			if !known {
+				k = len(groups)
+				byModule[of.Module] = k
+				groups = append(groups, Group{Name: of.Module})
+			}
+			byType[i] = k
+		default:
+			byType[i] = 0
+		}
+	}
+	only := slices.Index(generationNames[:], q.Generation)
+	if q.By == ByGeneration && g.generation != nil {
+		for _, name := range generationNames {
+			groups = append(groups, Group{Name: name})
+		}
+	}
+	group := func(object uint32) int {
+		k := byType[g.nodes.typ.at(object)]
+		switch {
+		case k < 0, only >= 0 && (g.generation == nil || g.generation[object] != uint8(only)):
+			return -1
+		case q.By != ByGeneration:
+			return k
+		case g.generation == nil:
+			return -1
+		}
+		return int(g.generation[object])
+	}
+	bytes := make([]int64, len(groups))
+	for object := range uint32(g.Len()) {
+		if k := group(object); k >= 0 {
+			groups[k].Objects++
+			bytes[k] += g.Size(object)
+		}
+	}
+	for k, retained := range d.By(len(groups), group) {
+		groups[k].Bytes, groups[k].Retained = gc.Some(bytes[k]), gc.Some(retained)
+	}
+	return slices.DeleteFunc(groups, func(g Group) bool { return g.Objects == 0 })
+}
+
+// objects returns the objects that retain most.
+func (d *Dominators) objects(q *Query) []Group {
+	keeps := func(p uint32) bool {
+		o := d.Object(p)
+		return q.keeps(d.graph.Type(o)) && (q.Generation == "" || d.graph.Generation(o) == q.Generation)
+	}
+	n := q.Max
+	if n == 0 {
+		n = int(d.Live())
+	}
+	var groups []Group
+	for _, p := range d.largest(n, keeps) {
+		o := d.Object(p)
+		groups = append(groups, Group{
+			Type: d.graph.Type(o), Address: d.graph.Address(o), Generation: d.graph.Generation(o),
+			Objects: d.Held(p), Bytes: gc.Some(d.graph.Size(o)), Retained: gc.Some(d.Retained(p)),
+		})
+	}
+	return groups
+}
+
+// rootOrder is which kind of root an object counts for that has several: the one that says
+// most of where it comes from.
+var rootOrder = [NumRootKinds]RootKind{RootStatic, RootHandle, RootPinned, RootRefCounted, RootFinalizer, RootStack, RootOther}
+
+// rootsOf returns the kind of root of each object, and which objects have one.
+func (g *Graph) rootsOf() map[uint32]Root {
+	rank := func(k RootKind) int { return slices.Index(rootOrder[:], k) }
+	of := make(map[uint32]Root, len(g.roots))
+	for _, r := range g.roots {
+		if known, has := of[r.Object]; !has || rank(r.Kind) < rank(known.Kind) {
+			of[r.Object] = r
+		}
+	}
+	return of
+}
+
+// roots returns the objects that roots hold, by kind, so that what the groups retain adds
+// up to what is alive.
+func (d *Dominators) roots(q *Query, counts *[NumRootKinds]int64) []Group {
+	rooted := d.graph.rootsOf()
+	groups := make([]Group, NumRootKinds+1)
+	for k := range groups {
+		groups[k] = Group{Name: SeveralRoots, Bytes: gc.Some(int64(0)), Retained: gc.Some(int64(0))}
+		if k < int(NumRootKinds) {
+			groups[k].Name, groups[k].Roots = RootKind(k).String(), counts[k]
+		}
+	}
+	for p := range d.Children(0) {
+		o := d.Object(p)
+		if !q.keeps(d.graph.Type(o)) || q.Generation != "" && d.graph.Generation(o) != q.Generation {
+			continue
+		}
+		k := int(NumRootKinds)
+		if r, is := rooted[o]; is {
+			k = int(r.Kind)
+		}
+		group := &groups[k]
+		group.Objects++
+		group.Bytes = gc.Some(group.Bytes.Or(0) + d.graph.Size(o))
+		group.Retained = gc.Some(group.Retained.Or(0) + d.Retained(p))
+	}
+	return slices.DeleteFunc(groups, func(g Group) bool { return g.Objects+g.Roots == 0 })
+}
