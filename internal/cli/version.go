@@ -19,7 +19,7 @@ func newVersionCmd(std *stdio) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			printed := version()
 			if withLicences {
-				printed = licenses.Text
+				printed = licenses.Text()
 			}
 			_, err := fmt.Fprint(std.out, printed)
 			return outputFailed(stdoutName, err)

@@ -1,9 +1,10 @@
 // Gen collects the licences of everything that is linked into gctrail, from the
-// module cache, and writes them as one text.
+// module cache, and writes them as one text, packed.
 package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 	"strings"
 )
 
-const output = "THIRD_PARTY_LICENSES"
+const output = "THIRD_PARTY_LICENSES.gz"
 
 // page has the licences of the packages from npm that are in the page.
 const page = "../../web/dist/LICENSES"
@@ -31,11 +32,24 @@ func main() {
 	log.SetFlags(0)
 	text, err := notices()
 	if err == nil {
-		err = os.WriteFile(output, text, 0o644)
+		err = os.WriteFile(output, packed(text), 0o644)
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+// packed returns a text as gzip has it, with nothing of when or where it was made.
+func packed(text []byte) []byte {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		_, err = z.Write(text)
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		log.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 func notices() ([]byte, error) {
