@@ -14,7 +14,7 @@ import (
 // asks for first.
 func TestBriefReport(t *testing.T) {
 	t.Parallel()
-	traces, err := filepath.Glob("../../testdata/*.*z*")
+	traces, err := filepath.Glob("../../testdata/*.[net]*z*")
 	if err != nil || len(traces) < 10 {
 		t.Fatalf("%d traces (%v)", len(traces), err)
 	}
