@@ -30,7 +30,7 @@ type Figure struct {
 	Form   Form   // 0 for that of the type
 	Only   Output // the one kind of output that has it; 0 for all
 
-	Names func() *[32]string                // of Words: of each bit, empty for one that is not a word of the set
+	Names func() *[32]string                // of Words: the word for each bit; empty for bits without one
 	Items Items                             // of List: its objects in JSON
 	Is    func(*gc.Collection) gc.Certainty // how reliable the value is; nil if it is always exact
 

@@ -72,7 +72,6 @@ func newAgentCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&o.captures, "captures", "", "keep the traces that rules and requests ask for in this `FOLDER`")
 	flags.StringVar(&o.tokenFile, "token-file", "", "answer requests for traces that carry the token in this `FILE`")
 	std.completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
-	std.complete(cmd, "labels", agent.LabelNames())
 	return cmd
 }
 

@@ -54,8 +54,6 @@ func newAllocsCmd(std *stdio) *cobra.Command {
 	flags.Var(&opts.by, "by", "group by type, stack, type,stack, method (that allocates) or heap (small, large, pinned)")
 	flags.Var(&opts.source, "source", "the events to use")
 	opts.perfMap.addFlag(flags)
-	std.complete(cmd, "by", opts.by.of)
-	std.complete(cmd, "source", opts.source.of)
 	return opts.newCmd(std, cmd, opts)
 }
 
@@ -207,8 +205,8 @@ func (s *allocSection) mark(t *alloc.Total) string {
 	return gc.Estimate.Mark()
 }
 
-// head prints how much was allocated, by what account, and how that agrees with
-// the collections'.
+// head prints the total, the events that it is counted from, and how far they agree with the
+// heap histories.
 func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
 	rate, mark := "", s.mark(t)
 	if s.seconds > 0 {

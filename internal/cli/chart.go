@@ -49,7 +49,7 @@ func (r charted) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Co
 	return func(yield func(*gc.Collection, error) bool) {
 		for c, err := range r.reading.Collections(m, models...) {
 			if err == nil && r.has(c) {
-				r.add(c)
+				r.draw(c)
 			}
 			if !yield(c, err) {
 				return
@@ -58,7 +58,7 @@ func (r charted) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Co
 	}
 }
 
-func (d *drawing) add(c *gc.Collection) {
+func (d *drawing) draw(c *gc.Collection) {
 	s := d.series[c.Process]
 	if s == nil {
 		if len(d.series) == maxDrawn {

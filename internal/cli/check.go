@@ -59,7 +59,6 @@ func newCheckCmd(std *stdio) *cobra.Command {
 	opts.work.addFlags(flags, "of the traces, then of the baseline")
 	opts.addFlags(flags)
 	addSelection(flags, &opts.Selection)
-	std.complete(cmd, "format", opts.format.of)
 	return cmd
 }
 

@@ -78,6 +78,7 @@ func newRootCmd(std *stdio) *cobra.Command {
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	refuseUnknown(cmd)
+	std.completeWords(cmd)
 	std.completeTraced(cmd)
 	addHelp(cmd)
 	return cmd

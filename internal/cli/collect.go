@@ -107,12 +107,8 @@ func (o *collectOptions) command(std *stdio) *cobra.Command {
 	})
 	std.completeProcesses(cmd)
 	std.completeCondition(cmd, "until")
-	std.complete(cmd, "profile", o.profiles.of)
 	std.complete(cmd, "clrevents", provider.KeywordNames())
 	std.complete(cmd, "clreventlevel", provider.LevelNames)
-	std.complete(cmd, "rundown", o.rundown.of)
-	std.complete(cmd, "resume-runtime", o.resume.of)
-	std.complete(cmd, "format", o.format.of)
 	return cmd
 }
 
@@ -148,17 +144,17 @@ func (o *collectOptions) showsIO() bool { return !o.hideIO && o.output != "-" }
 // collect traces the selected processes.
 func (o *collectOptions) collect(ctx context.Context, std *stdio, config diag.Config, plan *collect.Plan) error {
 	talk := &collectTalk{std: std, line: &progress{}, target: o.target(o.args)}
-	s := collect.New(o.options(std, config, plan, talk.tell))
+	s := collect.New(o.options(std, config, plan, talk.notify))
 	switch {
 	case len(o.args) > 0:
 		if !o.showsIO() {
 			talk.show(s, "waiting for "+filepath.Base(o.args[0]))
 		}
 		err := s.Launch(ctx, &collect.Command{Args: o.args, Show: o.showsIO(), Terminal: term.IsTerminal(int(os.Stdin.Fd()))})
-		return talk.end(err)
+		return talk.finish(err)
 	case o.port.Path != "" && !o.port.Connect:
 		talk.show(s, "waiting for a program")
-		return talk.end(s.Listen(ctx, o.port.Path))
+		return talk.finish(s.Listen(ctx, o.port.Path))
 	}
 	system := etw.Native()
 	target := collect.Target{Port: o.port.Port, PIDs: o.pids, Names: collect.Names(o.names), Framework: system != nil}
@@ -177,14 +173,14 @@ func (o *collectOptions) collect(ctx context.Context, std *stdio, config diag.Co
 			return err
 		}
 		std.warn("gctrail", "recording through ETW, because .NET Framework has no diagnostic pipe: "+collect.Titles(framework))
-		session = &collect.ETW{System: system, Processes: framework, Options: o.options(std, o.etwConfig(config), plan, talk.tell)}
+		session = &collect.ETW{System: system, Processes: framework, Options: o.options(std, o.etwConfig(config), plan, talk.notify)}
 	}
 	if missed != nil {
-		talk.tell(collect.Failed{Err: missed})
+		talk.notify(collect.Failed{Err: missed})
 	}
 	talk.show(s, "")
 	s.Gather(ctx, processes, session)
-	return talk.end(nil)
+	return talk.finish(nil)
 }
 
 func (o *collectOptions) options(std *stdio, config diag.Config, plan *collect.Plan, notify func(collect.Notice)) *collect.Options {
@@ -194,7 +190,7 @@ func (o *collectOptions) options(std *stdio, config diag.Config, plan *collect.P
 	}
 }
 
-// target returns the flags and the command that say what is traced, and for how long.
+// target returns the flags and the command that select what to trace, and for how long.
 func (o *collectOptions) target(command []string) string {
 	var words []string
 	if len(o.pids) > 0 {

@@ -32,8 +32,8 @@ func (o *collectOptions) gather(ctx context.Context, std *stdio, process *diag.P
 
 func (o *collectOptions) gatherWith(ctx context.Context, std *stdio, process *diag.Process, config diag.Config, plan *collect.Plan) error {
 	talk := &collectTalk{std: std, line: &progress{}, target: o.target(nil)}
-	collect.New(o.options(std, config, plan, talk.tell)).Gather(ctx, []*diag.Process{process}, nil)
-	return talk.end(nil)
+	collect.New(o.options(std, config, plan, talk.notify)).Gather(ctx, []*diag.Process{process}, nil)
+	return talk.finish(nil)
 }
 
 // captured collects from a runtime to a file, until ctx is done or the trace

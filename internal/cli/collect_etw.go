@@ -21,9 +21,9 @@ func (o *collectOptions) collectETW(ctx context.Context, std *stdio, config diag
 		return err
 	}
 	talk := &collectTalk{std: std, line: &progress{}}
-	e := &collect.ETW{System: system, Processes: processes, Options: o.options(std, o.etwConfig(config), plan, talk.tell)}
+	e := &collect.ETW{System: system, Processes: processes, Options: o.options(std, o.etwConfig(config), plan, talk.notify)}
 	talk.show(e, "")
-	return talk.end(e.Run(ctx))
+	return talk.finish(e.Run(ctx))
 }
 
 // etwConfig returns the configuration of an ETW session.

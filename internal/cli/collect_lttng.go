@@ -24,17 +24,17 @@ func (o *collectOptions) collectLTTng(ctx context.Context, std *stdio, config di
 	}
 	config.NoStacks = true // its events have none
 	talk := &collectTalk{std: std, line: &progress{}}
-	l := &collect.LTTng{System: system, Processes: processes, Options: o.options(std, config, plan, talk.tell)}
+	l := &collect.LTTng{System: system, Processes: processes, Options: o.options(std, config, plan, talk.notify)}
 	talk.show(l, "")
-	return talk.end(l.Run(ctx))
+	return talk.finish(l.Run(ctx))
 }
 
 // collectLive stores the events of an LTTng relay daemon.
 func (o *collectOptions) collectLive(ctx context.Context, std *stdio, config diag.Config, plan *collect.Plan) error {
 	talk := &collectTalk{std: std, line: &progress{}}
-	l := &collect.LTTngLive{Address: o.live.Address, Options: o.options(std, config, plan, talk.tell)}
+	l := &collect.LTTngLive{Address: o.live.Address, Options: o.options(std, config, plan, talk.notify)}
 	talk.show(l, "waiting for the relay daemon")
-	return talk.end(l.Run(ctx))
+	return talk.finish(l.Run(ctx))
 }
 
 // A relayAddress is a flag that takes a session of a relay daemon.

@@ -15,13 +15,13 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// tellResult prints a summary of the trace, its gaps, and the next commands. target are
+// printResult prints a summary of the trace, its gaps, and the next commands. target are
 // the flags with which collect traces the same program again, empty if there are none.
-func (std *stdio) tellResult(r *collect.Result, target string) {
+func (std *stdio) printResult(r *collect.Result, target string) {
 	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", r.Path, units.Bytes(r.Size), units.Duration(r.Trace.Info().Last)))
-	std.tellStop(r)
-	std.tellMissing(r)
-	std.tellLost(r, "collect fewer keywords, or set a larger --buffersize")
+	std.printStop(r)
+	std.printMissing(r)
+	std.printLost(r, "collect fewer keywords, or set a larger --buffersize")
 	p, rep := text.PageOn(std.errTerm), reportOf(r)
 	if provider.AsksForCollections(r.Config) {
 		writeVerdict(p, r, rep)
@@ -46,8 +46,8 @@ func reportOf(r *collect.Result) *report.Report {
 	return report.Of(r.Trace, r.Found)
 }
 
-// tellStop prints whether the stop condition was met, and what the ring holds.
-func (std *stdio) tellStop(r *collect.Result) {
+// printStop prints whether the stop condition was met, and what the ring holds.
+func (std *stdio) printStop(r *collect.Result) {
 	if !r.Triggered && r.Plan.Waits() {
 		said := waitsFor(r.Plan) + " was never met"
 		if r.Joined {
@@ -61,8 +61,8 @@ func (std *stdio) tellStop(r *collect.Result) {
 	}
 }
 
-// tellMissing prints why the end of the trace is missing, or a part of it cannot be read.
-func (std *stdio) tellMissing(r *collect.Result) {
+// printMissing prints why the end of the trace is missing, or a part of it cannot be read.
+func (std *stdio) printMissing(r *collect.Result) {
 	loss := r.Trace.Loss()
 	switch {
 	case r.Failed != nil:
@@ -87,11 +87,11 @@ func (std *stdio) tellMissing(r *collect.Result) {
 	}
 }
 
-// tellLost prints how many events were lost, and what to do if a buffer was too small.
-func (std *stdio) tellLost(r *collect.Result, remedy string) {
+// printLost prints how many events were lost, and what to do if a buffer was too small.
+func (std *stdio) printLost(r *collect.Result, remedy string) {
 	if r.ETW != nil {
-		std.tellETWLoss(r.ETW)
-		std.tellKernelLoss(r.Kernel)
+		std.printETWLoss(r.ETW)
+		std.printKernelLoss(r.Kernel)
 		return
 	}
 	loss := r.Trace.Loss()
@@ -104,8 +104,8 @@ func (std *stdio) tellLost(r *collect.Result, remedy string) {
 	}
 }
 
-// tellETWLoss prints the loss of an ETW session.
-func (std *stdio) tellETWLoss(l *etw.Loss) {
+// printETWLoss prints the loss of an ETW session.
+func (std *stdio) printETWLoss(l *etw.Loss) {
 	if l.Events > 0 {
 		std.warn("gctrail", text.Plural(int64(l.Events), "event was", "events were")+
 			" lost because the session's buffers were full: collect fewer keywords, or set a larger --buffersize")
@@ -116,8 +116,8 @@ func (std *stdio) tellETWLoss(l *etw.Loss) {
 	}
 }
 
-// tellKernelLoss prints the loss of the session with the names of processes.
-func (std *stdio) tellKernelLoss(l etw.Loss) {
+// printKernelLoss prints the loss of the session with the names of processes.
+func (std *stdio) printKernelLoss(l etw.Loss) {
 	const result = ": some processes, or modules of native frames, may have no names"
 	if l.Events > 0 {
 		std.warn("gctrail", text.Plural(int64(l.Events), "event was", "events were")+

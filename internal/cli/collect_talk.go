@@ -25,7 +25,7 @@ func (t *collectTalk) show(s interface{ Status() collect.Status }, waiting strin
 	t.line = t.std.show(func(time.Duration) string { return statusText(s.Status(), waiting) })
 }
 
-func (t *collectTalk) tell(n collect.Notice) {
+func (t *collectTalk) notify(n collect.Notice) {
 	switch n := n.(type) {
 	case collect.Failed:
 		t.line.aside(func() { t.std.complain(n.Err) })
@@ -35,14 +35,14 @@ func (t *collectTalk) tell(n collect.Notice) {
 			t.errs = append(t.errs, &saidError{e})
 		}
 	case collect.Ended:
-		t.line.aside(func() { t.std.tellResult(n.Result, t.target) })
+		t.line.aside(func() { t.std.printResult(n.Result, t.target) })
 	default:
 		t.line.aside(func() { t.std.warn("gctrail", noticeText(n)) })
 	}
 }
 
-// end joins err and the printed errors, in descending order of exit code.
-func (t *collectTalk) end(err error) error {
+// finish joins err and the printed errors, in descending order of exit code.
+func (t *collectTalk) finish(err error) error {
 	t.line.stop()
 	slices.SortStableFunc(t.errs, func(a, b error) int { return cmp.Compare(exitCodeOf(b), exitCodeOf(a)) })
 	return errors.Join(err, errors.Join(t.errs...))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc/figure"
@@ -16,6 +17,21 @@ import (
 // complete makes the shell offer words for a flag.
 func (std *stdio) complete(cmd *cobra.Command, flag string, words []string) {
 	std.completeBy(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeWords makes the shell offer the words of all flags that take only a few.
+func (std *stdio) completeWords(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		switch v := f.Value.(type) {
+		case *choice:
+			std.complete(cmd, f.Name, v.of)
+		case *choices:
+			std.complete(cmd, f.Name, v.of)
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		std.completeWords(sub)
+	}
 }
 
 // completeBy makes the shell offer words for a flag. cobra never forgets the functions, nor

@@ -178,7 +178,7 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 	case nothing:
 		std.lacks(r, &o.Selection, nil, lack{what: "collections", recording: report.RecordCollections})
 	case o.output != "-":
-		o.tell(std, outs, held(c))
+		o.summarize(std, outs, held(c))
 	}
 	return nil
 }
@@ -264,7 +264,7 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 		said += "; not hashed: figures, times, process and thread ids, heap addresses, the runtime's version, the operating system"
 	}
 	if o.output != "-" {
-		o.tell(std, outs, said)
+		o.summarize(std, outs, said)
 	}
 	return nil
 }
@@ -349,8 +349,8 @@ func held(c *convert.Converter) string {
 	return said
 }
 
-// It prints a summary of the written file, and how to open it.
-func (o *convertOptions) tell(std *stdio, outs []*output, said string) {
+// summarize prints a summary of the written file, and how to open it.
+func (o *convertOptions) summarize(std *stdio, outs []*output, said string) {
 	if o.format.Next != "" {
 		said += "; next: " + fmt.Sprintf(o.format.Next, text.Quoted(outs[0].name))
 	}

@@ -43,7 +43,6 @@ func newDiffCmd(std *stdio) *cobra.Command {
 	opts.work.addFlags(flags, "of the runs")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	addSelection(flags, &opts.Selection)
-	std.complete(cmd, "format", opts.format.of)
 	return cmd
 }
 

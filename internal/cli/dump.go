@@ -90,7 +90,7 @@ func (o *dumpOptions) run(ctx context.Context, std *stdio) error {
 	}
 	talk := &collectTalk{std: std, line: &progress{}}
 	d := &collect.Dump{
-		Process: process, Output: o.output, BufferMB: uint32(o.buffer), Repeat: o.repeat, Every: time.Duration(o.every), Stdout: std.out, Notify: talk.tell,
+		Process: process, Output: o.output, BufferMB: uint32(o.buffer), Repeat: o.repeat, Every: time.Duration(o.every), Stdout: std.out, Notify: talk.notify,
 		Single: o.repeat == 1 && cost.Known() && collect.FitsOne(process, cost.Or(collect.DumpCost{}), uint32(o.buffer)),
 	}
 	talk.line = std.show(func(elapsed time.Duration) string {
@@ -99,7 +99,7 @@ func (o *dumpOptions) run(ctx context.Context, std *stdio) error {
 	result, err := d.Run(ctx)
 	talk.line.stop()
 	if result != nil {
-		std.tellDump(result)
+		std.printDump(result)
 	}
 	return err
 }
@@ -140,11 +140,11 @@ func (o *dumpOptions) agree(std *stdio, p *diag.Process, cost gc.Opt[collect.Dum
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y"), nil
 }
 
-// tellDump prints the snapshots of the file, and the next command.
-func (std *stdio) tellDump(r *collect.Result) {
+// printDump prints the snapshots of the file, and the next command.
+func (std *stdio) printDump(r *collect.Result) {
 	std.warn("gctrail", fmt.Sprintf("%s: %s", r.Path, units.Bytes(r.Size)))
-	std.tellMissing(r)
-	std.tellLost(r, "take a snapshot with a larger --buffersize")
+	std.printMissing(r)
+	std.printLost(r, "take a snapshot with a larger --buffersize")
 	if !r.Regular {
 		return
 	}

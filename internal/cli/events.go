@@ -41,7 +41,6 @@ func newEventsCmd(std *stdio) *cobra.Command {
 	flags.Uint64Var(&opts.limit, "limit", 0, "stop after `N` events (0: never)")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.inputFlags.addFlags(flags)
-	std.complete(cmd, "format", opts.format.of)
 	return cmd
 }
 

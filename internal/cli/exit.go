@@ -209,8 +209,7 @@ func (std *stdio) complain(err error) int {
 	return code
 }
 
-// listTraces lists the traces of a folder that is not a trace, the newest
-// first.
+// listTraces lists the traces in a folder, the newest first, where one trace was expected.
 func (std *stdio) listTraces(err error) {
 	unknown, ok := errors.AsType[*open.UnknownError](err)
 	if !ok || len(unknown.Traces) == 0 {

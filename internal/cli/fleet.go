@@ -120,7 +120,6 @@ func (q *question) addFlags(std *stdio, cmd *cobra.Command) {
 	flags.Var(&q.format, "format", listFormats)
 	flags.StringVarP(&q.output, "output", "o", "-", "write to this `file`; - is standard output")
 	flags.BoolVar(&q.raw, "raw", false, rawHelp)
-	std.complete(cmd, "format", q.format.of)
 }
 
 func (q *question) addFilterFlags(flags *pflag.FlagSet) {

@@ -37,7 +37,6 @@ func newFleetCompareCmd(std *stdio) *cobra.Command {
 	flags.Var(&opts.at, "at", "compare before this time with after it")
 	flags.IntVar(&opts.processes, "processes", opts.processes, "compare at most `N` processes of each side, those with the most collections")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
-	std.complete(cmd, "format", opts.as.of)
 	return cmd
 }
 

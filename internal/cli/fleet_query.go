@@ -32,7 +32,6 @@ func newFleetQueryCmd(std *stdio) *cobra.Command {
 	flags.Var(&opts.format, "format", "table, jsonl (JSON lines) or csv")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	flags.BoolVar(&opts.raw, "raw", false, rawHelp)
-	std.complete(cmd, "format", opts.format.of)
 	return cmd
 }
 

@@ -69,12 +69,7 @@ func newGCsCmd(std *stdio) *cobra.Command {
 	flags.BoolVar(&opts.raw, "raw", false, rawHelp)
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.addFlags(flags)
-	std.complete(cmd, "format", opts.format.of)
 	std.completeList(cmd, "columns", func() []string { return append(columnWords(), "perfview") })
-	std.complete(cmd, "gen", opts.generations.of)
-	std.complete(cmd, "kind", opts.kinds.of)
-	std.complete(cmd, "reason", opts.reasons.of)
-	std.complete(cmd, "metrics-as", opts.metricsAs.of)
 	return cmd
 }
 

@@ -126,8 +126,8 @@ var meantFlags = map[string][]string{
 	"sort": {"--pause-above p99"},
 }
 
-// flagError reports an invalid flag of a command, with the command line that may
-// have been meant.
+// flagError reports an invalid flag, and suggests the command line that the user may have
+// meant.
 func (std *stdio) flagError(cmd *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -170,8 +170,8 @@ func flagsOf(cmd *cobra.Command) *pflag.FlagSet {
 	return report.Flags()
 }
 
-// meantFlag returns the flag of a command that one it does not have may have
-// meant, with its value if that is clear; empty for none.
+// meantFlag returns the flag that the user may have meant by an unknown one, with its value
+// if that is clear; empty if there is none.
 func meantFlag(flags *pflag.FlagSet, name string) string {
 	for _, meant := range meantFlags[name] {
 		flag, value, _ := strings.Cut(strings.TrimLeft(meant, "-"), " ")
@@ -258,8 +258,8 @@ func dashed(flag string) string {
 // maxColumns is how many columns an error names.
 const maxColumns = 20
 
-// unknownColumn reports a column that does not exist, with similar ones, or else with all
-// if they are few. Otherwise help has them.
+// unknownColumn reports a column that does not exist. It suggests similar columns, or lists
+// all of them if they are few.
 func unknownColumn(name string, valid []string) error {
 	var like []string
 	for edits := 0; edits <= 2 && len(like) == 0; edits++ {

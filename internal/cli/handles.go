@@ -39,7 +39,6 @@ func newHandlesCmd(std *stdio) *cobra.Command {
 	flags := cmd.Flags()
 	flags.Var(&opts.by, "by", "group by kind, or by kind,stack (where they are created)")
 	opts.perfMap.addFlag(flags)
-	std.complete(cmd, "by", opts.by.of)
 	return opts.newCmd(std, cmd, opts)
 }
 

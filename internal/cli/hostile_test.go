@@ -129,7 +129,7 @@ func TestHostileProcesses(t *testing.T) {
 		var data, talk bytes.Buffer
 		std := &stdio{out: &data, err: text.NewPrinter(&talk)}
 		log := newCollectionLog(std, func() {})
-		log.tell(&watch.News{Process: p, Attached: true}, true)
+		log.news(&watch.News{Process: p, Attached: true}, true)
 		std.complain(collect.Unreachable(p))
 		std.complain(&inputError{name, errors.New(name)})
 		mustShow(t, "top and errors", data.String()+talk.String())
@@ -286,7 +286,7 @@ func TestHostileRows(t *testing.T) {
 		var data bytes.Buffer
 		log := newCollectionLog(&stdio{out: &data, err: text.NewPrinter(io.Discard)}, func() {})
 		log.failed(log.table.Flush())
-		log.tell(&watch.News{
+		log.news(&watch.News{
 			Process:    &diag.Process{PID: 7, Name: name},
 			Collection: &watch.Collection{Collection: &gc.Collection{Number: 3}, Process: &diag.Process{PID: 7, Name: name}},
 		}, true)

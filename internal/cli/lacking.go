@@ -19,8 +19,8 @@ type lack struct {
 	command   string // that records it; empty for that of the recording
 }
 
-// lacks warns that a trace has no data for a command, and how to record it if another
-// trace would have it. processes are the ones that the command found.
+// lacks warns that a trace has no data for a command, and says how to record it where
+// another trace would have it. processes are those with data of any kind.
 func (std *stdio) lacks(r *reading, o *selection.Selection, processes []*gc.Process, l lack) {
 	std.warn(r.in.Name, l.of(r, o, processes))
 }
@@ -75,8 +75,8 @@ func onlyProcess(r *reading, processes []*gc.Process) *gc.Process {
 	return nil
 }
 
-// processesOf returns the processes that a command found in a trace, or else the ones
-// that the trace names.
+// processesOf returns the processes that a command found in a trace. If it found none, they
+// are the processes that the trace names.
 func processesOf(r *reading, found []*gc.Process) []*gc.Process {
 	if len(found) > 0 {
 		return found

@@ -40,7 +40,6 @@ func newLedgerCmd(std *stdio) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.folder, "ledger", "", "read the files in this `FOLDER`, that of agent --ledger (default the agent's)")
 	flags.Var(&o.format, "format", "table or jsonl (JSON lines)")
-	std.complete(cmd, "format", o.format.of)
 	return cmd
 }
 

@@ -42,7 +42,7 @@ type listing struct {
 	names   *symbol.Table   // of the methods in stacks; nil for none
 
 	heapDump   func(io.Reader) error // takes the content of a .gcdump file; nil to refuse these
-	unselected func(*gc.Collection)  // takes the collections that are not selected; nil for nothing
+	unselected func(*gc.Collection)  // called with the collections that are not selected; may be nil
 	rejected   int                   // events that are left out, because their sizes are impossible
 }
 
@@ -67,7 +67,6 @@ func (l *listing) newCmd(std *stdio, cmd *cobra.Command, o options) *cobra.Comma
 	flags.StringVarP(&l.output, "output", "o", "-", "write to this `file`; - is standard output")
 	flags.BoolVar(&l.raw, "raw", false, rawHelp)
 	l.addFlags(flags)
-	std.complete(cmd, "format", l.format.of)
 	std.complete(cmd, "sort", l.sortable)
 	return cmd
 }
@@ -130,8 +129,8 @@ func (l *listing) limit() int {
 	}
 }
 
-// scan reads a trace to its end, for models. It passes each selected collection to
-// collection, which may be nil.
+// scan reads a trace to its end and feeds it to models. It calls collection, which may be
+// nil, with each selected collection.
 func (l *listing) scan(ctx context.Context, std *stdio, paths []string, models []pass.Model, collection func(*gc.Collection)) (*scanned, error) {
 	all := append(slices.Clip(models), new(gc.Model))
 	r, err := std.read(ctx, paths, open.Options{Want: pass.Wants(all...), Head: pass.Head(all...), Runs: pass.Runs(all...), Stacks: l.stacks, HeapDumps: l.heapDump != nil})
@@ -266,8 +265,8 @@ func (w *rowWriter[R]) table(p *text.Page, rows []R) {
 	p.List(list.Columns(w.rows.Fields), cells, below)
 }
 
-// sections writes the rows of each process that is selected, and what is
-// missing of the trace. None is what is missing where no process has rows.
+// sections writes the rows of each selected process, and warns of gaps in the trace. None is
+// the warning where no process has rows.
 func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
 	pid func(T) uint64, head func(*text.Page, *gc.Process, T), rows func(T) []R, none lack,
 ) error {

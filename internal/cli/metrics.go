@@ -148,18 +148,18 @@ func metricDigits(unit string) int {
 // accounts are both accounts of a trace's collections: gctrail's and TraceEvent's.
 type accounts struct {
 	r         *reading
-	keeps     func(*gc.Collection) bool
+	keeps     func(*gc.Collection) bool // selects collections
 	theirs    perfview.Model
 	seen      map[perfviewKey]*perfview.GC
 	processes []*gc.Process
 	rows      map[*gc.Process][]perfviewRow
 	own       gc.Model
-	all, kept int // collections, and the ones that keeps accepted
-	left      int // of these, the ones that there was no room for
+	all, kept int // collections: of the trace, and selected
+	left      int // selected collections that there was no room for
 }
 
-// accounts reads a trace to its end, and accounts for the collections that the
-// options let through. Its reading remains open.
+// accounts reads a trace to its end, and accounts for the collections that the options
+// select. Its reading remains open.
 func (o *gcsOptions) accounts(ctx context.Context, std *stdio, paths []string) (*accounts, error) {
 	thresholds, err := o.thresholds(ctx, std, paths)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// A pauseAbove is a flag that takes the least pause of the collections to list: a
-// length, or a percentile of the pauses that the other flags let through.
+// A pauseAbove is a flag that takes the shortest pause to list: a length, or a percentile of
+// the pauses that the other flags select.
 type pauseAbove struct {
 	given      string
 	length     time.Duration
@@ -43,9 +43,9 @@ func (p *pauseAbove) Set(s string) error {
 	return nil
 }
 
-// thresholds finds the pause of each process from which on --pause-above lets
-// collections through. A percentile is that of the collections that the other
-// flags let through, for which the trace is read once more.
+// thresholds finds the shortest pause that --pause-above lists, for each process. A
+// percentile is computed over the collections that the other flags select, so the trace is
+// read twice.
 func (o *gcsOptions) thresholds(ctx context.Context, std *stdio, paths []string) (map[uint64]time.Duration, error) {
 	if o.pauseAbove.percentile == 0 {
 		return nil, nil
@@ -79,8 +79,7 @@ func (o *gcsOptions) thresholds(ctx context.Context, std *stdio, paths []string)
 	return least, nil
 }
 
-// isLong reports whether a collection's pause is long enough for --pause-above to let
-// through.
+// isLong reports whether a collection's pause is long enough for --pause-above.
 func (o *gcsOptions) isLong(c *gc.Collection, thresholds map[uint64]time.Duration) bool {
 	switch {
 	case o.pauseAbove.given == "":

@@ -57,7 +57,6 @@ func newPausesCmd(std *stdio) *cobra.Command {
 	flags.Var(&opts.tables, "show", "only these tables: percentiles, windows, bottlenecks; jsonl, csv and parquet take one, by default percentiles")
 	flags.Var(&opts.below, "below", "the program's share of the time below which an interval is a bottleneck")
 	flags.Var(&opts.minLength, "min-length", "only bottlenecks of at least this length: 1s, or a number of milliseconds")
-	std.complete(cmd, "show", opts.tables.of)
 	return opts.newCmd(std, cmd, opts)
 }
 

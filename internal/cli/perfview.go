@@ -68,7 +68,7 @@ type perfviewKey struct {
 	start  time.Duration
 }
 
-// A perfviewRow is a collection as PerfView sees it and as gctrail does.
+// A perfviewRow is a collection with PerfView's figures and with gctrail's.
 type perfviewRow struct {
 	*perfview.GC
 	own *gc.Collection

@@ -38,7 +38,6 @@ func newPsCmd(std *stdio) *cobra.Command {
 		RunE:       runs(std, opts, &opts.asked),
 	}
 	cmd.Flags().Var(&opts.format, "format", "table or jsonl (JSON lines)")
-	std.complete(cmd, "format", opts.format.of)
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		all := runningProcesses()
 		return append(processIDs(all), processNames(all)...), cobra.ShellCompDirectiveNoFileComp
@@ -235,7 +234,7 @@ func flavour(f diag.Flavour) string {
 	return strings.Join(words, ", ")
 }
 
-// A processLine is a process as a line of JSON; what is unknown is null.
+// A processLine is a process as a line of JSON, with null for unknown fields.
 type processLine struct {
 	PID           *int       `json:"pid"`
 	InnerPID      int        `json:"namespace_pid"`

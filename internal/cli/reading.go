@@ -18,7 +18,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A reading is a trace while a command reads it: it ends where the user interrupts, and
+// A reading is a trace that a command is reading. It stops when the user interrupts, and
 // shows its progress.
 type reading struct {
 	*report.Reading
@@ -79,8 +79,8 @@ func (r *reading) finish(incomplete []uint32) {
 	r.Warn(report.Unmerged(r.Merged()))
 }
 
-// lossAhead reads the trace once before, for models, and returns what is missing of it; nil
-// for standard input, which can be read once only.
+// lossAhead reads the whole trace in advance, feeds it to models, and returns its loss. The
+// loss is nil for standard input, which cannot be read twice.
 func (r *reading) lossAhead(ctx context.Context, models ...pass.Model) (*trace.Loss, error) {
 	if r.Once {
 		return nil, nil

@@ -51,7 +51,6 @@ func newReportCmd(std *stdio) *cobra.Command {
 	opts.perfMap.addFlag(flags)
 	flags.StringVar(&opts.explain, "explain", "", "explain the term `NAME` instead")
 	opts.addFlags(flags)
-	std.complete(cmd, "format", opts.format.of)
 	std.complete(cmd, "explain", report.FigureNames())
 	return cmd
 }

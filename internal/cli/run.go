@@ -55,8 +55,6 @@ func newRunCmd(std *stdio) *cobra.Command {
 	flags.StringVarP(&opts.output, "output", "o", "runs", "write the traces to this `folder`")
 	flags.StringVar(&opts.work, "work", "", "find the amount of work in the output with this regular `expression`")
 	opts.addFlags(flags)
-	std.complete(cmd, "profile", opts.profiles.of)
-	std.complete(cmd, "format", opts.format.of)
 	return cmd
 }
 
@@ -185,11 +183,11 @@ func (o *runOptions) trace(ctx context.Context, std *stdio, command *collect.Com
 				results = append(results, ended.Result)
 				return
 			}
-			talk.tell(n)
+			talk.notify(n)
 		},
 	})
 	err := supervisor.Launch(ctx, command)
-	if err := cmp.Or(ctx.Err(), talk.end(err)); err != nil {
+	if err := cmp.Or(ctx.Err(), talk.finish(err)); err != nil {
 		return err
 	}
 	if len(results) == 0 {
@@ -201,6 +199,6 @@ func (o *runOptions) trace(ctx context.Context, std *stdio, command *collect.Com
 	}
 	busiest.Path = path
 	_ = os.Remove(folder) // which is not empty if other processes were traced
-	std.tellResult(busiest, "")
+	std.printResult(busiest, "")
 	return nil
 }

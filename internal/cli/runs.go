@@ -24,8 +24,8 @@ import (
 )
 
 // runs reads the traces at some paths, each a run. A folder stands for the
-// traces in it, in the order of their names. What a page shows of them is added to
-// page, which may be nil.
+// traces in it, in the order of their names. The data for a page is added to page, which
+// may be nil.
 func (std *stdio) runs(ctx context.Context, o *selection.Selection, paths []string, page *report.Page) ([]*compare.Run, error) {
 	var all []*compare.Run
 	for _, path := range paths {
@@ -41,12 +41,12 @@ func (std *stdio) runs(ctx context.Context, o *selection.Selection, paths []stri
 			all = append(all, run)
 		}
 	}
-	tellApart(all)
+	shortenNames(all)
 	return all, nil
 }
 
-// tellApart shortens the runs' paths to file names, where these differ.
-func tellApart(runs []*compare.Run) {
+// shortenNames shortens the runs' paths to file names, where these differ.
+func shortenNames(runs []*compare.Run) {
 	seen := make(map[string]bool)
 	for _, r := range runs {
 		if seen[filepath.Base(r.Name)] {
@@ -59,7 +59,7 @@ func tellApart(runs []*compare.Run) {
 	}
 }
 
-// run reads one trace as a run: that of the process that paused for longest.
+// run reads one trace as a run, of the process with the longest total pause.
 func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, page *report.Page) (*compare.Run, error) {
 	recorder := runRecorder{selected: o, runs: map[*gc.Process]*compare.Run{}}
 	recorder.allocs.Types = new(symbol.Types)
@@ -134,7 +134,7 @@ func allocatedTypes(m *alloc.Model, pid uint64) map[string]int64 {
 	return bytes
 }
 
-// A runRecorder records runs of the collections that it emits, and what is allocated.
+// A runRecorder passes collections on, and records a run and the allocations for each process.
 type runRecorder struct {
 	*reading
 	selected *selection.Selection
@@ -142,7 +142,7 @@ type runRecorder struct {
 	allocs   alloc.Model
 }
 
-// models returns the models of what is allocated in the selected time.
+// models returns the models that record allocations in the selected time.
 func (r *runRecorder) models() []pass.Model {
 	during := func(at time.Duration) bool { return r.selected.AllTimes() || r.selected.HasTime(r.Info(), at) }
 	return []pass.Model{pass.Raw(symbol.WantsTypes, r.allocs.Types.Feed), pass.When(during, &r.allocs)}

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GCTRAIL_TEST_MAIN") != "" { // a test runs gctrail as it is run
 		os.Exit(Main(os.Args[1:]))
 	}
-	if err := os.Setenv("LC_ALL", "C.UTF-8"); err != nil { // what is printed depends on it
+	if err := os.Setenv("LC_ALL", "C.UTF-8"); err != nil { // it decides which characters are printed
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"gctrail": func() { os.Exit(Main(os.Args[1:])) }})

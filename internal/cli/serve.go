@@ -50,7 +50,6 @@ func newServeCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&o.key, "tls-key", "", "the `file` with the certificate's key, in PEM")
 	flags.BoolVar(&o.insecure, "insecure", false, "serve other machines without TLS")
 	flags.Var(&o.open, "open", "open the page in a browser; auto: where there is a display")
-	std.complete(cmd, "open", o.open.of)
 	std.completeProcesses(cmd)
 	return cmd
 }

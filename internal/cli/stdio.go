@@ -165,9 +165,9 @@ func (std *stdio) paged(out *output) {
 	out.Reset(std.pager)
 }
 
-// create opens the output path; "-" is standard output. An earlier file at the path
-// stays until end. Output does not replace what is read: an input, a part of one, or the
-// file that standard input is.
+// create opens the output path; "-" is standard output. An earlier file at the path stays
+// until end. create refuses a path that is being read: an input, a part of one, or the file
+// behind standard input.
 func (std *stdio) create(path string, inputs []string) (*output, error) {
 	if path == "-" || path == "/dev/stdout" {
 		return &output{Writer: bufio.NewWriterSize(screen{std}, outputBuffer), name: stdoutName}, nil

@@ -55,7 +55,6 @@ func newTopCmd(std *stdio) *cobra.Command {
 	flags.BoolVar(&o.plain, "plain", false, "print one line for each collection")
 	flags.Var(&o.sort, "sort", "sort the processes by this column")
 	flags.Var(&o.duration, "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
-	std.complete(cmd, "sort", o.sort.of)
 	std.completeProcesses(cmd)
 	return cmd
 }

@@ -97,7 +97,8 @@ func TestETWMissing(t *testing.T) {
 		var said strings.Builder
 		std := &stdio{err: text.NewPrinter(&said)}
 		c.result.Trace = new(nettrace.Reader)
-		std.tellMissing(&c.result)
+		std.printMissing(&c.result)
+		std.printLost(&c.result, "collect fewer keywords, or set a larger --buffersize")
 		if said.String() != c.want {
 			t.Errorf("%q, want %q", said.String(), c.want)
 		}

@@ -63,7 +63,7 @@ func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 	log.failed(log.table.Flush())
 	w := watch.New(watch.Options{
 		Wants: o.wants, UntilEnded: len(o.pids) > 0, Processors: true, Source: watchSource(etw.Native()),
-		Each: func(n *watch.News) { log.tell(n, ctx.Err() == nil) },
+		Each: func(n *watch.News) { log.news(n, ctx.Err() == nil) },
 	})
 	w.Run(ctx)
 	p := text.PageOn(std.errTerm)
@@ -113,9 +113,9 @@ func (l *collectionLog) failed(err error) {
 	}
 }
 
-// It writes a collection to standard output, and other news to standard error. It skips
+// news writes a collection to standard output, and other news to standard error. It skips
 // processes that end because watching ends.
-func (l *collectionLog) tell(n *watch.News, watching bool) {
+func (l *collectionLog) news(n *watch.News, watching bool) {
 	if n.Collection != nil {
 		l.write(n.Collection)
 		return

@@ -34,7 +34,6 @@ func newTrendCmd(std *stdio) *cobra.Command {
 	opts.work.addFlags(flags, "of the runs")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	addSelection(flags, &opts.Selection)
-	std.complete(cmd, "format", opts.format.of)
 	return cmd
 }
 

@@ -185,7 +185,7 @@ func TestProcessWidths(t *testing.T) {
 			log := newCollectionLog(std, func() {})
 			log.failed(log.table.Flush())
 			for _, shown := range []*diag.Process{{PID: 1, Name: "web"}, process} {
-				log.tell(&watch.News{Process: shown, Collection: &watch.Collection{
+				log.news(&watch.News{Process: shown, Collection: &watch.Collection{
 					Process: shown, Ended: time.Unix(1_700_000_000, 0),
 					Collection: &gc.Collection{Number: 123, Generation: gc.Some(2), HeapAfter: gc.Some[int64](987_654_321)},
 				}}, true)
