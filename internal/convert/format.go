@@ -106,11 +106,11 @@ var formats = []Format{
 		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return openmetrics.NewWriter(w, c.start()) }}},
 	},
 	{
-		Name: "heapsnapshot", Suffixes: []string{".heapsnapshot"}, Says: "heap snapshot for the DevTools of Chrome and Edge",
+		Name: "heapsnapshot", Suffixes: []string{".heapsnapshot"}, Says: "heap snapshot for browsers' DevTools",
 		parts: []part{{snapshot: snapshot.WriteDevTools}},
 	},
 	{
-		Name: "gcdump", Suffixes: []string{".gcdump"}, Says: "heap snapshot for PerfView and Visual Studio", Binary: true,
+		Name: "gcdump", Suffixes: []string{".gcdump"}, Says: "heap snapshot for PerfView", Binary: true,
 		parts: []part{{snapshot: snapshot.WriteGCDump}},
 	},
 	{Name: "markdown", Suffixes: []string{".md", ".markdown"}, Says: "the report, for an issue or a wiki", Report: true, parts: []part{{}}},
