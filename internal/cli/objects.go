@@ -110,9 +110,9 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 	flags := cmd.Flags()
 	flags.Var(&opts.by, "by", "divide by type, module, generation, root or dominator")
 	flags.StringVar(&opts.types, "type", "", "only objects of types whose names match, as in 'Shop.*'; * stands for any text")
-	flags.Var(&opts.generation, "gen", "only objects of this generation")
+	flags.Var(&opts.generation, "generation", "only objects of this generation")
 	std.complete(cmd, "by", opts.by.of)
-	std.complete(cmd, "gen", opts.generation.of)
+	std.complete(cmd, "generation", opts.generation.of)
 	cmd = opts.newCmd(std, cmd, opts)
 	flags.Lookup("format").Usage = listFormats + ", or json (one line for each file)"
 	return cmd
@@ -120,7 +120,7 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 
 func (o *objectsOptions) conflict() error {
 	if o.format.value == "json" && (o.by.value != heap.ByType.String() || o.types != "" || o.generation.value != "") {
-		return errors.New("--format json has all that is known of a snapshot; leave out --by, --type and --gen")
+		return errors.New("--format json has all that is known of a snapshot; leave out --by, --type and --generation")
 	}
 	return o.listing.conflict()
 }
