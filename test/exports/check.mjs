@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import Ajv from 'ajv';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { loader } from './devtools.mjs';
 import { open as openTrace } from './traceprocessor.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -47,6 +48,9 @@ function valid(trace, reader, validate, value) {
 
 const sum = (rows, key) => rows.reduce((all, row) => all + (row[key] ?? 0), 0);
 
+// snapshots are what gctrail says of the heap snapshots in a file.
+const snapshots = (file) => lines(['objects', '--format', 'json', '--top', '0', file]).flatMap((line) => line.snapshots);
+
 // figures are what gctrail itself says of a trace.
 function figures(trace) {
   const gcs = lines(['gcs', '--format', 'jsonl', trace]);
@@ -54,6 +58,7 @@ function figures(trace) {
   const allocs = lines(['allocs', '--by', 'heap', '--format', 'jsonl', trace]);
   return {
     gcs: gcs.length,
+    snapshots: snapshots(trace),
     heapAfter: sum(gcs, 'heap_after_bytes'),
     pauses: pauses.length,
     pause: sum(pauses, 'duration_ms'),
@@ -139,6 +144,30 @@ async function traceProcessor(name, trace, want, folder) {
   await check('arrows from findings to GCs', quotes, 'SELECT count(*) FROM flow');
   await check('largest heap', Math.max(0, ...gcs.filter((gc) => gc.start_ms !== null).flatMap((gc) => [gc.heap_before_bytes ?? 0, gc.duration_ms === null ? 0 : (gc.heap_after_bytes ?? 0)])),
     "SELECT max(value) FROM counter JOIN track ON counter.track_id = track.id WHERE track.name = 'Heap'");
+  for (const [what, key, sql] of [['objects', 'objects', 'count(*)'], ['bytes of objects', 'bytes', 'sum(self_size)'],
+    ['live objects', 'live_objects', 'sum(reachable)'], ['live bytes', 'live_bytes', 'sum(CASE WHEN reachable THEN self_size END)']]) {
+    await check(what, sum(want.snapshots, key), `SELECT ${sql} FROM heap_graph_object`);
+  }
+}
+
+// objects loads the last heap snapshot into DevTools, and writes and reads it as .gcdump.
+// What nothing refers to, DevTools hangs on the root.
+async function objects(name, trace, want) {
+  const last = want.snapshots.at(-1);
+  const loaded = await load(convert(trace, 'x.heapsnapshot'));
+  equal(name, 'DevTools', 'bytes', loaded.bytes, last.bytes);
+  const types = Map.groupBy?.(last.types, (t) => t.type) ?? last.types.reduce((all, t) => all.set(t.type, [...(all.get(t.type) ?? []), t]), new Map());
+  for (const c of loaded.classes) {
+    const of = types.get(c.name);
+    if (!of) continue; // (string), and the kinds of roots
+    equal(name, 'DevTools', `objects of ${c.name}`, c.objects, sum(of, 'objects'));
+    equal(name, 'DevTools', `bytes of ${c.name}`, c.bytes, sum(of, 'bytes'));
+    if (of.length === 1 && c.name !== 'System.RuntimeType') equal(name, 'DevTools', `retained by ${c.name}`, c.retained, of[0].retained_bytes);
+  }
+  const [again] = snapshots(convert(trace, 'x.gcdump'));
+  for (const key of ['objects', 'bytes', 'live_objects', 'live_bytes', 'edges']) {
+    equal(name, 'gcdump', key, again[key], last[key] + (key === 'edges' ? last.dependent_handles : 0));
+  }
 }
 
 const profilerCLI = join(modules, '@firefox-devtools/profiler-cli/dist/profiler-cli.js');
@@ -253,6 +282,7 @@ function json(name, trace) {
 }
 
 const skipped = [];
+const load = await loader(modules, work);
 const db = await (await DuckDBInstance.create(':memory:')).connect();
 for (const trace of traces) {
   const name = basename(trace);
@@ -263,6 +293,7 @@ for (const trace of traces) {
   }
   if (has('protoc')) perfetto(name, trace, want); else skipped.push('protoc');
   if (process.env.TRACE_PROCESSOR) await traceProcessor(name, trace, want, process.env.TRACE_PROCESSOR); else skipped.push("Perfetto's trace processor");
+  if (want.snapshots.length > 0) await objects(name, trace, want);
   await firefox(name, trace, want);
   await tables(name, trace, want, db);
   await lists(name, trace, db);
