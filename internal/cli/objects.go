@@ -111,8 +111,6 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 	flags.Var(&opts.by, "by", "divide by type, module, generation, root or dominator")
 	flags.StringVar(&opts.types, "type", "", "only objects of types whose names match, as in 'Shop.*'; * stands for any text")
 	flags.Var(&opts.generation, "generation", "only objects of this generation")
-	std.complete(cmd, "by", opts.by.of)
-	std.complete(cmd, "generation", opts.generation.of)
 	cmd = opts.newCmd(std, cmd, opts)
 	flags.Lookup("format").Usage = listFormats + ", or json (one line for each file)"
 	return cmd
