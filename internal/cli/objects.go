@@ -81,6 +81,8 @@ type objectsOptions struct {
 	by         choice
 	types      string
 	generation choice
+
+	listed []*snapshotOf // snapshots so far
 }
 
 func newObjectsOptions() *objectsOptions {
@@ -206,8 +208,16 @@ func (o *objectsOptions) write(std *stdio, out *output, snapshots []*snapshotOf)
 		}
 		of.tree = nil
 	}
-	if o.format.value == "json" {
+	o.listed = append(o.listed, snapshots...)
+	switch o.format.value {
+	case "json":
+		doc.Growth = newGrowthDocs(o.listed, o.limit())
+		for i := range doc.Snapshots {
+			doc.Snapshots[i].Suspects = suspectsIn(doc.Growth, &doc.Snapshots[i])
+		}
 		return jsontext.Encode(out, doc)
+	case list.Table:
+		return o.writeGrowth(std, out)
 	}
 	return nil
 }
@@ -230,10 +240,7 @@ func (o *objectsOptions) rows(of *snapshotOf, by heap.Grouping) []objectRow {
 }
 
 func (s *snapshotOf) head(p *text.Page) {
-	which, least := "a heap snapshot", ""
-	if s.Number > 0 {
-		which = fmt.Sprintf("GC %d", s.Number)
-	}
+	which, least := s.label(), ""
 	if !s.Missing.Whole() {
 		least = "at least "
 	}

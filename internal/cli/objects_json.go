@@ -11,6 +11,8 @@ import (
 // objectsDoc is what objects --format json writes of a file.
 type objectsDoc struct {
 	Snapshots []snapshotDoc `json:"snapshots"`
+	// Growth compares the snapshots of this file and of those before it.
+	Growth []growthDoc `json:"growth"`
 }
 
 // A snapshotDoc is a snapshot in JSON. What is not known is null.
@@ -33,6 +35,7 @@ type snapshotDoc struct {
 	Roots       map[string]int64 `json:"roots"`
 	Generations []generationDoc  `json:"generations"`
 	Types       []typeDoc        `json:"types"`
+	Suspects    []suspectDoc     `json:"suspects"`
 }
 
 type generationDoc struct {
@@ -56,13 +59,7 @@ func newSnapshotDoc(s *snapshotOf, limit int) snapshotDoc {
 	doc := snapshotDoc{
 		Process: word(s.process.Name), Complete: s.Missing.Whole(), Sampled: s.Sampled, Missing: s.Missing.Bytes,
 		Objects: s.Objects, Bytes: s.Bytes, Aligned: s.Aligned, Dependent: s.Dependent, Statics: s.Statics, WeakRoots: s.WeakRoots,
-		Roots: make(map[string]int64), Generations: []generationDoc{},
-	}
-	if s.Number > 0 {
-		doc.Number = gc.Some(int64(s.Number))
-	}
-	if s.PID != trace.UnknownID {
-		doc.PID = gc.Some(int64(s.PID))
+		Number: s.number(), PID: s.pid(), Roots: make(map[string]int64), Generations: []generationDoc{}, Suspects: []suspectDoc{},
 	}
 	for k, n := range s.Roots {
 		doc.Roots[heap.RootKind(k).String()] = n
@@ -88,6 +85,20 @@ func newSnapshotDoc(s *snapshotOf, limit int) snapshotDoc {
 		}
 	}
 	return doc
+}
+
+func (s *snapshotOf) number() gc.Opt[int64] {
+	if s.Number == 0 {
+		return gc.Opt[int64]{}
+	}
+	return gc.Some(int64(s.Number))
+}
+
+func (s *snapshotOf) pid() gc.Opt[int64] {
+	if s.PID == trace.UnknownID {
+		return gc.Opt[int64]{}
+	}
+	return gc.Some(int64(s.PID))
 }
 
 // word returns a word, unknown if it is empty.

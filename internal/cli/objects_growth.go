@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/heap"
+	"github.com/gctrail/gctrail/internal/list"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// A growthOf is what grew in a process from the first to the last of several snapshots.
+type growthOf struct {
+	of       []*snapshotOf
+	types    []heap.TypeGrowth
+	suspects []heap.Suspect
+}
+
+// grownIn returns what grew in each process of which there are several snapshots. Files of
+// .gcdump without a process id are of one process.
+func grownIn(all []*snapshotOf) []growthOf {
+	var order []uint64
+	byPID := make(map[uint64][]*snapshotOf)
+	for _, s := range all {
+		if byPID[s.PID] == nil {
+			order = append(order, s.PID)
+		}
+		byPID[s.PID] = append(byPID[s.PID], s)
+	}
+	var compared []growthOf
+	for _, pid := range order {
+		of := byPID[pid]
+		if len(of) < 2 {
+			continue
+		}
+		snapshots := make([]*heap.Snapshot, len(of))
+		for i, s := range of {
+			snapshots[i] = s.Snapshot
+		}
+		compared = append(compared, growthOf{of, heap.Grown(snapshots[0], snapshots[len(snapshots)-1]), heap.Suspects(snapshots)})
+	}
+	return compared
+}
+
+// head writes what stands above the types that grew.
+func (g *growthOf) head(p *text.Page) {
+	first, last := g.of[0], g.of[len(g.of)-1]
+	p.Heading("%s: growth from %s to %s, %s", called(last.process), first.label(), last.label(), text.Plural(int64(len(g.of)), "snapshot", "snapshots"))
+	for i := range g.suspects {
+		p.Prose("Suspect: ", suspectText(&g.suspects[i])+".")
+	}
+	if len(g.suspects) == 0 {
+		p.Prose("Suspects: ", g.unsuspected()+".")
+	}
+}
+
+var growthFields = []list.Field[heap.TypeGrowth]{
+	{Name: "objects", Heading: "objects", Type: figure.Int, Value: func(r *heap.TypeGrowth) figure.Value { return list.Count(r.Objects) }},
+	{Name: "bytes", Heading: "MB", Type: figure.Bytes, Value: func(r *heap.TypeGrowth) figure.Value { return list.Bytes(r.Bytes) }},
+	{Name: "type", Heading: "type", Left: true, Type: figure.Text, Value: func(r *heap.TypeGrowth) figure.Value { return list.Word(r.Type.String()) }},
+}
+
+// writeGrowth writes a table of what grew between the snapshots that were listed.
+func (o *objectsOptions) writeGrowth(std *stdio, out *output) error {
+	l := o.listing
+	l.sort = "" // by a column of the snapshots
+	w := newRowWriter(&l, std, out, growthFields)
+	w.begun = len(o.listed)
+	for _, g := range grownIn(o.listed) {
+		more := slices.DeleteFunc(g.types, func(t heap.TypeGrowth) bool { return t.Bytes <= 0 })
+		if err := w.section(g.head, more); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unsuspected returns why nothing is a suspect.
+func (g *growthOf) unsuspected() string {
+	if slices.ContainsFunc(g.of, func(s *snapshotOf) bool { return s.Graph == nil }) {
+		return "unknown, because a part of a snapshot is missing"
+	}
+	return "none: no object accounts for a tenth of what grew, from each snapshot to the next"
+}
+
+// label returns the name of a snapshot in sentences.
+func (s *snapshotOf) label() string {
+	if s.Number > 0 {
+		return fmt.Sprintf("GC %d", s.Number)
+	}
+	return "a heap snapshot"
+}
+
+// suspectText returns a suspect as a sentence: its part of the growth, the way to it, what
+// it holds.
+func suspectText(s *heap.Suspect) string {
+	hangs := fmt.Sprintf("%s of the growth hangs on ", units.Percent(100*min(s.Share, 1)))
+	if s.Objects == 1 {
+		hangs += "one object: "
+	} else {
+		hangs += text.Plural(s.Objects, "object", "objects") + " of one type: "
+	}
+	hangs += strings.Join(suspectPath(s), " → ")
+	return hangs + fmt.Sprintf(", %s retained; it grew by %s", units.Bytes(s.Retained), units.Bytes(s.Grew))
+}
+
+// suspectPath returns the way from a root to a suspect, and what it holds.
+func suspectPath(s *heap.Suspect) []string {
+	path := []string{rootNames[s.Root.Kind]}
+	if s.Root.Field != "" {
+		path[0] = s.Root.Field + " (static)"
+	}
+	for _, t := range s.Path {
+		path = append(path, t.String())
+	}
+	if s.Held != nil {
+		path = append(path, units.Count(s.HeldObjects)+" × "+s.Held.String())
+	}
+	return path
+}
+
+// rootNames are the kinds of roots as the beginning of a path.
+var rootNames = [heap.NumRootKinds]string{"a root of unknown kind", "a variable", "a strong handle", "a pinned handle", "a handle for COM", "waiting for its finalizer", "a static field"}
+
+// A growthDoc is what grew in a process, in JSON.
+type growthDoc struct {
+	PID      gc.Opt[int64]   `json:"pid"`
+	From     gc.Opt[int64]   `json:"from_number"`
+	To       gc.Opt[int64]   `json:"to_number"`
+	Types    []typeGrowthDoc `json:"types"`
+	Suspects []suspectDoc    `json:"-"` // of the last snapshot
+}
+
+type typeGrowthDoc struct {
+	Type    string `json:"type"`
+	Objects int64  `json:"objects"`
+	Bytes   int64  `json:"bytes"`
+}
+
+type suspectDoc struct {
+	Says       string   `json:"says"`
+	Path       []string `json:"path"`
+	Retained   int64    `json:"retained_bytes"`
+	Grew       int64    `json:"grew_bytes"`
+	Confidence string   `json:"confidence"`
+}
+
+// newGrowthDocs returns what grew between the snapshots that were listed.
+func newGrowthDocs(listed []*snapshotOf, limit int) []growthDoc {
+	docs := []growthDoc{}
+	for _, g := range grownIn(listed) {
+		first, last := g.of[0], g.of[len(g.of)-1]
+		doc := growthDoc{PID: last.pid(), From: first.number(), To: last.number(), Types: []typeGrowthDoc{}, Suspects: g.docs()}
+		for _, t := range g.types {
+			if limit == 0 || len(doc.Types) < limit {
+				doc.Types = append(doc.Types, typeGrowthDoc{t.Type.String(), t.Objects, t.Bytes})
+			}
+		}
+		docs = append(docs, doc)
+	}
+	return docs
+}
+
+// docs returns the suspects. Two snapshots do not show whether the growth goes on.
+func (g *growthOf) docs() []suspectDoc {
+	confidence := findings.Medium
+	if len(g.of) > 2 {
+		confidence = findings.High
+	}
+	docs := []suspectDoc{}
+	for i := range g.suspects {
+		s := &g.suspects[i]
+		docs = append(docs, suspectDoc{suspectText(s), suspectPath(s), s.Retained, s.Grew, confidence.String()})
+	}
+	return docs
+}
+
+// suspectsIn returns the suspects of the growth that ends with a snapshot.
+func suspectsIn(growth []growthDoc, s *snapshotDoc) []suspectDoc {
+	for i := range growth {
+		if growth[i].PID == s.PID && growth[i].To == s.Number {
+			return growth[i].Suspects
+		}
+	}
+	return []suspectDoc{}
+}
