@@ -67,7 +67,7 @@ func (o *checkOptions) conflict() error {
 		return err
 	}
 	if (o.budget == "") == (o.init == "") {
-		return errors.New("--budget or --init is required; to write a budget that these traces meet: gctrail check --init gc-budget.yaml FILE...")
+		return errors.New("--budget or --init is required; to write a budget that these traces meet: gctrail check --init gc-budget.yaml FILE")
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (o *diffOptions) divide() error {
 	}
 	o.before, o.after = o.args[:o.dash], o.args[o.dash:]
 	if len(o.before) == 0 || len(o.after) == 0 {
-		return errors.New("no trace on one side of --: gctrail diff BEFORE... -- AFTER...")
+		return errors.New("no trace on one side of --: gctrail diff BEFORE BEFORE -- AFTER AFTER")
 	}
 	return nil
 }

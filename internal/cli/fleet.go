@@ -113,7 +113,7 @@ func newQuestion() question {
 }
 
 // addFlags adds the flags that select rows and shape the answer.
-func (q *question) addFlags(std *stdio, cmd *cobra.Command) {
+func (q *question) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	q.storeFlag.addFlags(flags)
 	q.addFilterFlags(flags)

@@ -50,7 +50,7 @@ func newFleetOOMCmd(std *stdio) *cobra.Command {
 func (o *fleetRowsOptions) command(std *stdio, cmd *cobra.Command) *cobra.Command {
 	cmd.RunE = runs(std, o, nil)
 	flags := cmd.Flags()
-	o.addFlags(std, cmd)
+	o.addFlags(cmd)
 	flags.Var(&o.columns, "columns", "the columns to show")
 	flags.IntVar(&o.top, "top", -1, "only the latest `N` rows (default 20 in a table, otherwise 1000)")
 	flags.Lookup("top").DefValue = "0"

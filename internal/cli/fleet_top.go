@@ -28,7 +28,7 @@ func newFleetTopCmd(std *stdio) *cobra.Command {
 		RunE:  runs(std, opts, nil),
 	}
 	flags := cmd.Flags()
-	opts.addFlags(std, cmd)
+	opts.addFlags(cmd)
 	flags.Var(&opts.by, "by", "group by these columns, such as k8s_pod or host_name,process (default service_name,service_version)")
 	flags.IntVar(&opts.top, "top", -1, "only the first `N` groups (default 20 in a table, otherwise 1000)")
 	flags.Lookup("top").DefValue = "0"

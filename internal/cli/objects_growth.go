@@ -7,7 +7,6 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
-	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
@@ -168,14 +167,14 @@ func newGrowthDocs(listed []*snapshotOf, limit int) []growthDoc {
 
 // docs returns the suspects. Two snapshots do not show whether the growth goes on.
 func (g *growthOf) docs() []suspectDoc {
-	confidence := findings.Medium
+	confidence := "medium"
 	if len(g.of) > 2 {
-		confidence = findings.High
+		confidence = "high"
 	}
 	docs := []suspectDoc{}
 	for i := range g.suspects {
 		s := &g.suspects[i]
-		docs = append(docs, suspectDoc{suspectText(s), suspectPath(s), s.Retained, s.Grew, confidence.String()})
+		docs = append(docs, suspectDoc{suspectText(s), suspectPath(s), s.Retained, s.Grew, confidence})
 	}
 	return docs
 }
