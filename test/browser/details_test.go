@@ -61,7 +61,7 @@ func shown(c *gc.Collection) []string {
 	if part, share, timed := stats.Mostly(c); timed {
 		rows = append(rows, fmt.Sprintf("mostly|%v %s", part, units.Percent(float64(int64(share*100+0.5))/100)))
 	} else {
-		rows = append(rows, "mostly|–")
+		rows = append(rows, "mostly|-")
 	}
 	for i := range c.Pauses {
 		p := &c.Pauses[i]
@@ -107,11 +107,11 @@ func shown(c *gc.Collection) []string {
 			for _, g := range h.Generations {
 				before, out, after, known = before+g.Before, out+g.Out, after+g.After.Or(0), known && g.After.Known()
 			}
-			size := "–"
+			size := "-"
 			if known {
 				size = units.Bytes(after)
 			}
-			of := "–"
+			of := "-"
 			if heaps[h.Heap] {
 				of = micros(marking[h.Heap])
 			}
@@ -126,7 +126,7 @@ func micros(d time.Duration) string { return units.Duration(d.Round(time.Microse
 func value[T any](o gc.Opt[T], text func(T) string) string {
 	v, known := o.Get()
 	if !known {
-		return "–"
+		return "-"
 	}
 	return text(v)
 }
