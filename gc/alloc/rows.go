@@ -57,10 +57,8 @@ func (m *Model) Rows(pid uint64, source Source, by By) []Row {
 		merged = m.Stacks.Merged()
 	}
 	sums := make(map[group]*sum)
-	for k, s := range m.rows {
-		if k.process != p.index || k.source != source {
-			continue
-		}
+	for _, k := range m.keys(p, source) {
+		s := m.rows[k]
 		g := group{process: k.process}
 		if by&ByType != 0 {
 			g.typ = m.typeName(p, k.typ)
@@ -102,6 +100,21 @@ func (m *Model) Rows(pid uint64, source Source, by By) []Row {
 	}
 	slices.SortFunc(rows, compareRows)
 	return rows
+}
+
+// keys returns the keys of a process's rows in order: the sum of fractions depends on the
+// order in which they are added.
+func (m *Model) keys(p *process, source Source) []key {
+	var keys []key
+	for k := range m.rows {
+		if k.process == p.index && k.source == source {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.typ, b.typ), cmp.Compare(a.heap, b.heap), cmp.Compare(a.stack, b.stack))
+	})
+	return keys
 }
 
 // compareRows orders rows of equal bytes too, so that output does not change

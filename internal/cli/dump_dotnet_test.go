@@ -21,7 +21,7 @@ func TestDump(t *testing.T) {
 			t.Parallel()
 			program := dotnettest.Start(t, version, "web", 60)
 			ctx := patient(t)
-			reached(ctx, t, program)
+			until(ctx, t, "the program collects", func() bool { return len(program.Truth()) > 0 }) // before, it has few objects
 			pid, folder := strconv.Itoa(program.PID), t.TempDir()
 			for repeat := 1; repeat <= 2; repeat++ {
 				path := filepath.Join(folder, strconv.Itoa(repeat)+".nettrace")
