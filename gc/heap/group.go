@@ -19,11 +19,12 @@ const (
 	ByGeneration
 	ByRoot   // the objects that nothing but roots holds, by the kind of root
 	ByObject // each object alone: the largest of the dominator tree
+	ByPath   // the types on a shortest path from a root
 
 	numGroupings
 )
 
-var groupingNames = [numGroupings]string{"type", "module", "generation", "root", "dominator"}
+var groupingNames = [numGroupings]string{"type", "module", "generation", "root", "dominator", "path"}
 
 func (g Grouping) String() string { return enum.Name("Grouping", groupingNames[:], g) }
 
@@ -39,6 +40,11 @@ type Group struct {
 	// Address and Generation are of the object of ByObject.
 	Address    uint64
 	Generation string
+	// Root and Path are of ByPath: the root, and the types of the objects from there to the
+	// ones of the group. Objects of one type that follow each other are one step, as those of
+	// a linked list.
+	Root Root
+	Path []*Type
 
 	Objects int64
 	Bytes   gc.Opt[int64] // of the objects alone
@@ -60,7 +66,7 @@ type Query struct {
 }
 
 // needsGraph reports whether only the objects themselves can answer.
-func (q *Query) needsGraph() bool { return q.By == ByObject || q.Generation != "" }
+func (q *Query) needsGraph() bool { return q.By == ByObject || q.By == ByPath || q.Generation != "" }
 
 func (q *Query) keeps(of *Type) bool { return q.Type == nil || q.Type(of) }
 
@@ -74,6 +80,8 @@ func (s *Snapshot) Groups(q Query, d *Dominators) []Group {
 		groups = d.objects(&q)
 	case d != nil && q.By == ByRoot:
 		groups = d.roots(&q, &s.Roots)
+	case d != nil && q.By == ByPath:
+		groups = d.paths(&q)
 	case d != nil:
 		groups = d.groups(&q)
 	case !q.needsGraph():

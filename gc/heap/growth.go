@@ -135,18 +135,10 @@ type place []uint32
 type view struct {
 	g     *Graph
 	d     *Dominators
-	roots map[uint32]Root // of each object, the first of the best kind
+	roots map[uint32]Root // of each object that has one
 }
 
-func newView(g *Graph) *view {
-	v := &view{g: g, d: g.Dominators(), roots: make(map[uint32]Root)}
-	for _, r := range g.Roots() {
-		if known, is := v.roots[r.Object]; !is || r.Kind == RootStatic && known.Kind != RootStatic {
-			v.roots[r.Object] = r
-		}
-	}
-	return v
-}
+func newView(g *Graph) *view { return &view{g, g.Dominators(), g.rootsOf()} }
 
 // below returns the objects right below some, by their keys.
 func (v *view) below(positions place) map[key]place {
@@ -219,7 +211,7 @@ func (g *growth) suspect(total int64) Suspect {
 	if len(g.most) > 0 {
 		s.Held, s.HeldObjects = g.last.g.Type(g.last.d.Object(g.most[0])), int64(len(g.most))
 	}
-	s.Root, s.Path = g.last.path(g.last.d.Object(g.after[0]))
+	s.Root, s.Path = g.last.g.ways().to(g.last.d.Object(g.after[0]))
 	return s
 }
 
@@ -231,38 +223,4 @@ func steady(views []*view, at chain) bool {
 		}
 	}
 	return true
-}
-
-// path returns a shortest path from a root to an object, from a static field if one is as
-// near as others.
-func (v *view) path(object uint32) (Root, []*Type) {
-	from := make([]uint32, v.g.Len()) // the object before each; none if it was not reached
-	for i := range from {
-		from[i] = none
-	}
-	roots := slices.SortedStableFunc(slices.Values(v.g.Roots()), func(a, b Root) int {
-		return cmp.Compare(b.Kind, a.Kind) // static fields have the last kind
-	})
-	var queue []uint32
-	for _, r := range roots {
-		if from[r.Object] == none {
-			from[r.Object] = r.Object
-			queue = append(queue, r.Object)
-		}
-	}
-	for i := 0; i < len(queue) && from[object] == none; i++ {
-		for _, to := range v.g.References(queue[i]) {
-			if from[to] == none {
-				from[to] = queue[i]
-				queue = append(queue, to)
-			}
-		}
-	}
-	types := []*Type{v.g.Type(object)}
-	for from[object] != object {
-		object = from[object]
-		types = append(types, v.g.Type(object))
-	}
-	slices.Reverse(types)
-	return v.roots[object], types
 }

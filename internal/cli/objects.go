@@ -57,6 +57,8 @@ func objectFields(by heap.Grouping) []list.Field[objectRow] {
 		words("address", func(r *objectRow) string { return fmt.Sprintf("0x%x", r.Address) })
 		words("generation", func(r *objectRow) string { return r.Generation })
 		words("type", typ)
+	case heap.ByPath:
+		words("path", func(r *objectRow) string { return strings.Join(pathWords(r.Root, r.Path), " → ") })
 	case heap.ByRoot:
 		fields = append(fields, list.Field[objectRow]{Name: "roots", Heading: "roots", Type: figure.Int, Value: func(r *objectRow) figure.Value {
 			return list.If(r.Name != heap.SeveralRoots, list.Count(r.Roots))
@@ -80,6 +82,7 @@ type objectsOptions struct {
 	listing
 	by         choice
 	types      string
+	paths      string // types whose objects are divided by their paths
 	generation choice
 
 	listed []*snapshotOf // snapshots so far
@@ -110,8 +113,9 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 		Short:      "List the objects in heap snapshots, and what keeps them alive",
 	}
 	flags := cmd.Flags()
-	flags.Var(&opts.by, "by", "divide by type, module, generation, root or dominator")
+	flags.Var(&opts.by, "by", "divide by type, module, generation, root, dominator or path")
 	flags.StringVar(&opts.types, "type", "", "only objects of types whose names match, as in 'Shop.*'; * stands for any text")
+	flags.StringVar(&opts.paths, "paths", "", "the shortest paths from roots to objects of matching types: --by path --type `GLOB`")
 	flags.Var(&opts.generation, "generation", "only objects of this generation")
 	cmd = opts.newCmd(std, cmd, opts)
 	flags.Lookup("format").Usage = listFormats + ", or json (one line for each file)"
@@ -119,6 +123,12 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 }
 
 func (o *objectsOptions) conflict() error {
+	if o.paths != "" {
+		if o.types != "" || o.by.value != heap.ByType.String() {
+			return errors.New("--paths selects types and divides by path; leave out --type and --by")
+		}
+		o.types, o.by.value = o.paths, heap.ByPath.String()
+	}
 	if o.format.value == "json" && (o.by.value != heap.ByType.String() || o.types != "" || o.generation.value != "") {
 		return errors.New("--format json has all that is known of a snapshot; leave out --by, --type and --generation")
 	}
@@ -217,7 +227,9 @@ func (o *objectsOptions) write(std *stdio, out *output, snapshots []*snapshotOf)
 		}
 		return jsontext.Encode(out, doc)
 	case list.Table:
-		return o.writeGrowth(std, out)
+		if by == heap.ByType && o.types == "" && o.generation.value == "" {
+			return o.writeGrowth(std, out)
+		}
 	}
 	return nil
 }

@@ -110,17 +110,23 @@ func suspectText(s *heap.Suspect) string {
 
 // suspectPath returns the way from a root to a suspect, and what it holds.
 func suspectPath(s *heap.Suspect) []string {
-	path := []string{rootNames[s.Root.Kind]}
-	if s.Root.Field != "" {
-		path[0] = s.Root.Field + " (static)"
-	}
-	for _, t := range s.Path {
-		path = append(path, t.String())
-	}
+	path := pathWords(s.Root, s.Path)
 	if s.Held != nil {
 		path = append(path, units.Count(s.HeldObjects)+" × "+s.Held.String())
 	}
 	return path
+}
+
+// pathWords returns the words for a root and the types on the way from it.
+func pathWords(root heap.Root, types []*heap.Type) []string {
+	words := []string{rootNames[root.Kind]}
+	if root.Field != "" {
+		words[0] = root.Field + " (static)"
+	}
+	for _, t := range types {
+		words = append(words, t.String())
+	}
+	return words
 }
 
 // rootNames are the kinds of roots as the beginning of a path.

@@ -59,6 +59,7 @@ var published = map[string][][]string{
 		{"objects", "--by", "generation", "--format", "jsonl"},
 		{"objects", "--by", "root", "--format", "jsonl"},
 		{"objects", "--by", "dominator", "--format", "jsonl"},
+		{"objects", "--by", "path", "--format", "jsonl"},
 	},
 	"phases":             {{"phases", "--format", "jsonl"}},
 	"phases-blocking":    {{"phases", "--blocking", "--format", "jsonl"}},

@@ -1,0 +1,116 @@
+package heap
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A way is a step on shortest paths from roots to objects: the step before it, and the type
+// of the objects that it leads to.
+type way struct {
+	before uint32 // none right below a root
+	typ    uint32
+	root   RootKind // right below a root
+	field  string
+}
+
+// ways are the shortest paths from roots to all objects. Paths over objects of the same
+// types are one.
+type ways struct {
+	g   *Graph
+	all []way
+	of  []uint32 // of each object; none if no root leads to it
+}
+
+// ways walks the graph from its roots, by distance, and at the same distance from those first
+// that say most.
+func (g *Graph) ways() *ways {
+	w := &ways{g: g, of: make([]uint32, g.Len())}
+	for i := range w.of {
+		w.of[i] = none
+	}
+	roots := slices.SortedStableFunc(slices.Values(g.roots), func(a, b Root) int {
+		return cmp.Compare(slices.Index(rootOrder[:], a.Kind), slices.Index(rootOrder[:], b.Kind))
+	})
+	known := make(map[way]uint32)
+	take := func(object uint32, step way) {
+		id, is := known[step]
+		if !is {
+			id = uint32(len(w.all))
+			known[step] = id
+			w.all = append(w.all, step)
+		}
+		w.of[object] = id
+	}
+	queue := make([]uint32, 0, g.Len())
+	for _, r := range roots {
+		if w.of[r.Object] == none {
+			take(r.Object, way{none, g.nodes.typ.at(r.Object), r.Kind, r.Field})
+			queue = append(queue, r.Object)
+		}
+	}
+	for i := 0; i < len(queue); i++ {
+		from := w.of[queue[i]]
+		for _, to := range g.refs.edges(queue[i]) {
+			if w.of[to] != none {
+				continue
+			}
+			if typ := g.nodes.typ.at(to); typ == w.all[from].typ {
+				w.of[to] = from
+			} else {
+				take(to, way{before: from, typ: typ})
+			}
+			queue = append(queue, to)
+		}
+	}
+	return w
+}
+
+// to returns the root and the types on the way to an object that a root leads to.
+func (w *ways) to(object uint32) (root Root, path []*Type) {
+	for id := w.of[object]; id != none; id = w.all[id].before {
+		root = Root{Object: object, Kind: w.all[id].root, Field: w.all[id].field}
+		path = append(path, w.g.types[w.all[id].typ])
+	}
+	slices.Reverse(path)
+	return root, path
+}
+
+// paths returns the objects of a query by the way to them. Objects that no root leads to are
+// in no group.
+func (d *Dominators) paths(q *Query) []Group {
+	g, w := d.graph, d.graph.ways()
+	only := slices.Index(generationNames[:], q.Generation)
+	byWay := make([]int, len(w.all)) // the number of the group and one
+	var groups []Group
+	group := func(object uint32) int {
+		id := w.of[object]
+		if id == none || !q.keeps(g.Type(object)) || only >= 0 && (g.generation == nil || g.generation[object] != uint8(only)) {
+			return -1
+		}
+		if byWay[id] == 0 {
+			root, path := w.to(object)
+			groups = append(groups, Group{Root: root, Path: path})
+			byWay[id] = len(groups)
+		}
+		return byWay[id] - 1
+	}
+	var bytes []int64
+	for object := range uint32(g.Len()) {
+		k := group(object)
+		if k < 0 {
+			continue
+		}
+		if k == len(bytes) {
+			bytes = append(bytes, 0)
+		}
+		groups[k].Objects++
+		bytes[k] += g.Size(object)
+	}
+	for k, retained := range d.By(len(groups), group) {
+		groups[k].Bytes, groups[k].Retained = gc.Some(bytes[k]), gc.Some(retained)
+	}
+	return groups
+}

@@ -1,0 +1,41 @@
+package heap_test
+
+import (
+	"testing"
+
+	"github.com/gctrail/gctrail/gc/heap"
+)
+
+// TestPaths: every object that is alive is in the group of one path, without a step twice.
+func TestPaths(t *testing.T) {
+	for _, s := range leaking(t) {
+		d := s.Graph.Dominators()
+		var objects, bytes int64
+		for _, g := range s.Groups(heap.Query{By: heap.ByPath}, d) {
+			objects += g.Objects
+			bytes += g.Bytes.Or(0)
+			if g.Retained.Or(0) < g.Bytes.Or(0) || len(g.Path) == 0 {
+				t.Errorf("%v: %d objects of %v retain %v", g.Path, g.Objects, g.Bytes, g.Retained)
+			}
+			for i := 1; i < len(g.Path); i++ {
+				if g.Path[i] == g.Path[i-1] {
+					t.Errorf("%v has a step twice", g.Path)
+				}
+			}
+		}
+		if objects != d.Live() || bytes != d.LiveBytes() {
+			t.Errorf("GC %d: %d objects of %d bytes have a path, not %d of %d", s.Number, objects, bytes, d.Live(), d.LiveBytes())
+		}
+	}
+}
+
+// TestPathsOfType: the way to objects is a shortest one from the root that says most, with
+// one step for a chain of objects of a type.
+func TestPathsOfType(t *testing.T) {
+	s := leaking(t)[2]
+	groups := s.Groups(heap.Query{By: heap.ByPath, Type: func(of *heap.Type) bool { return of.Name == "Shop.Leak" }}, s.Graph.Dominators())
+	if len(groups) != 2 || groups[0].Objects != 5999 || groups[0].Root.Field != "leak" || len(groups[0].Path) != 3 ||
+		groups[1].Objects != 1 || groups[1].Root.Kind != heap.RootStack || len(groups[1].Path) != 1 {
+		t.Errorf("%+v", groups)
+	}
+}
