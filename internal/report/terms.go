@@ -28,6 +28,7 @@ var terms = []struct{ name, unit, text, source string }{
 	{"declaring", "text", "The type that declares a nested type; known where the nested type is an argument of another.", "BulkType"},
 	{"address", "hexadecimal", "Where the object is in the heap.", "GCBulkNode"},
 	{"root", "word", "What holds the objects: static fields, handles (strong, pinned, of COM), variables of methods and thread-static fields (stack), the queue of objects that wait for their finalizers; several if no single root does.", "GCBulkRootEdge, GCBulkRootStaticVar"},
+	{"path", "text", "The shortest way from a root to the objects: the root, and the types of the objects that refer to each other. Objects of one type that follow each other are one step.", "GCBulkRootEdge, GCBulkRootStaticVar, GCBulkEdge"},
 	{"roots", "count", "How many roots of the kind there are, also of the same object.", "GCBulkRootEdge, GCBulkRootStaticVar"},
 	{"frozen", "generation", "Objects that are never collected, from .NET 8 on: literals, types, boxed static fields.", "GCGenerationRange: they are in no range"},
 	{"longest_run", "count", "The most consecutive GCs that found the same object pinned.", "PinObjectAtGCTime"},
