@@ -25,9 +25,12 @@ const MaxObjects = 1 << 26
 
 // A process is the state of a process.
 type process struct {
-	pid       uint64
-	types     types
-	walk      *walk // after GCStart of generation 2
+	pid   uint64
+	types types
+	walk  *walk // after GCStart of generation 2
+	// young is a collection of younger generations that runs. While a snapshot is asked for,
+	// it lists the heap too, also within a background collection, whose snapshot that is not.
+	young     gc.Opt[uint32]
 	snapshots []*Snapshot
 	startless int64
 }
@@ -48,11 +51,20 @@ func (m *Snapshots) Event(e *pass.Event) {
 	}
 	switch e.Kind {
 	case clr.KindGCStart:
-		if v, ok := pass.Decode[clr.GCStart](e); ok && v.Depth == 2 {
+		v, ok := pass.Decode[clr.GCStart](e)
+		switch {
+		case ok && v.Depth == 2:
+			p.young = gc.Opt[uint32]{}
 			m.start(p, e, v.Count)
+		case ok:
+			p.young = gc.Some(v.Count)
 		}
 	case clr.KindGCEnd:
-		if v, ok := pass.Decode[clr.GCEnd](e); ok && p.walk != nil && p.walk.of.Number == v.Count {
+		v, ok := pass.Decode[clr.GCEnd](e)
+		if young, is := p.young.Get(); ok && is && young == v.Count {
+			p.young = gc.Opt[uint32]{}
+		}
+		if ok && p.walk != nil && p.walk.of.Number == v.Count {
 			p.walk.of.End = gc.Some(e.Time)
 			m.end(p)
 		}
@@ -66,6 +78,9 @@ func (m *Snapshots) Event(e *pass.Event) {
 			p.types.load(v.ModuleID, v.ModuleILPath.String())
 		}
 	default:
+		if p.young.Known() {
+			return
+		}
 		if p.walk == nil {
 			if v, _ := e.Decoded(); e.Kind == clr.KindGCBulkNode {
 				p.startless += int64(len(v.(*clr.GCBulkNode).Values))
