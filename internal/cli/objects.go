@@ -207,16 +207,24 @@ func (o *objectsOptions) write(std *stdio, out *output, snapshots []*snapshotOf)
 	doc := objectsDoc{Snapshots: []snapshotDoc{}}
 	by := heap.Grouping(slices.Index(o.by.of, o.by.value))
 	w := newRowWriter(&o.listing, std, out, objectFields(by))
+	matched := 0
 	for _, of := range snapshots {
 		if of.Graph != nil {
 			of.tree = of.Graph.Dominators()
 		}
 		if o.format.value == "json" {
 			doc.Snapshots = append(doc.Snapshots, newSnapshotDoc(of, o.limit()))
-		} else if err := w.section(func(p *text.Page) { of.head(p) }, o.rows(of, by)); err != nil {
-			return err
+		} else {
+			rows := o.rows(of, by)
+			matched += len(rows)
+			if err := w.section(func(p *text.Page) { of.head(p) }, rows); err != nil {
+				return err
+			}
 		}
 		of.tree = nil
+	}
+	if o.types != "" && len(snapshots) > 0 && matched == 0 {
+		std.warn("gctrail", "no object is of a type that matches "+text.Quoted(o.types)+"; list the types with: gctrail objects --top 0 FILE")
 	}
 	o.listed = append(o.listed, snapshots...)
 	switch o.format.value {
