@@ -107,7 +107,7 @@ func (g *heapGraph) object(i uint32) {
 	g.sub = o
 }
 
-// typeOf returns the id of a type, and writes one that is new.
+// typeOf returns the id of a type, and writes the type at its first use.
 func (g *heapGraph) typeOf(t *heap.Type) uint64 {
 	id, known := g.types[t]
 	if known {

@@ -33,8 +33,8 @@ var rootNames = [heap.NumRootKinds]string{
 }
 
 // WriteGCDump writes a snapshot as a .gcdump file, which PerfView and Visual Studio open
-// (PerfView's GCHeapDump.cs, MemoryGraph.cs and Graph.cs). It has what the format has a
-// place for: sizes below 2 GiB, and no weak handles. The value of a dependent handle is a
+// (PerfView's GCHeapDump.cs, MemoryGraph.cs and Graph.cs). Larger
+// objects get 2 GiB, and weak handles are left out, because the format has no place for them. The value of a dependent handle is a
 // reference of its key, as for the collector, and not a root.
 //
 // The error is the writer's, or ErrIncomplete.

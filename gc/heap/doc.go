@@ -8,7 +8,7 @@
 // numbers, from which Dominators finds what each object keeps alive. ReadGCDump makes the same
 // of a .gcdump file.
 //
-// What is alive: an object is if a strong root reaches it. Weak handles are no roots. A
+// An object is alive if a strong root reaches it. Weak handles are no roots. A
 // dependent handle, of which a ConditionalWeakTable is made, keeps its value alive as long as
 // its key is: it is a reference from the key to the value. A static field is a root; so is
 // the table in which the runtime holds the values of a module's static fields.

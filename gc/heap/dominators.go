@@ -30,7 +30,7 @@ type domtree struct {
 // search.climb. Nothing recurses.
 func dominators(g *digraph, roots []uint32) *domtree {
 	s := newSearch(g, roots)
-	ancestor, label := slices.Clone(s.parent), s.number // what is no longer needed is used again
+	ancestor, label := slices.Clone(s.parent), s.number // the columns of the search serve again
 	s.semidominators(ancestor, label)
 	s.climb(patience * len(s.vertex))
 	return s.tree(ancestor, label)

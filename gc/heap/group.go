@@ -227,8 +227,8 @@ func (g *Graph) rootsOf() map[uint32]Root {
 	return of
 }
 
-// roots returns the objects that roots hold, by kind, so that what the groups retain adds
-// up to what is alive.
+// roots returns the objects that roots hold, by kind: the retained bytes of the groups add
+// up to the live bytes.
 func (d *Dominators) roots(q *Query, counts *[NumRootKinds]int64) []Group {
 	rooted := d.graph.rootsOf()
 	groups := make([]Group, NumRootKinds+1)

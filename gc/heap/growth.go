@@ -74,8 +74,8 @@ const (
 	// mostShare is the part of an object's growth that a single object below it must have
 	// for being the suspect instead.
 	mostShare = 0.8
-	// leastGrowth is the part of what is alive that must have grown. Less is what programs
-	// without leaks differ by from one moment to the next.
+	// leastGrowth is the share of the live bytes that must have grown: programs without
+	// leaks differ by less from one moment to the next.
 	leastGrowth = 0.02
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Missing describes what is missing of a snapshot.
+// A Missing lists the gaps of a snapshot.
 type Missing struct {
 	Events  int64 // holes in the numbers of the events with roots, objects and references
 	Unended bool  // there is no GCEnd: the rest of the snapshot is missing
