@@ -42,7 +42,13 @@ func (m *memory) readHeap(s *proc.MemorySample, hot, anew bool, now time.Time) {
 		due := anew || hot || h.at.IsZero()
 		h.latest = proc.Heap{}
 		if h.found && due && now.Sub(h.at).Seconds() >= heapPace.Seconds()*float64(rss)/1e9 {
+			// The process runs on, and reading its heap may take long on a busy machine.
 			h.latest = m.reader.ReadHeap()
+			if later, known := m.reader.RSS().Get(); known {
+				h.latest = h.latest.Before(later - rss)
+			} else {
+				h.latest = proc.Heap{}
+			}
 			h.rss, h.at = rss, now
 		}
 	}

@@ -89,7 +89,8 @@ func (m *memory) sampled(s *proc.MemorySample, available gc.Opt[int64], now time
 	}
 	r.RSS, r.Anon, r.File, r.Shared, r.Swap = s.RSS, s.Anon, s.File, s.Shared, s.Swap
 	r.PSS, r.Private, r.Used, r.Limit, r.OOMKills, r.Available = s.PSS, s.Private, s.Used, s.Limit, s.OOMKills, available
-	r.HeapLeast, r.HeapMost, r.HeapCommitted = m.heap.latest.Least, m.heap.latest.Most, m.heap.latest.Committed
+	heap := m.heap.latest.Before(m.heap.rss - s.RSS.Or(0))
+	r.HeapLeast, r.HeapMost, r.HeapCommitted = heap.Least, heap.Most, heap.Committed
 	r.HardLimit = m.heapLimit.in(s.Limit)
 	limit, limited := s.Limit.Get()
 	m.hot = limited && float64(s.Used.Or(0)) >= hot*float64(limit) || float64(s.RSS.Or(0)) > growth*float64(before) || m.nearHeapLimit()

@@ -85,6 +85,23 @@ func TestHeapLater(t *testing.T) {
 	}
 }
 
+// TestHeapBefore bounds the heap at the time when resident memory was read, a while before
+// the heap.
+func TestHeapBefore(t *testing.T) {
+	some := gc.Some[int64]
+	h := Heap{some(20), some(30), some(40)}
+	for growth, want := range map[int64]Heap{
+		0: h, 5: {some(15), some(30), some(40)}, 25: {some(0), some(30), some(40)}, -5: {some(20), some(35), some(40)},
+	} {
+		if got := h.Before(growth); got != want {
+			t.Errorf("%v before %d, want %v", got, growth, want)
+		}
+	}
+	if got := (Heap{}).Before(-5); got != (Heap{}) {
+		t.Errorf("%v of an unknown heap", got)
+	}
+}
+
 // TestHeapOfKilled reads a list that ends in the heap, as it does while the kernel is
 // killing the process.
 func TestHeapOfKilled(t *testing.T) {

@@ -17,3 +17,15 @@ type Heap struct {
 	Least, Most gc.Opt[int64] // bounds of the resident part
 	Committed   gc.Opt[int64] // at most
 }
+
+// Before returns the bounds of the heap's resident part before the process grew by some
+// bytes, negative if it shrank, of an unknown part of its memory.
+func (h Heap) Before(growth int64) Heap {
+	if least, known := h.Least.Get(); known {
+		h.Least = gc.Some(max(0, least-max(0, growth)))
+	}
+	if most, known := h.Most.Get(); known {
+		h.Most = gc.Some(most + max(0, -growth))
+	}
+	return h
+}

@@ -66,13 +66,11 @@ func (r *MemoryReader) Read(anew bool) (MemorySample, error) {
 	r.borrow()
 	defer r.giveBack()
 	var s MemorySample
-	status, err := r.buf.Read(r.status)
-	if err != nil {
-		return s, err
-	}
-	Fields(status, ":", 1<<10, map[string]*gc.Opt[int64]{
+	if err := r.readStatus(map[string]*gc.Opt[int64]{
 		"VmRSS": &s.RSS, "RssAnon": &s.Anon, "RssFile": &s.File, "RssShmem": &s.Shared, "VmSwap": &s.Swap,
-	})
+	}); err != nil {
+		return MemorySample{}, err
+	}
 	if !s.RSS.Known() {
 		return MemorySample{}, errEnding
 	}
@@ -86,6 +84,22 @@ func (r *MemoryReader) Read(anew bool) (MemorySample, error) {
 		s.OOMKills = r.kills.own
 	}
 	return s, nil
+}
+
+// RSS returns the resident memory of the process now, unknown if that cannot be read.
+func (r *MemoryReader) RSS() (rss gc.Opt[int64]) {
+	r.borrow()
+	defer r.giveBack()
+	_ = r.readStatus(map[string]*gc.Opt[int64]{"VmRSS": &rss}) // unknown then
+	return rss
+}
+
+func (r *MemoryReader) readStatus(fields map[string]*gc.Opt[int64]) error {
+	status, err := r.buf.Read(r.status)
+	if err == nil {
+		Fields(status, ":", 1<<10, fields)
+	}
+	return err
 }
 
 // KillsSince returns how many processes of the process's cgroup the kernel has killed since

@@ -13,6 +13,9 @@ func NewMemoryReader(int) *MemoryReader { return new(MemoryReader) }
 // Read returns ErrUnsupported.
 func (*MemoryReader) Read(bool) (MemorySample, error) { return MemorySample{}, ErrUnsupported }
 
+// RSS returns an unknown size.
+func (*MemoryReader) RSS() gc.Opt[int64] { return gc.Opt[int64]{} }
+
 // ReadShares does nothing.
 func (*MemoryReader) ReadShares() {}
 
