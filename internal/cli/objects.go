@@ -58,7 +58,7 @@ func objectFields(by heap.Grouping) []list.Field[objectRow] {
 		words("generation", func(r *objectRow) string { return r.Generation })
 		words("type", typ)
 	case heap.ByPath:
-		words("path", func(r *objectRow) string { return strings.Join(pathWords(r.Root, r.Path), " → ") })
+		words("path", func(r *objectRow) string { return strings.Join(heap.PathWords(r.Root, r.Path), " → ") })
 	case heap.ByRoot:
 		fields = append(fields, list.Field[objectRow]{Name: "roots", Heading: "roots", Type: figure.Int, Value: func(r *objectRow) figure.Value {
 			return list.If(r.Name != heap.SeveralRoots, list.Count(r.Roots))
@@ -260,14 +260,7 @@ func (o *objectsOptions) rows(of *snapshotOf, by heap.Grouping) []objectRow {
 }
 
 func (s *snapshotOf) head(p *text.Page) {
-	which, least := s.label(), ""
-	if !s.Missing.Whole() {
-		least = "at least "
-	}
-	if s.Sampled {
-		least = "about "
-	}
-	p.Heading("%s: %s, %s%s of %s", called(s.process), which, least, text.Plural(s.Objects, "object", "objects"), units.Bytes(s.Bytes))
+	p.Heading("%s: %s, %s%s of %s", called(s.process), s.Label(), s.About(), text.Plural(s.Objects, "object", "objects"), units.Bytes(s.Bytes))
 	if s.tree != nil {
 		live, bytes := s.tree.Live(), s.tree.LiveBytes()
 		p.Prose("Alive: ", fmt.Sprintf("%s of %s; nothing holds the other %s of %s.", text.Plural(live, "object", "objects"), units.Bytes(bytes), units.Count(s.Objects-live), units.Bytes(s.Bytes-bytes)))
@@ -275,7 +268,7 @@ func (s *snapshotOf) head(p *text.Page) {
 	var roots []string
 	for k, n := range s.Roots {
 		if n > 0 {
-			roots = append(roots, fmt.Sprintf("%s %s", units.Count(n), rootWords[k]))
+			roots = append(roots, heap.RootKind(k).Counted(n))
 		}
 	}
 	if s.WeakRoots > 0 {
@@ -291,45 +284,7 @@ func (s *snapshotOf) head(p *text.Page) {
 	if len(free) > 0 {
 		p.Prose("Free between objects: ", strings.Join(free, ", ")+".")
 	}
-	if missing := s.missing(); missing != "" {
+	if missing := s.Lacks(); missing != "" {
 		p.Prose("Missing: ", missing)
-	}
-}
-
-// rootWords are the kinds of roots as a sentence counts them.
-var rootWords = [heap.NumRootKinds]string{"of unknown kind", "in variables", "strong handles", "pinned handles", "handles for COM", "waiting for finalizers", "static fields"}
-
-// missing returns what is missing of a snapshot in words, empty if nothing is.
-func (s *snapshotOf) missing() string {
-	switch m := &s.Missing; {
-	case s.TooLarge:
-		return fmt.Sprintf("it has more objects than fit in memory (%s for all snapshots together), so that what they retain is unknown.", units.Count(heap.MaxObjects))
-	case s.Sampled:
-		return "the file has a sample of the objects, so that what they retain is unknown."
-	case m.Whole():
-		return ""
-	default:
-		var parts []string
-		add := func(n int64, one, many string) {
-			if n > 0 {
-				parts = append(parts, text.Plural(n, one, many))
-			}
-		}
-		add(m.Events, "event", "events")
-		add(m.Edges, "reference", "references")
-		add(-m.Edges, "object's reference", "objects' references")
-		add(m.Unknown, "object that is referred to", "objects that are referred to")
-		add(m.Duplicates, "object with an address of its own", "objects with addresses of their own")
-		add(m.Impossible, "object with a possible size", "objects with possible sizes")
-		if m.Unended {
-			parts = append(parts, "the end")
-		}
-		if m.Lost {
-			parts = append(parts, "events that the trace lost")
-		}
-		if n := m.Bytes.Or(0); n > 0 {
-			parts = append(parts, "objects of "+units.Bytes(n)+", by what the collection reports")
-		}
-		return strings.Join(parts, ", ") + ". What objects retain is unknown."
 	}
 }

@@ -1,21 +1,19 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A growthOf is what grew in a process from the first to the last of several snapshots.
 type growthOf struct {
 	of       []*snapshotOf
+	all      []*heap.Snapshot // the same
 	types    []heap.TypeGrowth
 	suspects []heap.Suspect
 }
@@ -41,7 +39,7 @@ func grownIn(all []*snapshotOf) []growthOf {
 		for i, s := range of {
 			snapshots[i] = s.Snapshot
 		}
-		compared = append(compared, growthOf{of, heap.Grown(snapshots[0], snapshots[len(snapshots)-1]), heap.Suspects(snapshots)})
+		compared = append(compared, growthOf{of, snapshots, heap.Grown(snapshots[0], snapshots[len(snapshots)-1]), heap.Suspects(snapshots)})
 	}
 	return compared
 }
@@ -49,12 +47,12 @@ func grownIn(all []*snapshotOf) []growthOf {
 // head writes what stands above the types that grew.
 func (g *growthOf) head(p *text.Page) {
 	first, last := g.of[0], g.of[len(g.of)-1]
-	p.Heading("%s: growth from %s to %s, %s", called(last.process), first.label(), last.label(), text.Plural(int64(len(g.of)), "snapshot", "snapshots"))
+	p.Heading("%s: growth from %s to %s, %s", called(last.process), first.Label(), last.Label(), text.Plural(int64(len(g.of)), "snapshot", "snapshots"))
 	for i := range g.suspects {
-		p.Prose("Suspect: ", suspectText(&g.suspects[i])+".")
+		p.Prose("Suspect: ", g.suspects[i].String()+".")
 	}
 	if len(g.suspects) == 0 {
-		p.Prose("Suspects: ", g.unsuspected()+".")
+		p.Prose("Suspects: ", heap.Unsuspected(g.all)+".")
 	}
 }
 
@@ -78,59 +76,6 @@ func (o *objectsOptions) writeGrowth(std *stdio, out *output) error {
 	}
 	return nil
 }
-
-// unsuspected returns why nothing is a suspect.
-func (g *growthOf) unsuspected() string {
-	if slices.ContainsFunc(g.of, func(s *snapshotOf) bool { return s.Graph == nil }) {
-		return "unknown, because a part of a snapshot is missing"
-	}
-	return "none: no object accounts for a tenth of what grew, from each snapshot to the next"
-}
-
-// label returns the name of a snapshot in sentences.
-func (s *snapshotOf) label() string {
-	if s.Number > 0 {
-		return fmt.Sprintf("GC %d", s.Number)
-	}
-	return "a heap snapshot"
-}
-
-// suspectText returns a suspect as a sentence: its part of the growth, the way to it, what
-// it holds.
-func suspectText(s *heap.Suspect) string {
-	hangs := fmt.Sprintf("%s of the growth hangs on ", units.Percent(100*min(s.Share, 1)))
-	if s.Objects == 1 {
-		hangs += "one object: "
-	} else {
-		hangs += text.Plural(s.Objects, "object", "objects") + " of one type: "
-	}
-	hangs += strings.Join(suspectPath(s), " → ")
-	return hangs + fmt.Sprintf(", %s retained; it grew by %s", units.Bytes(s.Retained), units.Bytes(s.Grew))
-}
-
-// suspectPath returns the way from a root to a suspect, and what it holds.
-func suspectPath(s *heap.Suspect) []string {
-	path := pathWords(s.Root, s.Path)
-	if s.Held != nil {
-		path = append(path, units.Count(s.HeldObjects)+" × "+s.Held.String())
-	}
-	return path
-}
-
-// pathWords returns the words for a root and the types on the way from it.
-func pathWords(root heap.Root, types []*heap.Type) []string {
-	words := []string{rootNames[root.Kind]}
-	if root.Field != "" {
-		words[0] = root.Field + " (static)"
-	}
-	for _, t := range types {
-		words = append(words, t.String())
-	}
-	return words
-}
-
-// rootNames are the kinds of roots as the beginning of a path.
-var rootNames = [heap.NumRootKinds]string{"a root of unknown kind", "a variable", "a strong handle", "a pinned handle", "a handle for COM", "waiting for its finalizer", "a static field"}
 
 // A growthDoc is what grew in a process, in JSON.
 type growthDoc struct {
@@ -171,16 +116,11 @@ func newGrowthDocs(listed []*snapshotOf, limit int) []growthDoc {
 	return docs
 }
 
-// docs returns the suspects. Two snapshots do not show whether the growth goes on.
 func (g *growthOf) docs() []suspectDoc {
-	confidence := "medium"
-	if len(g.of) > 2 {
-		confidence = "high"
-	}
 	docs := []suspectDoc{}
 	for i := range g.suspects {
 		s := &g.suspects[i]
-		docs = append(docs, suspectDoc{suspectText(s), suspectPath(s), s.Retained, s.Grew, confidence})
+		docs = append(docs, suspectDoc{s.String(), s.PathWords(), s.Retained, s.Grew, heap.Confidence(len(g.of))})
 	}
 	return docs
 }

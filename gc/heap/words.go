@@ -1,0 +1,135 @@
+package heap
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// rootWords are the kinds of roots as the beginning of a path.
+var rootWords = [NumRootKinds]string{"a root of unknown kind", "a variable", "a strong handle", "a pinned handle", "a handle for COM", "waiting for its finalizer", "a static field"}
+
+// String returns the words for a root at the beginning of a path.
+func (r Root) String() string {
+	if r.Field != "" {
+		return r.Field + " (static)"
+	}
+	return rootWords[r.Kind]
+}
+
+// countWords are the kinds of roots as a sentence counts them.
+var countWords = [NumRootKinds]string{"of unknown kind", "in variables", "strong handles", "pinned handles", "handles for COM", "waiting for finalizers", "static fields"}
+
+// Counted returns the words for a number of roots of a kind, such as "3 pinned handles".
+func (k RootKind) Counted(n int64) string { return units.Count(n) + " " + countWords[k] }
+
+// PathWords returns the words for a root and the types on the way from it.
+func PathWords(root Root, types []*Type) []string {
+	words := []string{root.String()}
+	for _, t := range types {
+		words = append(words, t.String())
+	}
+	return words
+}
+
+// PathWords returns the words for the way from a root to a suspect, and for what it holds.
+func (s *Suspect) PathWords() []string {
+	path := PathWords(s.Root, s.Path)
+	if s.Held != nil {
+		path = append(path, units.Count(s.HeldObjects)+" × "+s.Held.String())
+	}
+	return path
+}
+
+// String returns a suspect as a sentence without its end: its part of the growth, the way to
+// it, what it holds.
+func (s *Suspect) String() string {
+	hangs := "one object"
+	if s.Objects != 1 {
+		hangs = units.Count(s.Objects) + " objects of one type"
+	}
+	return fmt.Sprintf("%s of the growth hangs on %s: %s, %s retained; it grew by %s",
+		units.Percent(100*min(s.Share, 1)), hangs, strings.Join(s.PathWords(), " → "), units.Bytes(s.Retained), units.Bytes(s.Grew))
+}
+
+// Confidence returns how sure it is that growth between a number of snapshots goes on, in a
+// word: two do not show it.
+func Confidence(snapshots int) string {
+	if snapshots > 2 {
+		return "high"
+	}
+	return "medium"
+}
+
+// Unsuspected returns why Suspects returns nothing, as the end of a sentence.
+func Unsuspected(snapshots []*Snapshot) string {
+	for _, s := range snapshots {
+		if s.Graph == nil {
+			return "unknown, because a part of a snapshot is missing"
+		}
+	}
+	return "none: no object accounts for a tenth of what grew, from each snapshot to the next"
+}
+
+// Label returns the name of a snapshot in sentences.
+func (s *Snapshot) Label() string {
+	if s.Number > 0 {
+		return fmt.Sprintf("GC %d", s.Number)
+	}
+	return "a heap snapshot"
+}
+
+// About returns the word before figures of a snapshot that are not exact, with a space; empty
+// if they are.
+func (s *Snapshot) About() string {
+	switch {
+	case s.Sampled:
+		return "about "
+	case !s.Missing.Whole():
+		return "at least "
+	}
+	return ""
+}
+
+// Lacks returns what is missing of a snapshot, as sentences; empty if nothing is.
+func (s *Snapshot) Lacks() string {
+	switch {
+	case s.TooLarge:
+		return fmt.Sprintf("it has more objects than fit in memory (%s for all snapshots together), so that what they retain is unknown.", units.Count(MaxObjects))
+	case s.Sampled:
+		return "the file has a sample of the objects, so that what they retain is unknown."
+	case s.Missing.Whole():
+		return ""
+	}
+	return strings.Join(s.Missing.words(), ", ") + ". What objects retain is unknown."
+}
+
+// words returns the parts that are missing.
+func (m *Missing) words() []string {
+	var parts []string
+	add := func(n int64, one, many string) {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+one)
+		case n > 1:
+			parts = append(parts, units.Count(n)+" "+many)
+		}
+	}
+	add(m.Events, "event", "events")
+	add(m.Edges, "reference", "references")
+	add(-m.Edges, "object's reference", "objects' references")
+	add(m.Unknown, "object that is referred to", "objects that are referred to")
+	add(m.Duplicates, "object with an address of its own", "objects with addresses of their own")
+	add(m.Impossible, "object with a possible size", "objects with possible sizes")
+	if m.Unended {
+		parts = append(parts, "the end")
+	}
+	if m.Lost {
+		parts = append(parts, "events that the trace lost")
+	}
+	if n := m.Bytes.Or(0); n > 0 {
+		parts = append(parts, "objects of "+units.Bytes(n)+", by what the collection reports")
+	}
+	return parts
+}
