@@ -8,9 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/internal/heaptest"
 )
 
 // each calls do with every field of a message.
@@ -41,16 +39,7 @@ func packed(b []byte) (n int) {
 // TestSnapshot: the heap graph has all objects, with their types, sizes and references, and
 // all roots, in packets that are numbered and of which only the last is not continued.
 func TestSnapshot(t *testing.T) {
-	snapshots := heap.Snapshots{MaxObjects: heap.MaxObjects}
-	in, err := open.File("../../testdata/net10-wks-leak.nettrace.gz", open.Options{Want: pass.Wants(&snapshots)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	if err := pass.Run(t.Context(), in.Source, &snapshots); err != nil {
-		t.Fatal(err)
-	}
-	s := snapshots.All()[2]
+	s := heaptest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")[2]
 	var b bytes.Buffer
 	w := NewWriter(&b)
 	if err := w.Snapshot(&gc.Process{PID: s.PID, Name: "leak"}, s); err != nil {

@@ -14,23 +14,13 @@ import (
 
 	"github.com/gctrail/gctrail/export/snapshot"
 	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/internal/heaptest"
 )
 
 // read returns the last snapshot of a trace.
 func read(t *testing.T, path string) *heap.Snapshot {
 	t.Helper()
-	m := heap.Snapshots{MaxObjects: heap.MaxObjects}
-	in, err := open.File(path, open.Options{Want: pass.Wants(&m)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	if err := pass.Run(t.Context(), in.Source, &m); err != nil {
-		t.Fatal(err)
-	}
-	all := m.All()
+	all := heaptest.Snapshots(t, path)
 	if len(all) == 0 || all[len(all)-1].Graph == nil {
 		t.Fatalf("%s: %d snapshots", path, len(all))
 	}

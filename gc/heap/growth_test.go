@@ -5,24 +5,14 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/internal/heaptest"
 )
 
 // leaking returns the snapshots of a program that adds 6,000 objects to a static list between
 // one and the next.
 func leaking(t *testing.T) []*heap.Snapshot {
 	t.Helper()
-	m := heap.Snapshots{MaxObjects: heap.MaxObjects}
-	in, err := open.File("../../testdata/net10-wks-leak.nettrace.gz", open.Options{Want: pass.Wants(&m)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	if err := pass.Run(t.Context(), in.Source, &m); err != nil {
-		t.Fatal(err)
-	}
-	return m.All()
+	return heaptest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")
 }
 
 // TestGrown: a type's growth is that of its objects and bytes, and from a snapshot to itself

@@ -12,25 +12,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/internal/heaptest"
 	"github.com/gctrail/gctrail/internal/nettracetest"
-	"github.com/gctrail/gctrail/open"
 )
-
-// snapshots returns the snapshots in a trace.
-func snapshots(tb testing.TB, path string) []*heap.Snapshot {
-	tb.Helper()
-	m := heap.Snapshots{MaxObjects: heap.MaxObjects}
-	in, err := open.File(path, open.Options{Want: pass.Wants(&m)})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer in.Close()
-	if err := pass.Run(tb.Context(), in.Source, &m); err != nil {
-		tb.Fatal(err)
-	}
-	return m.All()
-}
 
 // A golden is what another program found in a snapshot: see golden.py among the traces.
 type golden struct {
@@ -67,7 +51,7 @@ func TestGoldens(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			all := snapshots(t, name+".nettrace.xz")
+			all := heaptest.Snapshots(t, name+".nettrace.xz")
 			if len(all) != len(document.Snapshots) {
 				t.Fatalf("%d snapshots, want %d", len(all), len(document.Snapshots))
 			}
@@ -122,7 +106,7 @@ func (want *golden) compare(t *testing.T, s *heap.Snapshot) {
 // TestGrowing: three snapshots of a program that grows by 3,000 objects and as many arrays.
 func TestGrowing(t *testing.T) {
 	var counts []string
-	for _, s := range snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz") {
+	for _, s := range heaptest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz") {
 		d := s.Graph.Dominators()
 		for of, retained := range d.ByType() {
 			if of.Name == "Shop.Leak" {
@@ -157,7 +141,7 @@ func BenchmarkSnapshots(b *testing.B) {
 	b.SetBytes(of.Size())
 	b.ReportAllocs()
 	for b.Loop() {
-		for _, s := range snapshots(b, path) {
+		for _, s := range heaptest.Snapshots(b, path) {
 			s.Graph.Dominators().ByType()
 		}
 	}
