@@ -109,6 +109,9 @@ func (d *Dump) Run(ctx context.Context) (*Result, error) {
 	if d.Single {
 		config.Providers[0].Keywords |= clr.KeywordGCHeapCollect
 	}
+	if err := d.forgetTypes(ctx); err != nil {
+		return nil, refused(ctx, d.Process, err)
+	}
 	session, err := d.patient().Collect(ctx, config)
 	if err != nil {
 		return nil, refused(ctx, d.Process, err)
@@ -139,6 +142,19 @@ func (d *Dump) config() diag.Config {
 		BufferMB: d.BufferMB, NoStacks: true, Rundown: diag.RundownMethods,
 		Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: snapshotKeywords, Level: snapshotLevel}},
 	}
+}
+
+// forgetTypes makes the runtime forget which types it has named, unless another session has
+// the keyword Type on. It forgets them when a session of its provider begins and none has
+// the keyword; not when an earlier snapshot's ends, if others go on, such as that of top.
+func (d *Dump) forgetTypes(ctx context.Context) error {
+	session, err := d.Process.Client().Collect(ctx, diag.Config{
+		BufferMB: 1, NoStacks: true, Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: 1}},
+	})
+	if err != nil {
+		return err
+	}
+	return session.Close()
 }
 
 // patient returns a client that waits for the answer to a request for a collection, which
