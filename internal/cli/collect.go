@@ -45,10 +45,18 @@ type collectOptions struct {
 	lttng     bool
 	live      relayAddress
 	stop      stopOptions
+	dumps     choices
+	yes       bool
 }
 
 // bufferMB is the size of the runtime's buffer, dotnet-trace's default.
 const bufferMB = 256
+
+// When collect --dump takes snapshots.
+const (
+	dumpStart = "start"
+	dumpEnd   = "end"
+)
 
 func newCollectCmd(std *stdio) *cobra.Command { return newCollectOptions().command(std) }
 
@@ -60,6 +68,7 @@ func newCollectOptions() *collectOptions {
 		resume:   choice{"true", []string{"true", "false"}},
 		format:   choice{"NetTrace", []string{"NetTrace"}},
 		stop:     stopOptions{repeat: 1},
+		dumps:    choices{kind: "start|end", of: []string{dumpStart, dumpEnd}},
 	}
 }
 
@@ -101,6 +110,9 @@ func (o *collectOptions) command(std *stdio) *cobra.Command {
 	flags.BoolVar(&o.etw, "etw", false, "on Windows, record through ETW: all processes, or those of -p or -n")
 	flags.BoolVar(&o.lttng, "lttng", false, "on Linux, record through LTTng: all processes, or those of -p or -n")
 	flags.Var(&o.live, "lttng-live", "store the LTTng session that a relay daemon receives: net://DAEMON[:PORT]/host/HOST/SESSION")
+	flags.Var(&o.dumps, "dump", "take heap snapshots too, when the trace starts, ends, or both (default end)")
+	flags.Lookup("dump").NoOptDefVal = dumpEnd
+	flags.BoolVar(&o.yes, "yes", false, "with --dump, do not ask before a long pause")
 	o.stop.addFlags(flags)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(cmp.Or(map[string]string{"dport": "diagnostic-port"}[name], name))
@@ -122,7 +134,7 @@ func (o *collectOptions) run(ctx context.Context, std *stdio) error {
 		std.warn("gctrail", "--clrevents is ignored: --providers or the profile already sets the runtime provider")
 	}
 	warnOfCost(std, asked)
-	plan, err := o.stop.plan(o.output, &config)
+	plan, err := o.plan(&config)
 	if err != nil {
 		return err
 	}
@@ -135,6 +147,15 @@ func (o *collectOptions) run(ctx context.Context, std *stdio) error {
 		return o.collectETW(ctx, std, config, plan)
 	}
 	return o.collect(ctx, std, config, plan)
+}
+
+// plan returns the plan that the flags describe. The error is a usage error.
+func (o *collectOptions) plan(config *diag.Config) (*collect.Plan, error) {
+	plan, err := o.stop.plan(o.output, config)
+	if err == nil {
+		plan.DumpAtStart, plan.DumpAtEnd = slices.Contains(o.dumps.values, dumpStart), slices.Contains(o.dumps.values, dumpEnd)
+	}
+	return plan, err
 }
 
 // showsIO reports whether the output of a command is shown. A trace on standard
@@ -174,6 +195,14 @@ func (o *collectOptions) collect(ctx context.Context, std *stdio, config diag.Co
 		}
 		std.warn("gctrail", "recording through ETW, because .NET Framework has no diagnostic pipe: "+collect.Titles(framework))
 		session = &collect.ETW{System: system, Processes: framework, Options: o.options(std, o.etwConfig(config), plan, talk.notify)}
+	}
+	if plan.Dumps() {
+		if len(framework) > 0 {
+			return misusef("--dump takes snapshots of .NET 5 and later, not of .NET Framework: %s", collect.Titles(framework))
+		}
+		if agreed, err := std.agreeToDump(processes, o.yes); err != nil || !agreed {
+			return err
+		}
 	}
 	if missed != nil {
 		talk.notify(collect.Failed{Err: missed})
@@ -246,6 +275,10 @@ func (o *collectOptions) conflict() error {
 		return errors.New("--lttng records running processes: run gctrail collect --lttng, then start the command")
 	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "" && !o.etw && !o.lttng && o.live.Session == "":
 		return errors.New("no process given: use -p PID, -n NAME, --diagnostic-port PATH, or -- COMMAND; list the .NET processes with: gctrail ps")
+	case len(o.dumps.values) > 0 && len(o.pids) == 0 && len(o.names) == 0, len(o.dumps.values) > 0 && (o.etw || o.lttng):
+		return errors.New("--dump takes snapshots of running .NET processes: use -p PID or -n NAME, without --etw and --lttng")
+	case len(o.dumps.values) > 0 && o.output == "-":
+		return errors.New("--dump writes snapshots beside the trace: choose a file with -o")
 	case (o.showIO || o.hideIO) && !launches:
 		return errors.New("--show-child-io and --hide-child-io need a command after --")
 	case o.showIO && o.hideIO:

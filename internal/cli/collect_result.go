@@ -31,6 +31,9 @@ func (std *stdio) printResult(r *collect.Result, target string) {
 		writeCulprit(p, r, rep, again(r, target))
 	}
 	_ = std.err.Page(p) // there is no other output
+	if r.Plan.DumpAtEnd && r.Exited {
+		std.warn("gctrail", "there is no snapshot of the end, because the process had exited")
+	}
 }
 
 // reportOf returns the report of the file that was written, the same as gctrail report. The

@@ -36,6 +36,8 @@ func (t *collectTalk) notify(n collect.Notice) {
 		}
 	case collect.Ended:
 		t.line.aside(func() { t.std.printResult(n.Result, t.target) })
+	case collect.Snapshot:
+		t.line.aside(func() { t.std.printDump(n.Result) })
 	default:
 		t.line.aside(func() { t.std.warn("gctrail", noticeText(n)) })
 	}

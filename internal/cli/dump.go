@@ -18,7 +18,6 @@ import (
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/proc"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
@@ -84,14 +83,12 @@ func (o *dumpOptions) run(ctx context.Context, std *stdio) error {
 		return misusef("%d processes match (%s): give one with -p PID", len(found), collect.Titles(found))
 	}
 	process := found[0]
-	cost := costOf(process)
-	if agreed, err := o.agree(std, process, cost); err != nil || !agreed {
+	if agreed, err := std.agreeToDump(found, o.yes); err != nil || !agreed {
 		return err
 	}
 	talk := &collectTalk{std: std, line: &progress{}}
 	d := &collect.Dump{
 		Process: process, Output: o.output, BufferMB: uint32(o.buffer), Repeat: o.repeat, Every: time.Duration(o.every), Stdout: std.out, Notify: talk.notify,
-		Single: o.repeat == 1 && cost.Known() && collect.FitsOne(process, cost.Or(collect.DumpCost{}), uint32(o.buffer)),
 	}
 	talk.line = std.show(func(elapsed time.Duration) string {
 		return fmt.Sprintf("taking a snapshot of %s: %s, %s", collect.Title(process), units.Bytes(d.Received()), units.Duration(elapsed))
@@ -104,32 +101,19 @@ func (o *dumpOptions) run(ctx context.Context, std *stdio) error {
 	return err
 }
 
-// costOf returns the most that a snapshot may cost: as if all memory of the process that
-// is not of files were heap. It is unknown where that cannot be read.
-func costOf(p *diag.Process) gc.Opt[collect.DumpCost] {
-	memory, err := proc.NewMemoryReader(p.PID).Read(false)
-	anon, known := memory.Anon.Get()
-	if err != nil || !known || p.PID == 0 {
-		return gc.Opt[collect.DumpCost]{}
-	}
-	return gc.Some(collect.CostOf(anon + memory.Swap.Or(0)))
-}
-
-// askedPause is the expected pause from which dump asks first.
+// askedPause is the expected pause from which a command asks before it takes a snapshot.
 const askedPause = time.Second
 
-// agree says what a snapshot costs, and asks whether to take it if that is much.
-func (o *dumpOptions) agree(std *stdio, p *diag.Process, cost gc.Opt[collect.DumpCost]) (bool, error) {
-	says := "a snapshot pauses it for 0.75 seconds for each million objects, and how many it has is unknown"
-	c, known := cost.Get()
-	if known {
-		says = fmt.Sprintf("a snapshot pauses it for about %s and has about %s, if all of its memory is objects of 50 bytes", units.Duration(c.Pause), units.Bytes(c.Bytes))
+// agreeToDump says what a snapshot of each process costs, and asks whether to take it if
+// that is much.
+func (std *stdio) agreeToDump(processes []*diag.Process, yes bool) (bool, error) {
+	long := false
+	for _, p := range processes {
+		cost := collect.ExpectedCost(p)
+		long = long || !cost.Known() || cost.Or(collect.DumpCost{}).Pause >= askedPause
+		std.warn("gctrail", collect.Title(p)+": "+dumpCostText(p, cost))
 	}
-	if collect.CollectsTwice(p) {
-		says += "; its runtime collects twice for each snapshot"
-	}
-	std.warn("gctrail", collect.Title(p)+": "+says)
-	if o.yes || known && c.Pause < askedPause || !std.errTerm.Is || !term.IsTerminal(int(os.Stdin.Fd())) {
+	if yes || !long || !std.errTerm.Is || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return true, nil
 	}
 	_ = std.err.Line("gctrail: take it? [y/N] ") // there is no other output
@@ -140,11 +124,28 @@ func (o *dumpOptions) agree(std *stdio, p *diag.Process, cost gc.Opt[collect.Dum
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y"), nil
 }
 
+// dumpCostText describes what a snapshot of a process costs.
+func dumpCostText(p *diag.Process, cost gc.Opt[collect.DumpCost]) string {
+	says := "a snapshot pauses it for 0.75 seconds for each million objects, and how many it has is unknown"
+	if c, known := cost.Get(); known {
+		says = fmt.Sprintf("a snapshot pauses it for about %s and has about %s, if all of its memory is objects of 50 bytes", units.Duration(c.Pause), units.Bytes(c.Bytes))
+	}
+	if collect.CollectsTwice(p) {
+		says += "; its runtime collects twice for each snapshot"
+	}
+	return says
+}
+
 // printDump prints the snapshots of the file, and the next command.
 func (std *stdio) printDump(r *collect.Result) {
 	std.warn("gctrail", fmt.Sprintf("%s: %s", r.Path, units.Bytes(r.Size)))
 	std.printMissing(r)
 	std.printLost(r, "take a snapshot with a larger --buffersize")
+	std.printSnapshots(r)
+}
+
+// printSnapshots prints the snapshots of a file, and the command that shows them.
+func (std *stdio) printSnapshots(r *collect.Result) {
 	if !r.Regular {
 		return
 	}

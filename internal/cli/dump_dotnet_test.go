@@ -68,3 +68,41 @@ func TestDump(t *testing.T) {
 		})
 	}
 }
+
+// TestDumpOfTrace takes snapshots beside a trace: with the names of their types, though a
+// session goes on, and without their events in the trace.
+func TestDumpOfTrace(t *testing.T) {
+	for _, version := range dotnettest.Versions {
+		t.Run(strconv.Itoa(version), func(t *testing.T) {
+			t.Parallel()
+			program := dotnettest.Start(t, version, "web", 60, "DOTNET_gcConcurrent=0")
+			ctx := patient(t)
+			until(ctx, t, "the program collects", func() bool { return len(program.Truth()) > 0 })
+			path := filepath.Join(t.TempDir(), "web.nettrace")
+			code, _, said := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "--duration", "1s", "--dump=start,end", "--yes", "-o", path)
+			if code != exitDone {
+				t.Fatalf("exit code %d: %s", code, said)
+			}
+			for _, when := range []string{"start", "end"} {
+				all, _, err := readSnapshots(strings.Replace(path, ".nettrace", ".heap-"+when+".nettrace", 1))
+				if err != nil || len(all) == 0 {
+					t.Fatalf("%d snapshots at the %s, %v: %s", len(all), when, err, said)
+				}
+				for _, s := range all {
+					named := 0
+					for _, u := range s.Types {
+						if u.Name != "" {
+							named++
+						}
+					}
+					if !s.Missing.Whole() || s.Objects < 100 || named == 0 {
+						t.Errorf("%s: GC %d: %d objects, %d of %d types named, %+v", when, s.Number, s.Objects, named, len(s.Types), s.Missing)
+					}
+				}
+			}
+			if all, _, err := readSnapshots(path); err != nil || len(all) > 0 {
+				t.Errorf("%d snapshots in the trace, %v", len(all), err)
+			}
+		})
+	}
+}

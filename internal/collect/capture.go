@@ -6,6 +6,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +44,8 @@ type capture struct {
 	pending []byte // read and not written
 	passed  int64  // bytes before pending
 	failed  error  // of writing, after which nothing is written any more
+
+	abort func() // ends the trace without a snapshot
 
 	eventful  bool // an event of the process was read
 	eventless bool // the recording failed before that
@@ -93,6 +98,9 @@ const (
 	captureEnding = 200 * time.Millisecond
 )
 
+// errAborted is the cause of the end of a trace that has no room for more.
+var errAborted = errors.New("nothing more can be written")
+
 // newCapture returns a capture that writes everything to out. If out is nil, the capture
 // needs a ring.
 func newCapture(process *diag.Process, session *diag.Session, out *tracefile.File) *capture {
@@ -117,25 +125,36 @@ func (c *capture) readHost() {
 // keepIn has the capture keep the end of the trace in a ring.
 func (c *capture) keepIn(r *tracefile.Ring) {
 	c.path, c.sink, c.ring = r.Path(), r, r
-	r.Overrun = func() { c.cancel() }
+	r.Overrun = func() { c.abort() }
 }
 
 // run reads the trace to its end, and asks the runtime to end it when ctx is done.
 func (c *capture) run(ctx context.Context) error {
-	ctx, c.cancel = context.WithCancel(ctx)
+	ctx, end := context.WithCancelCause(ctx)
+	c.cancel, c.abort = func() { end(nil) }, func() { end(errAborted) }
 	defer c.cancel()
 	if c.host != nil {
 		go c.host.Run(ctx, hostevents.Interval)
 	}
+	var undumped error
+	var dumping sync.WaitGroup
+	if c.plan.DumpAtStart {
+		dumping.Go(func() { undumped = c.dump("start") })
+	}
 	dismissed := make(chan struct{})
 	running := context.AfterFunc(ctx, func() {
 		defer close(dismissed)
+		dumping.Wait()
+		if c.plan.DumpAtEnd && !errors.Is(context.Cause(ctx), errAborted) {
+			undumped = errors.Join(undumped, c.dump("end"))
+		}
 		c.dismiss()
 	})
 	err := c.read()
 	if !running() {
 		<-dismissed
 	}
+	dumping.Wait()
 	c.session.Close()
 	if c.stopped == nil {
 		err = cmp.Or(err, c.broken)
@@ -147,7 +166,23 @@ func (c *capture) run(ctx context.Context) error {
 		c.release()
 	}
 	c.displaced = err == nil && !c.session.Stopped() && !c.reader.Loss().Truncated && goesOn(c.process)
-	return errors.Join(c.failed, err, outputFailed(c.path, c.sink.Close()))
+	return errors.Join(c.failed, undumped, err, outputFailed(c.path, c.sink.Close()))
+}
+
+// dump takes a heap snapshot to a file beside the trace. It has a session of its own,
+// because the runtime would suspend the program to list survivors at every collection for as
+// long as a session has the keywords of snapshots.
+func (c *capture) dump(when string) error {
+	ext := filepath.Ext(c.path)
+	d := &Dump{
+		Process: c.process, Output: strings.TrimSuffix(c.path, ext) + ".heap-" + when + ext, BufferMB: DumpBufferMB, Repeat: 1,
+		Notify: func(Notice) {},
+	}
+	r, err := d.Run(context.Background())
+	if r != nil {
+		c.notify(Snapshot{r})
+	}
+	return err
 }
 
 // goesOn reports whether a process answers, now and a little later: a process that is
@@ -301,7 +336,7 @@ func (c *capture) release() {
 		return
 	}
 	if c.failed = outputFailed(c.path, c.out.Release()); c.failed != nil {
-		c.cancel()
+		c.abort()
 	}
 }
 
@@ -328,7 +363,7 @@ func (c *capture) write(objects, end []byte) {
 	if _, ok := errors.AsType[*trace.FormatError](err); ok {
 		c.failed = &ProcessError{Title(c.process), ErrBlock}
 	}
-	c.cancel()
+	c.abort()
 	if n, end := c.reader.WholeIn(objects[:room], c.passed); n > 0 {
 		_, _ = c.sink.Write(objects[:n], end) // the first failure is reported
 	}

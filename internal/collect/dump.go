@@ -11,6 +11,8 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/proc"
 )
 
 const (
@@ -52,6 +54,17 @@ func CostOf(heap int64) DumpCost {
 	return DumpCost{objects * snapshotPerObject, time.Duration(objects) * pausePerObject}
 }
 
+// ExpectedCost returns the most that a snapshot of a process may cost: as if all of its
+// memory that is not of files were heap. It is unknown where that cannot be read.
+func ExpectedCost(p *diag.Process) gc.Opt[DumpCost] {
+	memory, err := proc.NewMemoryReader(p.PID).Read(false)
+	anon, known := memory.Anon.Get()
+	if err != nil || !known || p.PID == 0 {
+		return gc.Opt[DumpCost]{}
+	}
+	return gc.Some(CostOf(anon + memory.Swap.Or(0)))
+}
+
 // A Dump takes heap snapshots of a process: each is a full collection, which lists all
 // objects when it ends. They go to one trace.
 //
@@ -63,7 +76,6 @@ func CostOf(heap int64) DumpCost {
 type Dump struct {
 	Process  *diag.Process
 	Output   string // as Paths takes it; "-" is Stdout
-	Single   bool   // takes one session
 	BufferMB uint32 // of the runtime's buffer
 	Repeat   int    // snapshots, at least 1
 	Every    time.Duration
@@ -91,11 +103,12 @@ func CollectsTwice(p *diag.Process) bool {
 	return err == nil && n < 10
 }
 
-// FitsOne reports whether one session is the better choice: the second collection of a
+// single reports whether one session is the better choice: the second collection of a
 // runtime that collects twice is then not listed, which only helps if the buffer has room
 // for all of the first.
-func FitsOne(p *diag.Process, cost DumpCost, bufferMB uint32) bool {
-	return CollectsTwice(p) && cost.Bytes < int64(bufferMB)<<20
+func (d *Dump) single(cost gc.Opt[DumpCost]) bool {
+	c, known := cost.Get()
+	return known && d.Repeat == 1 && CollectsTwice(d.Process) && c.Bytes < int64(d.BufferMB)<<20
 }
 
 // Run takes the snapshots, until ctx is done. The result is nil if there is no trace.
@@ -105,8 +118,8 @@ func (d *Dump) Run(ctx context.Context) (*Result, error) {
 	if err := paths.makeFolder(); err != nil {
 		return nil, err
 	}
-	config := d.config()
-	if d.Single {
+	config, single := d.config(), d.single(ExpectedCost(d.Process))
+	if single {
 		config.Providers[0].Keywords |= clr.KeywordGCHeapCollect
 	}
 	if err := d.forgetTypes(ctx); err != nil {
@@ -127,7 +140,7 @@ func (d *Dump) Run(ctx context.Context) (*Result, error) {
 	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- c.run(reading) }()
-	if !d.Single {
+	if !single {
 		err = d.takeAll(ctx, c, ended)
 	}
 	stop()

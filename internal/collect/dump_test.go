@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
 )
 
 // TestSilence: a snapshot may take long as long as something comes, and is given up after
@@ -29,22 +30,25 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// TestFitsOne: one session serves runtimes that collect twice, as long as the buffer has
-// room for the snapshot.
-func TestFitsOne(t *testing.T) {
+// TestSingle: one session serves runtimes that collect twice, as long as the buffer has
+// room for the only snapshot.
+func TestSingle(t *testing.T) {
 	for _, test := range []struct {
 		version string
-		heap    int64
+		repeat  int
+		cost    gc.Opt[DumpCost]
 		want    bool
 	}{
-		{"8.0.12", 10e6, true},
-		{"9.0.1", 69e6, true},
-		{"9.0.1", 70e6, false},
-		{"10.0.9", 10e6, false},
-		{"", 10e6, false},
+		{"8.0.12", 1, gc.Some(CostOf(10e6)), true},
+		{"9.0.1", 1, gc.Some(CostOf(69e6)), true},
+		{"9.0.1", 1, gc.Some(CostOf(70e6)), false},
+		{"9.0.1", 2, gc.Some(CostOf(10e6)), false},
+		{"9.0.1", 1, gc.Opt[DumpCost]{}, false},
+		{"10.0.9", 1, gc.Some(CostOf(10e6)), false},
+		{"", 1, gc.Some(CostOf(10e6)), false},
 	} {
-		p := &diag.Process{Info: &diag.Info{RuntimeVersion: test.version}}
-		if got := FitsOne(p, CostOf(test.heap), DumpBufferMB); got != test.want {
+		d := &Dump{Process: &diag.Process{Info: &diag.Info{RuntimeVersion: test.version}}, BufferMB: DumpBufferMB, Repeat: test.repeat}
+		if got := d.single(test.cost); got != test.want {
 			t.Errorf("%+v: %v", test, got)
 		}
 	}

@@ -28,6 +28,8 @@ type (
 		Nth     int
 		Took    time.Duration
 	}
+	// Snapshot reports the file of a heap snapshot that was taken beside a trace.
+	Snapshot struct{ *Result }
 	// Recording reports that a session of the system's tracer has begun.
 	Recording struct {
 		Tracer    string          // "ETW" or "LTTng"
@@ -93,6 +95,7 @@ type (
 
 func (Started) notice()     {}
 func (Dumped) notice()      {}
+func (Snapshot) notice()    {}
 func (Recording) notice()   {}
 func (Listening) notice()   {}
 func (NotAsked) notice()    {}

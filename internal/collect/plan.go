@@ -47,6 +47,8 @@ type Plan struct {
 	Ring   bool
 	Keep   tracefile.Limits
 	Files  int
+	// DumpAtStart and DumpAtEnd are when heap snapshots are taken.
+	DumpAtStart, DumpAtEnd bool
 }
 
 // Plan returns the user's settings, with defaults for the rest.
@@ -82,6 +84,9 @@ func (s *Stop) Plan() *Plan {
 
 // Waits reports whether a condition or an event ends the trace.
 func (p *Plan) Waits() bool { return p.Until != nil || p.Event != nil }
+
+// Dumps reports whether heap snapshots are taken.
+func (p *Plan) Dumps() bool { return p.DumpAtStart || p.DumpAtEnd }
 
 // numbered returns the path of the nth file of several.
 func numbered(path string, nth, of int) string {
