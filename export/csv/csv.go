@@ -67,7 +67,7 @@ func (w *Writer) appendValue(dst []byte, v figure.Value) []byte {
 	case figure.Millis:
 		return figure.AppendMillis(dst, time.Duration(v.Int))
 	case figure.Float, figure.Percent:
-		return strconv.AppendFloat(dst, v.Float, 'f', -1, 64)
+		return strconv.AppendFloat(dst, v.Float(), 'f', -1, 64)
 	default:
 		return dst
 	}

@@ -153,8 +153,8 @@ func TestRow(t *testing.T) {
 		{Type: figure.Bool},
 		{Type: figure.Bool, Int: 1},
 		{Type: figure.Millis, Int: 1_500_000},
-		{Type: figure.Float, Float: 0.1},
-		{Type: figure.Percent, Float: 1e21},
+		figure.Number(figure.Float, 0.1),
+		figure.Number(figure.Percent, 1e21),
 	}
 	const want = "a,,b;c,-1,2,false,true,1.5,0.1,1000000000000000000000\n"
 	if got := string(new(csv.Writer).AppendRow(nil, values)); got != want {

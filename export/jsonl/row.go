@@ -31,7 +31,7 @@ func appendValue(dst []byte, v figure.Value) []byte {
 	case figure.Millis:
 		return figure.AppendMillis(dst, time.Duration(v.Int))
 	case figure.Float, figure.Percent, figure.Rate:
-		return appendFloat(dst, v.Float)
+		return appendFloat(dst, v.Float())
 	case figure.List:
 		dst = append(dst, '[')
 		comma := false

@@ -354,6 +354,6 @@ func (v *values) next() figure.Value {
 	case figure.Millis:
 		return figure.Value{Type: v.want, Int: int64(math.Round(math.Float64frombits(bits) * float64(time.Millisecond)))}
 	default:
-		return figure.Value{Type: v.want, Float: math.Float64frombits(bits)}
+		return figure.Value{Type: v.want, Int: int64(bits)}
 	}
 }

@@ -27,7 +27,7 @@ func testRow(i int) []figure.Value {
 		{Type: figure.Int, Int: int64(i) << 40},
 		{Type: figure.Bool, Int: int64(i % 2)},
 		{Type: figure.Millis, Int: int64(i) * 1001},
-		{Type: figure.Percent, Float: float64(i) / 3},
+		figure.Number(figure.Percent, float64(i)/3),
 	}
 	for c := range row {
 		if (i+c)%3 == 0 {

@@ -265,7 +265,7 @@ func (b *buffer) add(typ figure.Type, v figure.Value) {
 	case typeInt64:
 		b.values = binary.LittleEndian.AppendUint64(b.values, uint64(v.Int))
 	case typeDouble:
-		f := v.Float
+		f := v.Float()
 		if typ == figure.Millis {
 			f = float64(v.Int) / float64(time.Millisecond)
 		}

@@ -32,11 +32,14 @@ func TestReadBack(t *testing.T) {
 			for i, typ := range types {
 				if random.IntN(5) > 0 {
 					r[i] = figure.Value{
-						Type: typ, Int: random.Int64() - random.Int64(), Float: random.NormFloat64(),
+						Type: typ, Int: random.Int64() - random.Int64(),
 						Text: strings.Repeat("é\xff", random.IntN(3)) + "x",
 					}
-					if typ == figure.Bool {
+					switch typ {
+					case figure.Bool:
 						r[i].Int &= 1
+					case figure.Float, figure.Percent:
+						r[i] = figure.Number(typ, random.NormFloat64())
 					}
 				}
 			}
@@ -97,7 +100,7 @@ func same(v reader.Value, typ figure.Type, want figure.Value) bool {
 	case figure.Text, figure.List:
 		return string(v.ByteArray()) == strings.ToValidUTF8(want.Text, "\ufffd")
 	default:
-		return v.Double() == want.Float
+		return v.Double() == want.Float()
 	}
 }
 

@@ -147,6 +147,16 @@ func generation(key string) (stem string, found bool) {
 	return "", false
 }
 
+// shown returns a value as the golden file has it.
+func shown(v figure.Value) string {
+	switch v.Type {
+	case figure.Float, figure.Percent, figure.Rate:
+		return fmt.Sprintf("%v %g", v.Type, v.Float())
+	default:
+		return fmt.Sprintf("%v %d %q", v.Type, v.Int, v.Text)
+	}
+}
+
 // TestTable holds what the outputs have of each figure, and its value in a collection.
 func TestTable(t *testing.T) {
 	all := collections(t)
@@ -159,8 +169,8 @@ func TestTable(t *testing.T) {
 	}
 	value := func(f *figure.Figure) string {
 		for _, c := range all {
-			if v := f.Value(c); v.Type != figure.Unknown && (v.Text != "" || v.Int != 0 || v.Float != 0) {
-				return fmt.Sprintf("%d: %+v", c.Number, v)
+			if v := f.Value(c); v.Type != figure.Unknown && (v.Text != "" || v.Int != 0) {
+				return fmt.Sprintf("%d: %s", c.Number, shown(v))
 			}
 		}
 		return "nothing"

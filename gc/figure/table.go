@@ -456,5 +456,5 @@ func rate(c *gc.Collection) Value {
 	if !known || since <= 0 {
 		return Value{}
 	}
-	return Value{Type: Rate, Float: float64(allocated) / since.Seconds()}
+	return Number(Rate, float64(allocated)/since.Seconds())
 }

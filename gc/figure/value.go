@@ -9,13 +9,19 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Value is one figure. The zero Value is unknown.
+// A Value is one figure. The zero Value is unknown. It is small enough that functions
+// return it in registers, because lists read hundreds for each collection.
 type Value struct {
-	Type  Type
-	Text  string  // of Text; of List the words, each followed by a newline
-	Int   int64   // of Int and Bytes; nanoseconds of Millis, and of Time since 1970; 0 or 1 of Bool; the bits of Words; of Text its number, if the word is one of an enumeration
-	Float float64 // of Float, Percent and Rate
+	Type Type
+	Int  int64  // of Int and Bytes; nanoseconds of Millis, and of Time since 1970; 0 or 1 of Bool; the bits of Words, and of what Number returns; of Text its number, if the word is one of an enumeration
+	Text string // of Text; of List the words, each followed by a newline
 }
+
+// Number returns a value of the type Float, Percent or Rate.
+func Number(typ Type, v float64) Value { return Value{Type: typ, Int: int64(math.Float64bits(v))} }
+
+// Float returns the number of a value that Number returned.
+func (v Value) Float() float64 { return math.Float64frombits(uint64(v.Int)) }
 
 // Type states which field of a Value is set, and its unit.
 type Type uint8
@@ -77,7 +83,7 @@ func boolean(v bool) Value {
 
 func millis(d time.Duration) Value { return Value{Type: Millis, Int: int64(d)} }
 
-func percent(v float64) Value { return Value{Type: Percent, Float: v} }
+func percent(v float64) Value { return Number(Percent, v) }
 
 func bytes(v int64) Value { return Value{Type: Bytes, Int: v} }
 

@@ -80,7 +80,7 @@ func (a *amount) holds(c *gc.Collection) bool {
 	case figure.Unknown:
 		return false
 	case figure.Percent, figure.Rate:
-		return a.op.holds(v.Float, a.value)
+		return a.op.holds(v.Float(), a.value)
 	default:
 		return a.op.holds(float64(v.Int), a.value)
 	}

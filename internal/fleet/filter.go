@@ -136,7 +136,7 @@ func numeric(v figure.Value) (float64, bool) {
 	case figure.Millis:
 		return float64(v.Int) / float64(time.Millisecond), true
 	case figure.Float, figure.Percent:
-		return v.Float, true
+		return v.Float(), true
 	default:
 		return 0, false
 	}

@@ -49,7 +49,7 @@ func (c *Column) appendValue(dst []byte, v figure.Value, required bool) []byte {
 	case figure.Millis:
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(float64(v.Int)/float64(time.Millisecond)))
 	default:
-		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Float))
+		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Float()))
 	}
 }
 
@@ -137,7 +137,7 @@ func number(typ figure.Type, f float64) figure.Value {
 		}
 		return figure.Value{Type: typ, Int: int64(f)}
 	case typ == figure.Float || typ == figure.Percent:
-		return figure.Value{Type: typ, Float: f}
+		return figure.Number(typ, f)
 	case (typ == figure.Int || typ == figure.Bytes) && f == math.Trunc(f) && math.Abs(f) <= most:
 		return figure.Value{Type: typ, Int: int64(f)}
 	default:

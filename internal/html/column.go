@@ -93,7 +93,7 @@ func of(key string, from []term) column {
 		case figure.Millis:
 			return micros(gc.Some(time.Duration(v.Int)))
 		case figure.Percent:
-			return gc.Some(int64(v.Float))
+			return gc.Some(int64(v.Float()))
 		default:
 			return gc.Some(v.Int)
 		}

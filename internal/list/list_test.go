@@ -149,8 +149,12 @@ func TestParquet(t *testing.T) {
 }
 
 func TestSort(t *testing.T) {
-	for by, want := range map[string]string{"bytes": "bac", "name": "abc", "took_ms": "cab", "no such field": "cba"} {
-		rows := []row{{name: "c", took: 9}, {name: "b", size: gc.Some[int64](2), took: 1}, {name: "a", size: gc.Some[int64](1), took: 5}}
+	for by, want := range map[string]string{"bytes": "bac", "name": "abc", "took_ms": "cab", "share_pct": "acb", "no such field": "cba"} {
+		rows := []row{
+			{name: "c", took: 9, share: -1},
+			{name: "b", size: gc.Some[int64](2), took: 1, share: -2.5},
+			{name: "a", size: gc.Some[int64](1), took: 5, share: 0.5},
+		}
 		list.Sort(rows, fields, by)
 		got := ""
 		for _, r := range rows {

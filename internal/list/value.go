@@ -55,10 +55,10 @@ func Bytes(n int64) figure.Value { return figure.Value{Type: figure.Bytes, Int: 
 func Time(d time.Duration) figure.Value { return figure.Value{Type: figure.Millis, Int: int64(d)} }
 
 // Float returns a number.
-func Float(v float64) figure.Value { return figure.Value{Type: figure.Float, Float: v} }
+func Float(v float64) figure.Value { return figure.Number(figure.Float, v) }
 
 // Percent returns a share in percent.
-func Percent(v float64) figure.Value { return figure.Value{Type: figure.Percent, Float: v} }
+func Percent(v float64) figure.Value { return figure.Number(figure.Percent, v) }
 
 // Share returns n's part of all, in percent. It is unknown of nothing.
 func Share(n, all int64) figure.Value { return If(all != 0, Percent(100*float64(n)/float64(all))) }
@@ -87,8 +87,10 @@ func compareValues(a, b figure.Value) int {
 		return cmp.Compare(b.Type, a.Type)
 	case a.Type == figure.Text || a.Type == figure.List:
 		return cmp.Compare(a.Text, b.Text)
+	case a.Type == figure.Float || a.Type == figure.Percent:
+		return cmp.Compare(b.Float(), a.Float())
 	}
-	return cmp.Or(cmp.Compare(b.Int, a.Int), cmp.Compare(b.Float, a.Float))
+	return cmp.Compare(b.Int, a.Int)
 }
 
 // cell returns a value for people: times in ms, sizes in MB.
@@ -120,9 +122,9 @@ func (f *Field[R]) cell(v figure.Value) string {
 		return units.Millis(time.Duration(v.Int))
 	case figure.Float, figure.Percent:
 		if form == figure.FormPlain {
-			return strconv.FormatFloat(v.Float, 'f', 0, 64)
+			return strconv.FormatFloat(v.Float(), 'f', 0, 64)
 		}
-		return units.Share(v.Float)
+		return units.Share(v.Float())
 	default:
 		return units.Unknown
 	}

@@ -41,7 +41,7 @@ func anyValue(v figure.Value) *commonpb.AnyValue {
 	case figure.Millis:
 		return Double(float64(v.Int) / float64(time.Millisecond))
 	case figure.Float, figure.Percent:
-		return Double(v.Float)
+		return Double(v.Float())
 	}
 	return nil
 }
