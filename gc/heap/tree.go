@@ -42,8 +42,10 @@ type TreeQuery struct {
 	// instead of roots, and paths lead to such objects only.
 	Type  func(of *Type) bool
 	Least int64 // leaves out nodes whose TotalBytes are fewer
-	Depth int   // how many levels below the top there are; 0 for MaxTreeDepth, which is the most
-	Max   int   // how many nodes below the top there are, the largest ones; 0 for all
+	// Share leaves out nodes whose TotalBytes are a smaller part of those of the whole tree.
+	Share float64
+	Depth int // how many levels below the top there are; 0 for MaxTreeDepth, which is the most
+	Max   int // how many nodes below the top there are, the largest ones; 0 for all
 }
 
 // MaxTreeDepth bounds the levels of a tree, so that it may be walked by recursion. A list
@@ -67,12 +69,13 @@ func (q *TreeQuery) grow(branches []branch, below func(branch) []branch) *TreeNo
 		top.TotalObjects += b.TotalObjects
 		top.TotalBytes += b.TotalBytes
 	}
+	least := max(float64(q.Least), q.Share*float64(top.TotalBytes))
 	deepest := min(cmp.Or(q.Depth, MaxTreeDepth), MaxTreeDepth)
 	var left mergeheap.Heap[branch]
 	order := uint64(0)
 	push := func(parent *TreeNode, depth int, branches []branch) {
 		for _, b := range branches {
-			if b.TotalBytes < q.Least || depth > deepest {
+			if float64(b.TotalBytes) < least || depth > deepest {
 				parent.Omitted.add(b.TreeNode)
 				continue
 			}

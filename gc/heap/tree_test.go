@@ -115,7 +115,7 @@ func TestTree(t *testing.T) {
 			    List: 1 of 32, in all 3 of 176
 			      Order: 1 of 64, in all 2 of 144
 			        Text: 1 of 80, in all 1 of 80`},
-		"paths to a type": {g.PathTree(heap.TreeQuery{Type: texts, Least: 81}), `
+		"paths to a type": {g.PathTree(heap.TreeQuery{Type: texts, Share: 0.3}), `
 			top: 0 of 0, in all 5 of 268
 			  static left: 0 of 0, in all 4 of 188
 			    List: 0 of 0, in all 4 of 188
@@ -152,7 +152,7 @@ func TestTreesAddUp(t *testing.T) {
 			t.Errorf("%v: %d objects of %d bytes, not %d of %d", n.Type, objects, bytes, n.TotalObjects, n.TotalBytes)
 		}
 	}
-	for _, q := range []heap.TreeQuery{{}, {Least: s.Bytes / 1000}, {Max: 30}, {Depth: 3}} {
+	for _, q := range []heap.TreeQuery{{}, {Least: s.Bytes / 1000}, {Share: 0.01}, {Max: 30}, {Depth: 3}} {
 		for _, tree := range []*heap.TreeNode{d.Tree(q), s.Graph.PathTree(q)} {
 			nodes, own = 0, 0
 			check(tree)
@@ -162,7 +162,7 @@ func TestTreesAddUp(t *testing.T) {
 			if q.Max > 0 && nodes != int64(q.Max)+1 {
 				t.Errorf("%d nodes of at most %d", nodes-1, q.Max)
 			}
-			if whole := q.Least+int64(q.Max+q.Depth) == 0; whole != (own == d.Live()) {
+			if whole := q.Least+int64(q.Max+q.Depth) == 0 && q.Share == 0; whole != (own == d.Live()) {
 				t.Errorf("%d of %d objects are in nodes", own, d.Live())
 			}
 		}

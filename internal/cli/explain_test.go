@@ -60,6 +60,7 @@ func TestEveryWordIsExplained(t *testing.T) {
 	for by := range heap.Groupings() {
 		addFields(add, "objects", objectFields(heap.Grouping(by)))
 	}
+	addFields(add, "objects --tree", treeFields(false, ""))
 	addFields(add, "finalizers", finalizerFields)
 	addFields(add, "allocs", (&allocSection{}).fields(alloc.ByType|alloc.ByMethod|alloc.ByStack|alloc.ByHeap))
 	addFields(add, "joins", joinFields(true))

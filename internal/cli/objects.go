@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,8 @@ type objectsOptions struct {
 	types      string
 	paths      string // types whose objects are divided by their paths
 	generation choice
+	tree       bool
+	depth      int // of the tree; 0 for the usual
 
 	listed []*snapshotOf // snapshots so far
 }
@@ -117,6 +120,9 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&opts.types, "type", "", "only objects of types whose names match, as in 'Shop.*'; * stands for any text")
 	flags.StringVar(&opts.paths, "paths", "", "the shortest paths from roots to objects of matching types: --by path --type `GLOB`")
 	flags.Var(&opts.generation, "generation", "only objects of this generation")
+	flags.BoolVar(&opts.tree, "tree", false, "the dominator tree, or with --by path the shortest paths, by type")
+	flags.IntVar(&opts.depth, "depth", 0, "only the first `N` levels of the tree (default 12 in a table)")
+	flags.Lookup("depth").DefValue = "0" // which help does not show
 	cmd = opts.newCmd(std, cmd, opts)
 	flags.Lookup("format").Usage = listFormats + ", or json (one line for each file)"
 	return cmd
@@ -128,6 +134,12 @@ func (o *objectsOptions) conflict() error {
 			return errors.New("--paths selects types and divides by path; leave out --type and --by")
 		}
 		o.types, o.by.value = o.paths, heap.ByPath.String()
+	}
+	if o.tree {
+		return cmp.Or(o.treeConflict(), o.listing.conflict())
+	}
+	if o.depth != 0 {
+		return errors.New("--depth is for --tree")
 	}
 	if o.format.value == "json" && (o.by.value != heap.ByType.String() || o.types != "" || o.generation.value != "") {
 		return errors.New("--format json has all that is known of a snapshot; leave out --by, --type and --generation")
@@ -202,16 +214,35 @@ func (o *objectsOptions) selected(s *scanned, all []*heap.Snapshot, collections 
 	return selected
 }
 
+func (o *objectsOptions) grouping() heap.Grouping {
+	return heap.Grouping(slices.Index(o.by.of, o.by.value))
+}
+
+// typeFilter returns which types are selected, nil for all.
+func (o *objectsOptions) typeFilter() func(*heap.Type) bool {
+	if o.types == "" {
+		return nil
+	}
+	return func(t *heap.Type) bool { return t.Matches(o.types) }
+}
+
+func (s *snapshotOf) findDominators() {
+	if s.Graph != nil {
+		s.tree = s.Graph.Dominators()
+	}
+}
+
 // write writes snapshots, of which one at a time has a dominator tree.
 func (o *objectsOptions) write(std *stdio, out *output, snapshots []*snapshotOf) error {
+	if o.tree {
+		return o.writeTrees(std, out, snapshots)
+	}
 	doc := objectsDoc{Snapshots: []snapshotDoc{}}
-	by := heap.Grouping(slices.Index(o.by.of, o.by.value))
+	by := o.grouping()
 	w := newRowWriter(&o.listing, std, out, objectFields(by))
 	matched := 0
 	for _, of := range snapshots {
-		if of.Graph != nil {
-			of.tree = of.Graph.Dominators()
-		}
+		of.findDominators()
 		if o.format.value == "json" {
 			doc.Snapshots = append(doc.Snapshots, newSnapshotDoc(of, o.limit()))
 		} else {
@@ -244,12 +275,9 @@ func (o *objectsOptions) write(std *stdio, out *output, snapshots []*snapshotOf)
 
 // rows returns the rows of a snapshot.
 func (o *objectsOptions) rows(of *snapshotOf, by heap.Grouping) []objectRow {
-	q := heap.Query{By: by, Generation: o.generation.value, Max: o.limit()}
+	q := heap.Query{By: by, Generation: o.generation.value, Type: o.typeFilter(), Max: o.limit()}
 	if o.top < 0 || o.sort != "" { // what is first is known only after all
 		q.Max = defaultTop
-	}
-	if o.types != "" {
-		q.Type = func(t *heap.Type) bool { return t.Matches(o.types) }
 	}
 	groups := of.Groups(q, of.tree)
 	rows := make([]objectRow, len(groups))

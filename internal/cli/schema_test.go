@@ -53,6 +53,7 @@ var published = map[string][][]string{
 	"finalizers":    {{"finalizers", "--format", "jsonl"}},
 	"heap":          {{"heap", "--format", "jsonl"}, {"heap", "--per-heap", "--format", "jsonl"}},
 	"objects":       {{"objects", "--format", "json"}},
+	"objects-tree":  {{"objects", "--tree", "--format", "json"}},
 	"objects-rows": {
 		{"objects", "--format", "jsonl"},
 		{"objects", "--by", "module", "--format", "jsonl"},
@@ -60,6 +61,7 @@ var published = map[string][][]string{
 		{"objects", "--by", "root", "--format", "jsonl"},
 		{"objects", "--by", "dominator", "--format", "jsonl"},
 		{"objects", "--by", "path", "--format", "jsonl"},
+		{"objects", "--tree", "--format", "jsonl"},
 	},
 	"phases":             {{"phases", "--format", "jsonl"}},
 	"phases-blocking":    {{"phases", "--blocking", "--format", "jsonl"}},

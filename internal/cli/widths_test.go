@@ -114,6 +114,7 @@ func TestWidths(t *testing.T) {
 		{"objects", "--by", "generation"},
 		{"objects", "--by", "root"},
 		{"objects", "--by", "dominator"},
+		{"objects", "--tree"},
 		{"joins"},
 		{"finalizers"},
 		{"phases"},

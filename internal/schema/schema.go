@@ -5,7 +5,7 @@
 // A shape is a line that says what the JSON is of, and a line for each key: its
 // name, type and "?" if it may be null, and "optional" if it may be missing.
 // The keys of an object, or of the objects of a list, follow with two more
-// spaces.
+// spaces. In "list same", the objects have the keys of the one that has the list.
 package schema
 
 import (
@@ -85,6 +85,8 @@ type node struct {
 	Schema      string     `json:"$schema,omitempty"`
 	Title       string     `json:"title,omitempty"`
 	Description string     `json:"description,omitempty"`
+	Anchor      string     `json:"$anchor,omitempty"`
+	Ref         string     `json:"$ref,omitempty"`
 	Type        any        `json:"type,omitempty"` // a string, or a list with "null"
 	Items       *node      `json:"items,omitempty"`
 	Properties  properties `json:"properties,omitempty"`
@@ -121,6 +123,9 @@ type parser struct {
 	describe func(string) string
 }
 
+// same is the word for objects that have the keys of the object around them.
+const same = "same"
+
 // types are the words of a shape.
 var types = map[string]string{
 	"int": "integer", "number": "number", "string": "string", "bool": "boolean", "object": "object", "list": "array", "map": "object",
@@ -145,6 +150,9 @@ func (p *parser) object(depth int) (*node, error) {
 		if err != nil {
 			return nil, fmt.Errorf("key %s: %w", words[0], err)
 		}
+		if n.Items != nil && n.Items.Ref != "" {
+			o.Anchor = same
+		}
 		n.Description = p.describe(words[0])
 		o.Properties = append(o.Properties, property{words[0], n})
 		if !optional {
@@ -164,6 +172,10 @@ func (p *parser) value(words []string, depth int) (*node, error) {
 		return nil, fmt.Errorf("unknown type %q", all)
 	}
 	n := &node{Type: typ}
+	if inner == same {
+		n.Items = &node{Ref: "#" + same}
+		return n, nil
+	}
 	if nullable {
 		n.Type = []string{typ, "null"}
 	}
@@ -185,7 +197,7 @@ func (p *parser) value(words []string, depth int) (*node, error) {
 	case outer == "object" && len(p.lines) > 0 && strings.HasPrefix(p.lines[0], strings.Repeat("  ", depth+1)):
 		var o *node
 		if o, err = p.object(depth + 1); err == nil {
-			n.Properties, n.Required, n.Additional = o.Properties, o.Required, o.Additional
+			n.Properties, n.Required, n.Additional, n.Anchor = o.Properties, o.Required, o.Additional, o.Anchor
 		}
 	}
 	return n, err
