@@ -154,7 +154,7 @@ func (g *heapGraph) flush(size int) {
 }
 
 func (g *heapGraph) packet(continued bool) {
-	g.body.uint(graphPID, g.s.PID)
+	g.body.uint(graphPID, processID(g.s.PID))
 	g.body.uint(graphIndex, g.index)
 	if continued {
 		g.body.uint(graphContinued, 1)

@@ -12,6 +12,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -295,7 +296,7 @@ func (w *Writer) process(of *gc.Process) *process {
 		}
 		w.processes[of.Identity()] = p
 		var d, track message
-		d.uint(processPID, of.PID&0x7fffffff)
+		d.uint(processPID, processID(of.PID))
 		d.text(processName, export.Name(of))
 		track.uint(trackUUID, p.uuid)
 		track.message(trackProcess, d)
@@ -304,6 +305,10 @@ func (w *Writer) process(of *gc.Process) *process {
 	}
 	return p
 }
+
+// processID returns a process id as Perfetto has it, a positive number of 32 bits; that of an
+// unknown process is the largest one.
+func processID(pid uint64) uint64 { return pid & math.MaxInt32 }
 
 // track returns the UUID of a process's track, and describes it if it is new.
 func (w *Writer) track(p *process, name string) uint64 {

@@ -2,14 +2,13 @@ package snapshot
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/binary"
 	"io"
 	"math"
-	"slices"
 	"unicode/utf16"
 
 	"github.com/gctrail/gctrail/gc/heap"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // Tags of values in the file (Microsoft.Diagnostics.FastSerialization's Tags).
@@ -66,7 +65,7 @@ type gcdump struct {
 
 type dumpType struct {
 	name, module string
-	size         int32 // of its first object; -1 for none
+	size         int32 // of its first object; -1 before it
 }
 
 // A pseudoNode stands above objects. Its children are nodes of its kind, or objects.
@@ -81,7 +80,7 @@ func (d *gcdump) plan() {
 	d.types = []dumpType{{"UNDEFINED", "", 0}}
 	d.blob = []byte{0, 0} // where nodes that are never written point to
 	root := d.node("[.NET Roots]")
-	var statics, locals, others int
+	var statics, locals, others, dependents int
 	below := func(parent int, slot *int, name string) int {
 		if *slot == 0 {
 			*slot = d.node(name)
@@ -100,11 +99,20 @@ func (d *gcdump) plan() {
 		case heap.RootStack:
 			parent = below(root, &locals, "[local vars]")
 		default:
-			parent = below(below(root, &others, "[other roots]"), &kinds[r.Kind], rootNames[r.Kind])
+			parent = below(root, &others, "[other roots]")
+			if r.Dependent {
+				parent = below(parent, &dependents, "[Dependent Handles]")
+			} else {
+				parent = below(parent, &kinds[r.Kind], rootNames[r.Kind])
+			}
 		}
 		d.pseudo[parent].objects = append(d.pseudo[parent].objects, r.Object)
 	}
 
+	for _, u := range d.s.Types {
+		d.indexes[u.Type] = int32(len(d.types))
+		d.types = append(d.types, dumpType{u.Type.String(), u.Type.Module, -1})
+	}
 	d.offsets = make([]uint32, 0, len(d.pseudo)+d.g.Len())
 	for i, p := range d.pseudo {
 		children := make([]int, 0, len(p.nodes)+len(p.objects))
@@ -133,14 +141,11 @@ func (d *gcdump) node(name string) int {
 	return len(d.pseudo) - 1
 }
 
-// typeOf returns the index of an object's type.
+// typeOf returns the index of an object's type, which has the size of its first object.
 func (d *gcdump) typeOf(object uint32, size int32) int32 {
-	t := d.g.Type(object)
-	i, known := d.indexes[t]
-	if !known {
-		i = int32(len(d.types))
-		d.indexes[t] = i
-		d.types = append(d.types, dumpType{t.String(), t.Module, size})
+	i := d.indexes[d.g.Type(object)]
+	if d.types[i].size < 0 {
+		d.types[i].size = size
 	}
 	return i
 }
@@ -180,11 +185,15 @@ func (d *gcdump) write() {
 	d.put(d.wide(), float32(1), float32(1)) // nothing is sampled
 	d.put(uint8(tagNull))                   // of JavaScript
 	d.heapInfo()
-	d.text("")                      // the log
-	d.put(int64(0))                 // when it was taken
-	d.text("")                      // the machine
-	d.text("")                      // the process
-	d.put(uint32(d.s.PID))          // 0xffffffff if unknown
+	d.text("")      // the log
+	d.put(int64(0)) // when it was taken
+	d.text("")      // the machine
+	d.text("")      // the process
+	if d.s.PID == trace.UnknownID {
+		d.put(uint32(0))
+	} else {
+		d.put(uint32(d.s.PID))
+	}
 	d.put(int64(0), int64(0))       // committed memory, and the working set
 	d.put(uint32(0))                // multipliers of types
 	d.put(uint8(tagSkip), int32(0)) // behind the next value, which is no InteropInfo
@@ -237,27 +246,27 @@ func (d *gcdump) graph() {
 	d.put(uint8(tagByte), d.wide(), uint8(tagEnd))
 }
 
-// heapInfo writes a segment for each stretch of objects of one generation, with the end of
-// that generation only.
+// heapInfo writes a segment for each range of a generation, with the end of that generation
+// only.
 func (d *gcdump) heapInfo() {
-	stretches := d.stretches()
-	if len(stretches) == 0 {
+	ranges := d.g.Ranges()
+	if len(ranges) == 0 {
 		d.put(uint8(tagNull))
 		return
 	}
 	var size uint64
-	for _, s := range stretches {
-		size += s.end - s.start
+	for _, r := range ranges {
+		size += r.End - r.Start
 	}
 	d.begin("DotNetHeapInfo", 0, 0)
-	d.put(size, uint32(len(stretches)))
-	for _, s := range stretches {
+	d.put(size, uint32(len(ranges)))
+	for _, r := range ranges {
 		d.begin("GCHeapDumpSegment", 1, 1)
-		d.put(s.start, s.end)
+		d.put(r.Start, r.End)
 		for g := range generationEnds {
 			end := uint64(0)
-			if g == s.generation {
-				end = s.end
+			if g == r.Generation {
+				end = r.End
 			}
 			d.put(end)
 		}
@@ -267,42 +276,7 @@ func (d *gcdump) heapInfo() {
 }
 
 // generationEnds is how many generations a segment has ends of: frozen objects are in none.
-const generationEnds = 5
-
-// A stretch is a part of the heap with the objects of a generation.
-type stretch struct {
-	start, end uint64
-	generation int
-}
-
-func (d *gcdump) stretches() []stretch {
-	names := heap.GenerationNames()
-	order := make([]uint32, d.g.Len())
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(a, b uint32) int {
-		return cmp.Compare(d.g.Address(a), d.g.Address(b))
-	})
-	var all []stretch
-	for _, object := range order {
-		g := slices.Index(names, d.g.Generation(object))
-		if g < 0 || g >= generationEnds {
-			continue
-		}
-		start := d.g.Address(object)
-		end := start + uint64(d.g.Size(object)+7)&^7
-		if n := len(all); n > 0 && all[n-1].generation == g && start-all[n-1].end < maxGap {
-			all[n-1].end = end
-		} else {
-			all = append(all, stretch{start, end, g})
-		}
-	}
-	return all
-}
-
-// maxGap is how far two objects of a segment can be from each other.
-const maxGap = 1 << 30
+const generationEnds = uint8(5)
 
 // begin writes the beginning of an object, with its class when it is the first.
 func (d *gcdump) begin(class string, version, least int32) {

@@ -50,7 +50,7 @@ type gcdump struct {
 	offsets     []byte // of the records of nodes, in the blob
 	blob        []byte
 	addresses   []byte
-	ranges      []extent
+	ranges      []Range
 	pid         uint64
 	multipliers []float32 // by type; of counts and sizes
 	count, size float32   // on average
@@ -294,7 +294,7 @@ func (d *gcdump) heapInfo() error {
 		d.end()
 		for g := len(ends) - 1; g >= 0 && len(d.ranges) < maxRoots; g-- {
 			if ends[g] > from && ends[g]-from < clr.MaxSize {
-				d.ranges = append(d.ranges, extent{from, ends[g], uint8(g)})
+				d.ranges = append(d.ranges, Range{from, ends[g], uint8(g)})
 				from = ends[g]
 			}
 		}
@@ -441,19 +441,18 @@ func (d *gcdump) snapshot() *Snapshot {
 	return s
 }
 
-// roots walks the nodes above the objects.
+// roots walks the nodes above the objects, in their order in the file.
 func (d *gcdump) roots(w *walk) {
 	type node struct {
 		number uint32
-		kind   RootKind
-		field  string
+		root   root // of the objects below
+		static string
 	}
 	seen := map[uint32]bool{d.root: true}
 	left := []node{{number: d.root}}
 	var r, child record
-	for len(left) > 0 {
-		of := left[len(left)-1]
-		left = left[:len(left)-1]
+	for ; len(left) > 0; left = left[1:] {
+		of := left[0]
 		if of.number >= uint32(len(d.offsets)/4) {
 			continue
 		}
@@ -465,24 +464,36 @@ func (d *gcdump) roots(w *walk) {
 			switch {
 			case child.typ == none || d.types[child.typ].name == undefined || seen[c]:
 			case d.object(c, &child):
-				if d.types[r.typ].name == dependentHandles {
+				if of.root.dependent {
 					w.of.Dependent++
 				}
-				if of.kind == RootStatic {
+				if of.root.kind == RootStatic {
 					w.of.Statics++
+					of.root.field = fieldOf(of.static, d.types[child.typ].name)
 				}
-				w.root(of.kind, d.address(c), 0, of.field)
+				of.root.address = d.address(c)
+				w.root(of.root)
 			default:
 				seen[c] = true
 				name := d.types[child.typ].name
-				below := node{c, pseudo[name], ""}
-				if field, is := strings.CutPrefix(name, staticVar); is { // after the type of the object
-					below.kind, below.field = RootStatic, strings.TrimSuffix(field[strings.LastIndexByte(field, '.')+1:], "]")
+				below := node{number: c, root: root{kind: pseudo[name], dependent: name == dependentHandles}}
+				if static, is := strings.CutPrefix(name, staticVar); is {
+					below.root.kind, below.static = RootStatic, strings.TrimSuffix(static, "]")
 				}
 				left = append(left, below)
 			}
 		}
 	}
+}
+
+// fieldOf returns the field of a static, which has the name of its object's type before it.
+// The type has the order of magnitude of the object's size behind its name there only.
+func fieldOf(static, typ string) string {
+	typ, _, _ = strings.Cut(typ, " (Bytes > ")
+	if field, is := strings.CutPrefix(static, typ+"."); is {
+		return field
+	}
+	return static[strings.LastIndexByte(static, '.')+1:]
 }
 
 // scale makes estimates of the figures of a sample, which a writer takes of a large heap:

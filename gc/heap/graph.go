@@ -8,6 +8,7 @@ type Graph struct {
 	nodes      nodes
 	types      []*Type // by the index that nodes have
 	generation []uint8 // of each object; nil if unknown
+	ranges     []Range // in order of address
 	refs       digraph
 	dependents map[uint32]int // values of dependent handles, by the key
 	roots      []Root
@@ -21,6 +22,14 @@ type Root struct {
 	// method whose variable a stack holds; 0 for a thread-static field.
 	ID    uint64
 	Field string // the name of a static field
+	// Dependent is set for the value of a dependent handle whose key is unknown, in a .gcdump.
+	Dependent bool
+}
+
+// A Range is a part of the heap that a generation uses after the collection.
+type Range struct {
+	Start, End uint64
+	Generation uint8 // an index of GenerationNames
 }
 
 // Len returns the number of objects.
@@ -42,6 +51,10 @@ func (g *Graph) Generation(object uint32) string {
 	}
 	return generationNames[g.generation[object]]
 }
+
+// Ranges returns the parts of the heap that have a generation, in order of address. Frozen
+// objects are in none.
+func (g *Graph) Ranges() []Range { return g.ranges }
 
 // References returns the objects that an object refers to, with the values that it keeps
 // alive as the key of dependent handles last. An object that it refers to twice is there twice.
@@ -72,6 +85,7 @@ func (w *walk) leaveOut() {
 // build makes the graph, unless it shows that something is missing.
 func (w *walk) build() {
 	g := &Graph{nodes: w.nodes, types: w.types.all, generation: w.generations()}
+	g.ranges = w.ranges
 	if w.nodes.len() == 0 {
 		return
 	}
@@ -85,7 +99,7 @@ func (w *walk) build() {
 			missing.Unknown++
 			continue
 		}
-		g.roots = append(g.roots, Root{object, r.kind, r.id, r.field})
+		g.roots = append(g.roots, Root{object, r.kind, r.id, r.field, r.dependent})
 	}
 	if missing.Whole() {
 		w.of.Graph = g

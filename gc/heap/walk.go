@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -28,7 +29,7 @@ type walk struct {
 	announced int64          // references
 	roots     []root
 	dependent []dependent
-	ranges    []extent
+	ranges    []Range
 }
 
 // A use counts the objects of a type.
@@ -38,15 +39,10 @@ type root struct {
 	address, id uint64
 	field       string // of a static
 	kind        RootKind
+	dependent   bool
 }
 
 type dependent struct{ key, value uint64 }
-
-// An extent is a GCGenerationRange.
-type extent struct {
-	start, end uint64
-	generation uint8
-}
 
 // maxRoots bounds the roots, dependent handles and ranges of a snapshot, each. Programs have
 // up to some hundred thousand.
@@ -94,7 +90,7 @@ func (w *walk) event(e *pass.Event) {
 		v, _ := pass.Decode[clr.GCBulkRootStaticVar](e)
 		for i := range v.Values {
 			w.of.Statics++
-			w.root(RootStatic, v.Values[i].ObjectID, v.Values[i].GCRootID, v.Values[i].FieldName.String())
+			w.root(root{address: v.Values[i].ObjectID, id: v.Values[i].GCRootID, field: v.Values[i].FieldName.String(), kind: RootStatic})
 		}
 	case clr.KindGCGenerationRange:
 		if v, ok := pass.Decode[clr.GCGenerationRange](e); ok {
@@ -198,16 +194,16 @@ func (w *walk) addRoot(v *clr.GCBulkRootEdgeValue) {
 	default:
 		kind = RootHandle
 	}
-	w.root(kind, v.RootedNodeAddress, v.GCRootID, "")
+	w.root(root{address: v.RootedNodeAddress, id: v.GCRootID, kind: kind})
 }
 
-func (w *walk) root(kind RootKind, address, id uint64, field string) {
-	if address == 0 {
+func (w *walk) root(r root) {
+	if r.address == 0 {
 		return
 	}
-	w.of.Roots[kind]++
+	w.of.Roots[r.kind]++
 	if len(w.roots) < maxRoots {
-		w.roots = append(w.roots, root{address, id, field, kind})
+		w.roots = append(w.roots, r)
 	}
 }
 
@@ -217,7 +213,7 @@ func (w *walk) addRange(v *clr.GCGenerationRange) {
 	if len(w.uses) == 0 || v.Generation >= frozen || v.RangeUsedLength >= clr.MaxSize || len(w.ranges) == maxRoots {
 		return
 	}
-	w.ranges = append(w.ranges, extent{v.RangeStart, v.RangeStart + v.RangeUsedLength, v.Generation})
+	w.ranges = append(w.ranges, Range{v.RangeStart, v.RangeStart + v.RangeUsedLength, v.Generation})
 }
 
 // end completes the snapshot.
@@ -248,21 +244,21 @@ func (w *walk) generations() []uint8 {
 	}
 	var used [numGenerations]int64
 	for _, r := range w.ranges {
-		used[r.generation] = saturate.Add(used[r.generation], int64(r.end-r.start))
+		used[r.Generation] = saturate.Add(used[r.Generation], int64(r.End-r.Start))
 	}
-	ranges := slices.DeleteFunc(w.ranges, func(r extent) bool { return r.end <= r.start })
-	sort.SliceStable(ranges, func(i, j int) bool { return ranges[i].start < ranges[j].start })
+	w.ranges = slices.DeleteFunc(w.ranges, func(r Range) bool { return r.End <= r.Start })
+	slices.SortStableFunc(w.ranges, func(a, b Range) int { return cmp.Compare(a.Start, b.Start) })
 	of := make([]uint8, w.nodes.len())
-	in := extent{generation: frozen} // the range of the last object
+	in := Range{Generation: frozen} // the range of the last object
 	for _, r := range w.nodes.runs {
 		for i := r.first; i < r.first+r.n; i++ {
 			address := r.start + uint64(w.nodes.offset.at(i))*unit
-			if address < in.start || address >= in.end {
-				in = rangeOf(ranges, address)
+			if address < in.Start || address >= in.End {
+				in = rangeOf(w.ranges, address)
 			}
-			of[i] = in.generation
+			of[i] = in.Generation
 			size := w.nodes.sizeOf(i)
-			u := &uses[in.generation]
+			u := &uses[in.Generation]
 			u.Objects++
 			u.Bytes = saturate.Add(u.Bytes, int64(size))
 			u.Aligned = saturate.Add(u.Aligned, int64(align(size)))
@@ -277,10 +273,10 @@ func (w *walk) generations() []uint8 {
 
 // rangeOf returns the range that has an address. Addresses outside of all are in one that
 // is empty.
-func rangeOf(ranges []extent, address uint64) extent {
-	k := sort.Search(len(ranges), func(k int) bool { return ranges[k].start > address }) - 1
-	if k < 0 || address >= ranges[k].end {
-		return extent{generation: frozen}
+func rangeOf(ranges []Range, address uint64) Range {
+	k := sort.Search(len(ranges), func(k int) bool { return ranges[k].Start > address }) - 1
+	if k < 0 || address >= ranges[k].End {
+		return Range{Generation: frozen}
 	}
 	return ranges[k]
 }

@@ -12,8 +12,11 @@ var rootWords = [NumRootKinds]string{"a root of unknown kind", "a variable", "a 
 
 // String returns the words for a root at the beginning of a path.
 func (r Root) String() string {
-	if r.Field != "" {
+	switch {
+	case r.Field != "":
 		return r.Field + " (static)"
+	case r.Dependent:
+		return "a dependent handle"
 	}
 	return rootWords[r.Kind]
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/export/snapshot"
+	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/convert"
@@ -32,7 +33,8 @@ type convertOptions struct {
 	files   []string
 	to      formatOrTime
 	redact  bool
-	system  bool // keep names of the framework
+	system  bool   // keep names of the framework
+	gc      uint32 // whose heap snapshot is written; 0 for the last
 	output  string
 	perfMap perfMapFlag
 
@@ -52,6 +54,7 @@ func newConvertCmd(std *stdio) *cobra.Command {
 	flags.StringVarP(&opts.output, "output", "o", "", "write to this `file` or folder; - is standard output")
 	flags.BoolVar(&opts.redact, "redact", false, "nettrace: remove what identifies the program: names, paths, ids of public files")
 	flags.BoolVar(&opts.system, "keep-system", false, "with --redact: keep the framework's names that begin with System. or Microsoft.")
+	flags.Uint32Var(&opts.gc, "gc", 0, "write the heap snapshot of the collection with this `NUMBER`, not the last")
 	opts.perfMap.addFlag(flags)
 	opts.eventFilter.addFlags(std, cmd)
 	opts.inputFlags.addFlags(flags)
@@ -113,6 +116,8 @@ func (o *convertOptions) choose() error {
 		return fmt.Errorf("cannot tell the format from %s: add --to with one of %s", text.Quoted(o.output), strings.Join(convert.Names(), ", "))
 	case !o.format.Events && (o.redact || o.given()):
 		return fmt.Errorf("--redact, --name, --provider, --keywords and --level are for nettrace, which holds events; %s does not", o.format.Name)
+	case o.gc != 0 && !o.format.Snapshots():
+		return fmt.Errorf("--gc selects a heap snapshot; %s has none", o.format.Name)
 	case !o.folder && len(o.groups(o.files)) > 1:
 		return fmt.Errorf("%d traces into one file: give a folder, as in -o out/, or --merge", len(o.files))
 	}
@@ -135,7 +140,8 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 		return o.report(ctx, std, paths)
 	}
 	c := convert.New(o.format, &o.Selection, o.folder)
-	r, err := std.read(ctx, paths, open.Options{Want: c.Wants(), Stacks: c.Stacks()})
+	c.GC = o.gc
+	r, err := std.read(ctx, paths, open.Options{Want: c.Wants(), Stacks: c.Stacks(), HeapDumps: o.format.Snapshots()})
 	if err != nil {
 		return err
 	}
@@ -157,13 +163,22 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 	for i := range outs {
 		writers[i] = outs[i]
 	}
-	err = c.Write(r, writers)
+	if r.in.HeapDump != nil {
+		var s *heap.Snapshot
+		if s, err = heap.ReadGCDump(r.in.HeapDump); err == nil {
+			err = c.WriteHeapDump(r.in.Name, s, writers)
+		} else {
+			err = r.Fail(err)
+		}
+	} else {
+		err = c.Write(r, writers)
+	}
 	nothing := errors.Is(err, convert.ErrNothing)
 	switch {
 	case nothing && c.OnlySnapshot():
 		err = &lackError{r.in.Name, o.noSnapshot()}
 	case errors.Is(err, snapshot.ErrIncomplete):
-		err = &lackError{r.in.Name, fmt.Sprintf("the snapshot of GC %d is not whole, and other tools cannot tell; what it has: gctrail objects %s", c.Snapshot.Number, text.Quoted(r.in.Name))}
+		err = &lackError{r.in.Name, fmt.Sprintf("%s is not whole, and other tools cannot tell; what it has: gctrail objects %s", c.Snapshot.Label(), text.Quoted(r.in.Name))}
 	case nothing && c.OnlyAllocations():
 		l := lack{what: "allocation events", recording: report.RecordAllocations}
 		err = &lackError{r.in.Name, l.of(r, &o.Selection, nil)}
@@ -185,7 +200,10 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 
 // noSnapshot says that a trace has no heap snapshot.
 func (o *convertOptions) noSnapshot() string {
-	if len(o.Flags()) > 0 {
+	switch {
+	case o.gc != 0:
+		return fmt.Sprintf("no heap snapshot of GC %d; list the snapshots with: gctrail objects FILE", o.gc)
+	case len(o.Flags()) > 0:
 		return "no heap snapshot in the selected part of this trace"
 	}
 	return "no heap snapshot in this trace; take one with: gctrail dump -p PID"
@@ -330,19 +348,28 @@ func baseName(path string) string {
 func held(c *convert.Converter) string {
 	var words []string
 	if s := c.Snapshot; s != nil {
-		said := fmt.Sprintf("%s of GC %d", text.Plural(s.Objects, "object", "objects"), s.Number)
+		said := text.Plural(s.Objects, "object", "objects")
+		if s.Number > 0 {
+			said += " of " + s.Label()
+		}
 		if c.Snapshots > 1 {
-			said += fmt.Sprintf(", the last of %d snapshots; choose another with --from and --to", c.Snapshots)
+			said += fmt.Sprintf(", the last of %d snapshots; choose another with --gc N", c.Snapshots)
 		}
 		return said
 	}
 	if c.Collections > 0 && !c.OnlyAllocations() {
 		words = append(words, text.Plural(c.Collections, "collection", "collections"))
 	}
+	if c.Snapshots > 0 {
+		words = append(words, text.Counted(c.Snapshots, "heap snapshot"))
+	}
 	if c.Samples > 0 {
 		words = append(words, text.Plural(c.Samples, "allocation sample", "allocation samples"))
 	}
 	said := strings.Join(words, " and ")
+	if c.Incomplete > 0 {
+		said += fmt.Sprintf("; %s not whole, and left out", text.Counted(c.Incomplete, "heap snapshot"))
+	}
 	if c.LeftOut > 0 {
 		said += fmt.Sprintf("; the last %s left out: limit the time with --from and --to", text.Plural(c.LeftOut, "collection was", "collections were"))
 	}

@@ -75,6 +75,9 @@ func (r *reading) Close() {
 // finish closes the reading, and warns of what is missing of the trace.
 func (r *reading) finish(incomplete []uint32) {
 	r.Close()
+	if r.in.HeapDump != nil { // which lacks no events
+		return
+	}
 	r.Warn(report.Missing(r.in, incomplete))
 	r.Warn(report.Unmerged(r.Merged()))
 }

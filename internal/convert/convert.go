@@ -54,15 +54,20 @@ type Converter struct {
 	phase     background.Model
 	events    *parquet.Events
 	err       error // of events
+	writers   []export.Writer
+	dump      *heap.Snapshot // of a .gcdump file, instead of a trace
 
 	// Collections counts the written collections, and Samples the written samples of
 	// allocations.
 	Collections, Samples int64
 	// LeftOut counts collections that the format has no room for.
 	LeftOut int64
-	// Snapshot is the written heap snapshot, and Snapshots counts the selected ones.
-	Snapshot  *heap.Snapshot
-	Snapshots int
+	// GC selects the heap snapshots of collections with this number; 0 selects all.
+	GC uint32
+	// Snapshot is the written heap snapshot, and Snapshots counts the selected ones. A format
+	// that has all of them leaves out Incomplete ones, because it cannot say what is missing.
+	Snapshot              *heap.Snapshot
+	Snapshots, Incomplete int
 	// PIDs are the processes whose events are written; nil for all.
 	PIDs map[uint64]bool
 }
@@ -79,7 +84,7 @@ func New(f *Format, o *selection.Selection, all bool) *Converter {
 			c.phases = append(c.phases, b)
 		}
 	}
-	if c.wantsSnapshots() {
+	if c.format.Snapshots() {
 		c.heaps.MaxObjects = heap.MaxObjects
 	}
 	if c.Stacks() {
@@ -122,11 +127,6 @@ func (c *Converter) wantsPhases() bool {
 	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.phases })
 }
 
-// wantsSnapshots reports whether heap snapshots are written.
-func (c *Converter) wantsSnapshots() bool {
-	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.snapshots || p.snapshot != nil })
-}
-
 // OnlySnapshot reports whether a heap snapshot is written, and nothing else.
 func (c *Converter) OnlySnapshot() bool {
 	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.snapshot != nil })
@@ -152,7 +152,7 @@ func (c *Converter) models() []pass.Model {
 	if c.wantsPhases() {
 		models = append(models, &c.phase)
 	}
-	if c.wantsSnapshots() {
+	if c.format.Snapshots() {
 		models = append(models, &c.heaps)
 	}
 	if c.allocs.Stacks == nil {
@@ -188,15 +188,7 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 			c.events = p.events(to[i])
 		}
 	}
-	var writers []export.Writer
-	begin := sync.OnceFunc(func() { // when the trace's start is known
-		c.found.Options.From, c.found.Options.To = c.selected.Span(c.info)
-		for i, p := range c.parts() {
-			if p.collections != nil {
-				writers = append(writers, p.collections(to[i], c))
-			}
-		}
-	})
+	begin := sync.OnceFunc(func() { c.begin(to) }) // when the trace's start is known
 	for of, err := range r.Collections(&c.model, c.models()...) {
 		if err != nil {
 			return err
@@ -210,7 +202,7 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 			continue
 		}
 		c.Collections++
-		for _, w := range writers {
+		for _, w := range c.writers {
 			if err := w.Add(of); err != nil {
 				return err
 			}
@@ -222,7 +214,30 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 	}
 	c.results = c.found.Judge(findings.TraceOf(r))
 	c.allocated = c.allocations()
-	for _, w := range writers {
+	return c.end(to)
+}
+
+// WriteHeapDump writes the snapshot of a .gcdump file of a name, as Write does that of a
+// trace.
+func (c *Converter) WriteHeapDump(name string, s *heap.Snapshot, to []io.Writer) error {
+	c.name, c.info, c.dump = name, new(trace.Info), s
+	c.begin(to)
+	return c.end(to)
+}
+
+// begin makes the writers of collections.
+func (c *Converter) begin(to []io.Writer) {
+	c.found.Options.From, c.found.Options.To = c.selected.Span(c.info)
+	for i, p := range c.parts() {
+		if p.collections != nil {
+			c.writers = append(c.writers, p.collections(to[i], c))
+		}
+	}
+}
+
+// end writes what is known at the end of the trace only.
+func (c *Converter) end(to []io.Writer) error {
+	for _, w := range c.writers {
 		if err := w.Close(); err != nil {
 			return err
 		}
@@ -241,7 +256,7 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 	if err := c.writeAllocations(to); err != nil {
 		return err
 	}
-	if c.Samples == 0 && c.Collections == 0 {
+	if c.Samples == 0 && c.Collections == 0 && c.Snapshots == 0 {
 		return ErrNothing
 	}
 	return nil
@@ -261,8 +276,11 @@ func (c *Converter) writeAllocations(to []io.Writer) error {
 
 // snapshots returns the selected heap snapshots.
 func (c *Converter) snapshots() []*heap.Snapshot {
+	if c.dump != nil {
+		return []*heap.Snapshot{c.dump}
+	}
 	return slices.DeleteFunc(c.heaps.All(), func(s *heap.Snapshot) bool {
-		return !c.selected.HasProcess(c.process(s.PID)) || !c.during(s.Start.Or(0))
+		return c.GC != 0 && s.Number != c.GC || !c.selected.HasProcess(c.process(s.PID)) || !c.during(s.Start.Or(0))
 	})
 }
 

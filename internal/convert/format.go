@@ -3,6 +3,7 @@ package convert
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gctrail/gctrail/export"
@@ -120,6 +121,11 @@ var formats = []Format{
 	},
 }
 
+// Snapshots reports whether the format has heap snapshots.
+func (f *Format) Snapshots() bool {
+	return slices.ContainsFunc(f.parts, func(p part) bool { return p.snapshots || p.snapshot != nil })
+}
+
 // Formats returns the formats.
 func Formats() []Format { return append([]Format(nil), formats...) }
 
@@ -211,8 +217,10 @@ func (j *judged) Close() error {
 	}
 	for _, s := range j.c.snapshots() {
 		if s.Graph == nil {
+			j.c.Incomplete++
 			continue
 		}
+		j.c.Snapshots++
 		if err := j.Snapshot(j.c.process(s.PID), s); err != nil {
 			return err
 		}
