@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
@@ -135,6 +137,38 @@ func dumpCostText(p *diag.Process, cost gc.Opt[collect.DumpCost]) string {
 	}
 	return says
 }
+
+// shortDumpCost is dumpCostText for a screen.
+func shortDumpCost(p *diag.Process) string {
+	c, known := collect.ExpectedCost(p).Get()
+	if !known {
+		return "pauses it 0.75 s for each million objects"
+	}
+	times := ""
+	if collect.CollectsTwice(p) {
+		times = "2 x "
+	}
+	return fmt.Sprintf("pauses it up to %s%s, up to %s", times, units.Duration(c.Pause), units.Bytes(c.Bytes))
+}
+
+// takeDump takes a heap snapshot to a file, and returns a few words about it.
+func takeDump(ctx context.Context, p *diag.Process, path string) (about string, err error) {
+	if etw.Needed(p) {
+		return "", errors.New("there are none of .NET Framework processes")
+	}
+	d := &collect.Dump{Process: p, Output: path, BufferMB: collect.DumpBufferMB, Repeat: 1, Notify: func(collect.Notice) {}}
+	if _, err := d.Run(ctx); err != nil {
+		return "", err
+	}
+	snapshots, pauses, err := readSnapshots(path)
+	if err != nil || len(snapshots) == 0 {
+		return "", cmp.Or(err, errNoSnapshot)
+	}
+	return snapshotText(snapshots[0], pauses[snapshots[0].Number]), nil
+}
+
+// errNoSnapshot reports a session without a snapshot.
+var errNoSnapshot = errors.New("the process has ended, or sent none")
 
 // printDump prints the snapshots of the file, and the next command.
 func (std *stdio) printDump(r *collect.Result) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -148,15 +149,26 @@ func (std *stdio) interactive() bool {
 func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 	w := watch.New(watch.Options{Wants: o.wants, Memory: true, Processors: true, Source: watchSource(etw.Native())})
 	paths := collect.NewPaths("")
-	var saved atomic.Pointer[string] // the latest
+	var next atomic.Pointer[string] // the command that shows the latest file
+	var dumping sync.WaitGroup
 	err := tui.Run(ctx, tui.Options{
 		Snapshot: w.Snapshot,
 		Save: func(p *watch.Process) (string, int, error) {
 			path, size, err := saveTrace(w, p, paths)
 			if err == nil {
-				saved.Store(&path)
+				next.Store(new("gctrail " + text.Quoted(path)))
 			}
 			return path, size, err
+		},
+		DumpCost: func(p *watch.Process) string { return shortDumpCost(p.Process) },
+		Dump: func(p *watch.Process) (path, about string, err error) {
+			dumping.Add(1)
+			defer dumping.Done()
+			path = paths.Next(p.Process, time.Now())
+			if about, err = takeDump(ctx, p.Process, path); err == nil {
+				next.Store(new("gctrail objects " + text.Quoted(path)))
+			}
+			return path, about, err
 		},
 		Reason:     problemOf,
 		Remedy:     diag.Remedy,
@@ -166,10 +178,11 @@ func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 		Columns:    columnsAsked(),
 		WindowSize: windowSize,
 	}, w.Run)
+	dumping.Wait() // or its file would have half of the heap
 	p := text.PageOn(std.outTerm)
 	writeVerdicts(p, w.Snapshot())
-	if path := saved.Load(); path != nil {
-		writeNext(p, "gctrail "+text.Quoted(*path))
+	if command := next.Load(); command != nil {
+		writeNext(p, *command)
 	} else {
 		writeNext(p, nextOf(w.Snapshot()))
 	}

@@ -28,6 +28,7 @@ func bindings() []binding {
 		{[]string{"tab", "n"}, onProcess, "tab", "next", "the next process; shift-tab the one before", then(func(m *model) { m.turn(1) })},
 		{[]string{"shift+tab", "p"}, onProcess, "", "", "", then(func(m *model) { m.turn(-1) })},
 		{[]string{"s"}, anywhere, "s", "save", "save the trace of the process as a .nettrace in the current folder", (*model).save},
+		{[]string{"d"}, anywhere, "d", "dump", "take a heap snapshot of the process; asks, because it pauses it", then((*model).ask)},
 		{[]string{"space"}, anywhere, "space", "freeze", "pause the screen; recording continues", then((*model).freeze)},
 		{[]string{">", "o"}, onList, "< >", "sort", "sort by the next or previous column", then(func(m *model) { m.sortBy(1) })},
 		{[]string{"<"}, onList, "", "", "", then(func(m *model) { m.sortBy(-1) })},
@@ -65,6 +66,8 @@ func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key == "ctrl+c":
 		return tea.Quit
+	case m.asked != nil:
+		return m.answer(key)
 	case m.typing:
 		m.edit(key, msg.Text)
 		return nil
@@ -164,5 +167,28 @@ func (m *model) save() tea.Cmd {
 	return func() tea.Msg {
 		path, size, err := m.opts.Save(p)
 		return saved{p, path, size, err}
+	}
+}
+
+// ask asks whether to take a heap snapshot of the selected process.
+func (m *model) ask() {
+	if m.asked = m.current(); m.asked == nil {
+		m.say("no process to take a snapshot of")
+		return
+	}
+	m.cost = m.opts.DumpCost(m.asked)
+}
+
+// answer takes the heap snapshot if the key says so.
+func (m *model) answer(key string) tea.Cmd {
+	p := m.asked
+	m.asked = nil
+	if key != "y" {
+		return nil
+	}
+	m.say("taking a snapshot of %s", p.Name)
+	return func() tea.Msg {
+		path, about, err := m.opts.Dump(p)
+		return dumped{path, about, err}
 	}
 }

@@ -35,7 +35,9 @@ type model struct {
 	order    int // of sortings
 	reversed bool
 	filter   string
-	typing   bool // the filter
+	typing   bool           // the filter
+	asked    *watch.Process // of which a heap snapshot may be taken; nil if there is no question
+	cost     string         // of the snapshot
 
 	message string // in place of the keys
 	shownAt time.Time
@@ -60,6 +62,10 @@ type (
 		path    string
 		size    int
 		err     error
+	}
+	dumped struct {
+		path, about string
+		err         error
 	}
 )
 
@@ -91,6 +97,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, later()
 	case saved:
 		m.showSaved(&msg)
+	case dumped:
+		m.showDumped(&msg)
 	case tea.KeyPressMsg:
 		m.message = ""
 		return m, m.press(msg)
@@ -109,6 +117,15 @@ func (m *model) showSaved(s *saved) {
 		cut = ", without its beginning"
 	}
 	m.say("saved %s%s; next: gctrail %s", units.Bytes(int64(s.size)), cut, text.Quoted(s.path))
+}
+
+// showDumped shows the file of a heap snapshot, or the reason why there is none.
+func (m *model) showDumped(d *dumped) {
+	if d.err != nil {
+		m.say("no snapshot: %v", d.err)
+		return
+	}
+	m.say("next: gctrail objects %s (%s)", text.Quoted(d.path), d.about)
 }
 
 // look takes a new snapshot. The selection stays, and so do the collections on the
@@ -208,6 +225,8 @@ func (m *model) footer(p *painter) line {
 	switch {
 	case m.typing:
 		return line{plain(p.fit("filter: " + m.filter + "_  (enter keeps it, esc removes it)"))}
+	case m.asked != nil:
+		return line{p.styles.warn(p.fit("snapshot: " + m.cost + "; y takes it, others do not"))}
 	case m.message != "" && m.snap.Now.Sub(m.shownAt) < messageFor:
 		return line{p.styles.warn(p.fit(m.message))}
 	case m.help:

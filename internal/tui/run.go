@@ -19,6 +19,10 @@ type Options struct {
 	Snapshot func() *watch.Snapshot
 	// Save writes the trace of a process to a file, and returns its path and size.
 	Save func(*watch.Process) (path string, size int, err error)
+	// DumpCost says in a few words what a heap snapshot of a process costs. Dump takes one,
+	// and returns its path and a few words about it.
+	DumpCost func(*watch.Process) string
+	Dump     func(*watch.Process) (path, about string, err error)
 	// Reason explains in a few words why a process is not watched, Remedy how to change
 	// that, if possible.
 	Reason, Remedy func(error) string

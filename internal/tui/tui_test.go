@@ -147,9 +147,13 @@ func shown(t *testing.T, width, height int, change ...func(*Options)) *model {
 	opts := Options{
 		Snapshot: func() *watch.Snapshot { return snap },
 		Save:     func(p *watch.Process) (string, int, error) { return p.Name + ".nettrace", 12_345, nil },
-		Reason:   error.Error,
-		Remedy:   diag.Remedy,
-		Unicode:  true,
+		DumpCost: func(*watch.Process) string { return "pauses it up to 2 x 1.26 s, up to 80.6 MB" },
+		Dump: func(p *watch.Process) (string, string, error) {
+			return p.Name + ".nettrace", "GC 7: 1,000 objects, 50.0 kB", nil
+		},
+		Reason:  error.Error,
+		Remedy:  diag.Remedy,
+		Unicode: true,
 	}
 	for _, c := range change {
 		c(&opts)
@@ -398,6 +402,35 @@ func TestSave(t *testing.T) {
 	press(t, m, "down")
 	if last := m.draw()[23]; !strings.HasPrefix(last, "q quit") {
 		t.Errorf("the message stays: %q", last)
+	}
+}
+
+// TestDump: a heap snapshot is taken of the process that was selected when it was asked for,
+// if y is the answer, and the message has its path.
+func TestDump(t *testing.T) {
+	m := shown(t, 80, 24)
+	last := func() string { return strings.TrimSpace(m.draw()[23]) }
+	press(t, m, "down", "down", "d")
+	if last() != "snapshot: pauses it up to 2 x 1.26 s, up to 80.6 MB; y takes it, others do not" {
+		t.Errorf("%q", last())
+	}
+	press(t, m, "q")
+	if !strings.HasPrefix(last(), "q quit") {
+		t.Errorf("another key than y: %q", last())
+	}
+	press(t, m, "d", "y")
+	if last() != "next: gctrail objects batch.nettrace (GC 7: 1,000 objects, 50.0 kB)" {
+		t.Errorf("%q", last())
+	}
+	m.opts.Dump = func(*watch.Process) (string, string, error) { return "", "", errors.New("it has ended") }
+	press(t, m, "d", "y")
+	if last() != "no snapshot: it has ended" {
+		t.Errorf("%q", last())
+	}
+	m = shown(t, 80, 24, func(o *Options) { o.Snapshot = func() *watch.Snapshot { return new(watch.Snapshot) } })
+	press(t, m, "d")
+	if last() != "no process to take a snapshot of" {
+		t.Errorf("%q", last())
 	}
 }
 
