@@ -3,6 +3,7 @@ package heap
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // A TypeGrowth is how many more objects of a type there are in a later snapshot, by its
@@ -47,36 +48,56 @@ func Grown(before, after *Snapshot) []TypeGrowth {
 	return all
 }
 
-// A Suspect is an object that retains a part of what grew, or objects of one type that
-// roots of one kind hold.
+// A Suspect is an object that retains a part of what grew, or objects of one type that are
+// held alike.
 type Suspect struct {
-	// Root is a root from which a shortest path leads to the object, and Path has the types
-	// of the objects on it, the suspect last.
+	// Root is a root from which a shortest path leads to the object, and Path has the steps
+	// on it, the suspect last.
 	Root Root
-	Path []*Type
+	Path []Step
 	// Objects is 1 for an object, or else how many there are.
 	Objects int64
-	// Held is the type of most of what grew below it, and HeldObjects how many objects of
-	// that type it dominates directly; nil if what grew is the suspect itself.
-	Held        *Type
-	HeldObjects int64
+	// Held is what grew below it: the objects that it dominates directly and of whose type
+	// most of the growth is, and what these dominate in turn, down to where the growth
+	// divides. It is nil if what grew is the suspect itself.
+	Held []Step
 
 	Retained int64 // bytes, in the last snapshot
 	Grew     int64 // by how many bytes, since the first snapshot
 	// Share is Grew as a part of the growth of all that is alive.
 	Share float64
+	// Snapshots is how many snapshots show the growth.
+	Snapshots int
+}
+
+// A Step is the objects of one type that are at the same place on the way from a root.
+// Objects of the type that follow each other, as in a linked list, are one step.
+type Step struct {
+	*Type
+	Objects int64
+	// Dependent is set if a dependent handle, of which a ConditionalWeakTable is made, leads
+	// here.
+	Dependent bool
 }
 
 const (
 	// suspectShare is the part of the growth from which an object is a suspect. MAT, the
 	// analyzer of Java's heaps, takes 10 % of the heap.
 	suspectShare = 0.1
-	// mostShare is the part of an object's growth that a single object below it must have
-	// for being the suspect instead.
-	mostShare = 0.8
+	// mostShare is the part of an object's growth that the objects below it must have for
+	// being the suspect instead, and leastShare the part of what grew below the root.
+	mostShare, leastShare = 0.8, 0.5
 	// leastGrowth is the share of the live bytes that must have grown: programs without
 	// leaks differ by less from one moment to the next.
 	leastGrowth = 0.02
+	// ebbShare is the part of its mean growth that an object must still grow by between the
+	// last two of three or more snapshots: a cache that becomes full grows less and less.
+	ebbShare = 0.5
+	// sameMoment is the part of the longest time between two snapshots that others must be
+	// apart. Runtimes before .NET 10 write two, one right after the other, when asked for one.
+	sameMoment = 0.1
+	// maxSame is how many steps of one type a suspect may be below.
+	maxSame = 2
 )
 
 // Suspects returns the objects that account for the growth from the first to the last of
@@ -85,30 +106,35 @@ const (
 // they have the same type and holder, because addresses change.
 //
 // There is none if a snapshot has no Graph, or if little grew. What did not grow from each
-// snapshot to the next is no suspect: it may have been filled once.
+// snapshot to the next, or hardly grew at last, is no suspect: it may have been filled once.
 func Suspects(snapshots []*Snapshot) []Suspect {
-	if len(snapshots) < 2 || slices.ContainsFunc(snapshots, func(s *Snapshot) bool { return s.Graph == nil }) {
+	if slices.ContainsFunc(snapshots, func(s *Snapshot) bool { return s.Graph == nil }) {
 		return nil
 	}
+	if snapshots = moments(snapshots); len(snapshots) < 2 {
+		return nil
+	}
+	names := make(map[typeName]uint32)
 	views := make([]*view, len(snapshots))
 	for i, s := range snapshots {
-		views[i] = newView(s.Graph)
+		views[i] = newView(s.Graph, names)
 	}
 	first, last := views[0], views[len(views)-1]
 	total := last.d.LiveBytes() - first.d.LiveBytes()
 	if float64(total) < leastGrowth*float64(last.d.LiveBytes()) {
 		return nil
 	}
-	before, after := first.below(place{0}), last.below(place{0})
 	var found []Suspect
-	for k, positions := range after {
-		grew := last.retained(positions) - first.retained(before[k])
-		if float64(grew) < suspectShare*float64(total) {
-			continue
+	for _, top := range grown(first, last, level{after: place{0}, before: place{0}}) {
+		if float64(top.grew) < suspectShare*float64(total) {
+			break
 		}
-		s := growth{first: first, last: last, at: chain{k}, before: before[k], after: positions, grew: grew}
-		if s.descend(); steady(views, s.at) {
-			found = append(found, s.suspect(total))
+		levels, most := descend(first, last, top)
+		at := accumulated(first, last, levels)
+		if steady(views, levels[:at+1]) {
+			s := last.suspect(levels[:at+1], append(levels[at+1:], most...))
+			s.Share, s.Snapshots = float64(s.Grew)/float64(total), len(views)
+			found = append(found, s)
 		}
 	}
 	slices.SortFunc(found, func(a, b Suspect) int {
@@ -117,18 +143,44 @@ func Suspects(snapshots []*Snapshot) []Suspect {
 	return found
 }
 
-// A key is how an object is known in another snapshot: its type and, right below the roots,
-// the kind of root and the name of the field that hold it.
-type key struct {
-	typ, module string
-	root        RootKind
-	field       string
+// moments returns the snapshots without the ones that were taken together with the one
+// before. The times of several traces are not comparable.
+func moments(snapshots []*Snapshot) []*Snapshot {
+	since := func(i int) (d time.Duration, known bool) {
+		before, s := snapshots[i-1], snapshots[i]
+		d = s.Start.Or(0) - before.End.Or(0)
+		return d, before.End.Known() && s.Start.Known() && d >= 0 && before.Graph.types[0] == s.Graph.types[0]
+	}
+	var longest time.Duration
+	for i := 1; i < len(snapshots); i++ {
+		if d, known := since(i); known {
+			longest = max(longest, d)
+		}
+	}
+	var apart []*Snapshot
+	for i, s := range snapshots {
+		if i > 0 {
+			if d, known := since(i); known && float64(d) < sameMoment*float64(longest) {
+				continue
+			}
+		}
+		apart = append(apart, s)
+	}
+	return apart
 }
 
-// A chain leads from the roots to objects, by the keys of the objects on the way.
-type chain []key
+// A typeName is how a type is known in another snapshot.
+type typeName struct{ name, module string }
 
-// A place is the positions of objects in a dominator tree.
+// A key is how objects are known in another snapshot: by the number of their type's name and,
+// right below the roots, the kind of root and the name of the field that hold them.
+type key struct {
+	name  uint32
+	root  RootKind
+	field string
+}
+
+// A place is the positions of objects in a dominator tree, none below another.
 type place []uint32
 
 // A view is a snapshot while it is compared.
@@ -136,91 +188,161 @@ type view struct {
 	g     *Graph
 	d     *Dominators
 	roots map[uint32]Root // of each object that has one
+	names []uint32        // of each type of the graph, numbered
 }
 
-func newView(g *Graph) *view { return &view{g, g.Dominators(), g.rootsOf()} }
+func newView(g *Graph, numbers map[typeName]uint32) *view {
+	v := &view{g: g, d: g.Dominators(), roots: g.rootsOf(), names: make([]uint32, len(g.types))}
+	for i, t := range g.types {
+		name := typeName{t.String(), t.Module}
+		number, known := numbers[name]
+		if !known {
+			number = uint32(len(numbers))
+			numbers[name] = number
+		}
+		v.names[i] = number
+	}
+	return v
+}
 
-// below returns the objects right below some, by their keys.
-func (v *view) below(positions place) map[key]place {
-	groups := make(map[key]place)
-	for _, p := range positions {
+func (v *view) name(position uint32) uint32 { return v.names[v.g.nodes.typ.at(v.d.Object(position))] }
+
+// below returns the objects right below some, by their keys, and how many these are with
+// the objects of their types that follow them.
+func (v *view) below(tops place) (groups map[key]place, objects int64) {
+	groups = make(map[key]place)
+	for open := slices.Clone(tops); len(open) > 0; {
+		p := open[len(open)-1]
+		open = open[:len(open)-1]
+		objects++
 		for child := range v.d.Children(p) {
-			object := v.d.Object(child)
-			t := v.g.Type(object)
-			k := key{typ: t.String(), module: t.Module}
-			if p == 0 {
-				r := v.roots[object]
+			k := key{name: v.name(child)}
+			switch {
+			case p == 0:
+				r := v.roots[v.d.Object(child)]
 				k.root, k.field = r.Kind, r.Field
+			case k.name == v.name(p):
+				open = append(open, child)
+				continue
 			}
 			groups[k] = append(groups[k], child)
 		}
 	}
-	return groups
+	return groups, objects
 }
 
-// follow returns the objects that a chain leads to.
-func (v *view) follow(at chain) place {
-	positions := place{0}
-	for _, k := range at {
-		positions = v.below(positions)[k]
-	}
-	return positions
+// objects returns how many objects a step has.
+func (v *view) objects(tops place) int64 {
+	_, n := v.below(tops)
+	return n
 }
 
-func (v *view) retained(positions place) (sum int64) {
-	for _, p := range positions {
+func (v *view) retained(tops place) (sum int64) {
+	for _, p := range tops {
 		sum += v.d.Retained(p)
 	}
 	return sum
 }
 
-// A growth follows what grew from the roots down.
-type growth struct {
-	first, last   *view
-	at            chain
-	before, after place // where it leads, in both snapshots
+// A level is a step on the way down to a suspect, in the first and in the last snapshot.
+type level struct {
+	key
+	before, after place
 	grew          int64
-
-	most      place // what grew most right below
-	mostGrew  int64
-	mostKey   key
-	mostFirst place
 }
 
-// descend follows the growth to the last single object that has most of it.
-func (g *growth) descend() {
-	for g.look(); len(g.after) == 1 && len(g.most) == 1 && float64(g.mostGrew) >= mostShare*float64(g.grew); g.look() {
-		g.at, g.before, g.after, g.grew = append(g.at, g.mostKey), g.mostFirst, g.most, g.mostGrew
-	}
-}
-
-// look finds what grew most right below.
-func (g *growth) look() {
-	before := g.first.below(g.before)
-	g.most, g.mostGrew = nil, 0
-	for k, children := range g.last.below(g.after) {
-		grew := g.last.retained(children) - g.first.retained(before[k])
-		if grew > g.mostGrew || grew > 0 && grew == g.mostGrew && k.typ < g.mostKey.typ {
-			g.most, g.mostGrew, g.mostKey, g.mostFirst = children, grew, k, before[k]
+// grown returns the levels right below one that grew, those that grew most first.
+func grown(first, last *view, at level) []level {
+	before, _ := first.below(at.before)
+	after, _ := last.below(at.after)
+	var levels []level
+	for k, tops := range after {
+		if grew := last.retained(tops) - first.retained(before[k]); grew > 0 {
+			levels = append(levels, level{k, before[k], tops, grew})
 		}
 	}
+	slices.SortFunc(levels, func(a, b level) int {
+		return cmp.Or(cmp.Compare(b.grew, a.grew), cmp.Compare(a.name, b.name), cmp.Compare(a.root, b.root), cmp.Compare(a.field, b.field))
+	})
+	return levels
 }
 
-func (g *growth) suspect(total int64) Suspect {
-	s := Suspect{Objects: int64(len(g.after)), Retained: g.last.retained(g.after), Grew: g.grew, Share: float64(g.grew) / float64(total)}
-	if len(g.most) > 0 {
-		s.Held, s.HeldObjects = g.last.g.Type(g.last.d.Object(g.most[0])), int64(len(g.most))
+// descend follows the growth to the last level that has most of it, and returns also the one
+// below that grew most, if any.
+func descend(first, last *view, top level) (levels, most []level) {
+	same := make(map[uint32]int)
+	for levels = []level{top}; ; {
+		at := levels[len(levels)-1]
+		same[at.name]++
+		more := grown(first, last, at)
+		if len(more) == 0 {
+			return levels, nil
+		}
+		next := more[0]
+		if float64(next.grew) < max(mostShare*float64(at.grew), leastShare*float64(top.grew)) || same[next.name] == maxSame {
+			return levels, more[:1]
+		}
+		levels = append(levels, next)
 	}
-	s.Root, s.Path = g.last.g.ways().to(g.last.d.Object(g.after[0]))
+}
+
+// accumulated returns the number of the last level down to which the objects did not become
+// more: what grew hangs on these.
+func accumulated(first, last *view, levels []level) int {
+	for i, at := range levels {
+		if n := last.objects(at.after); n > 1 && n > first.objects(at.before) {
+			return max(i-1, 0)
+		}
+	}
+	return len(levels) - 1
+}
+
+// suspect returns the objects of the last of some levels, and what they hold. Objects at the
+// end that hold nothing themselves are left out where their holders grew too.
+func (v *view) suspect(to, held []level) Suspect {
+	at := to[len(to)-1]
+	s := Suspect{Objects: v.objects(at.after), Retained: v.retained(at.after), Grew: at.grew}
+	s.Root, s.Path = v.g.ways().steps(v.d.Object(at.after[0]))
+	for _, l := range held {
+		groups, objects := v.below(l.after)
+		if len(groups) == 0 && (len(s.Held) > 0 || s.Objects > 1) {
+			break
+		}
+		s.Held = append(s.Held, Step{v.g.Type(v.d.Object(l.after[0])), objects, v.dependent(l.after)})
+	}
 	return s
 }
 
-// steady reports whether the objects of a chain grew from each snapshot to the next.
-func steady(views []*view, at chain) bool {
-	for i := 1; i < len(views); i++ {
-		if views[i].retained(views[i].follow(at)) <= views[i-1].retained(views[i-1].follow(at)) {
+// dependent reports whether the holders of objects are the keys of dependent handles whose
+// values the objects are.
+func (v *view) dependent(tops place) bool {
+	for _, p := range tops {
+		holder := v.d.Object(v.d.Holder(p))
+		refs := v.g.References(holder)
+		own, values := refs[:len(refs)-v.g.dependents[holder]], refs[len(refs)-v.g.dependents[holder]:]
+		if object := v.d.Object(p); slices.Contains(own, object) || !slices.Contains(values, object) {
 			return false
 		}
 	}
 	return true
+}
+
+// steady reports whether the objects of the last of some levels grew from each snapshot to
+// the next, and did not cease to.
+func steady(views []*view, levels []level) bool {
+	retained := make([]int64, len(views))
+	for i, v := range views {
+		tops := place{0}
+		for _, l := range levels {
+			groups, _ := v.below(tops)
+			tops = groups[l.key]
+		}
+		retained[i] = v.retained(tops)
+		if i > 0 && retained[i] <= retained[i-1] {
+			return false
+		}
+	}
+	n := len(retained) - 1
+	mean := float64(retained[n]-retained[0]) / float64(n)
+	return float64(retained[n]-retained[n-1]) >= ebbShare*mean
 }

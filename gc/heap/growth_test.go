@@ -2,8 +2,11 @@ package heap_test
 
 import (
 	"fmt"
+	"regexp"
 	"testing"
+	"time"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/heaptest"
 )
@@ -54,14 +57,14 @@ func TestSuspects(t *testing.T) {
 		for _, typ := range s.Path {
 			path += " > " + typ.String()
 		}
-		got := fmt.Sprintf("%v %s%s, %d objects hold %s", s.Root.Kind, s.Root.Field, path, s.Objects, s.Held)
+		got := fmt.Sprintf("%v %s%s, %d objects hold %s", s.Root.Kind, s.Root.Field, path, s.Objects, s.Held[0])
 		const want = "static leak > System.Collections.Generic.List`1[Shop.Leak] > Shop.Leak[], 1 objects hold Shop.Leak"
-		if got != want || s.Share < 0.9 || s.Share > 1.1 || s.Grew <= 0 || s.Grew > s.Retained {
+		if got != want || s.Share < 0.9 || s.Share > 1.1 || s.Grew <= 0 || s.Grew > s.Retained || s.Snapshots != len(some) {
 			t.Errorf("%s, %+v", got, s)
 		}
 	}
-	if s := heap.Suspects(all); s[0].HeldObjects != 5999 { // and one is in a variable, too
-		t.Errorf("it holds %d", s[0].HeldObjects)
+	if s := heap.Suspects(all); s[0].Held[0].Objects != 5999 { // and one is in a variable, too
+		t.Errorf("it holds %d", s[0].Held[0].Objects)
 	}
 	lost := *all[1]
 	lost.Graph = nil
@@ -72,5 +75,58 @@ func TestSuspects(t *testing.T) {
 		if s := heap.Suspects(some); len(s) > 0 {
 			t.Errorf("%s: %+v", name, s)
 		}
+	}
+}
+
+// TestSuspectsOfKinds: each kind of leak has one suspect, whose sentence leads to what grows.
+func TestSuspectsOfKinds(t *testing.T) {
+	const retained = `, .* retained; it grew by .* kB`
+	for trace, says := range map[string]string{
+		"leak-event":  `one object: feed \(static\) → Shop.Feed → System.EventHandler → System.Object\[\] → 116 × System.EventHandler → Shop.View` + retained,
+		"leak-timer":  `one object: <Instances>k__BackingField \(static\) → System.Threading.TimerQueue\[\] → System.Threading.TimerQueue → 120 × System.Threading.TimerQueueTimer → System.Threading.TimerCallback → Shop.Poller` + retained + " between two snapshots, which do not show whether it still grows",
+		"leak-async":  `one object: shutdown \(static\) → System.Threading.CancellationTokenSource → Registrations → 120 × CallbackNode → System.Threading.ExecutionContext → OneElementAsyncLocalValueMap → Shop.Request` + retained + " between .*",
+		"leak-table":  "one object: orders \\(static\\) → System.Collections.Generic.List`1\\[Shop.Order\\] → Shop.Order\\[\\] → 120 × Shop.Order → Shop.Audit \\(by a dependent handle, as of a ConditionalWeakTable\\)" + retained + " between .*",
+		"leak-handle": `120 objects of one type: a strong handle → Shop.Buffer` + retained + " between .*",
+	} {
+		suspects := heap.Suspects(heaptest.Snapshots(t, "../../testdata/net10-wks-"+trace+".nettrace.gz"))
+		if len(suspects) != 1 || !regexp.MustCompile("^100 % of the growth hangs on "+says+"$").MatchString(suspects[0].String()) {
+			t.Errorf("%s: %+v", trace, suspects)
+		} else if sure := map[int]string{2: "medium", 3: "high"}[suspects[0].Snapshots]; suspects[0].Confidence() != sure {
+			t.Errorf("%s: confidence %s", trace, suspects[0].Confidence())
+		}
+	}
+}
+
+// TestFilledCache: a cache that becomes full soon after the second of three snapshots is
+// no suspect; of the first two, nobody can say.
+func TestFilledCache(t *testing.T) {
+	all := heaptest.Snapshots(t, "../../testdata/net10-wks-cache-once.nettrace.gz")
+	if s := heap.Suspects(all[:2]); len(s) != 1 {
+		t.Errorf("while it is filled: %+v", s)
+	}
+	for _, some := range [][]*heap.Snapshot{all, all[1:]} {
+		if s := heap.Suspects(some); len(s) > 0 {
+			t.Errorf("when it is full: %+v", s)
+		}
+	}
+}
+
+// TestSuspectsOfPairs: of two snapshots that were taken together, as runtimes before .NET 10
+// do, one counts, though nothing grew from one to the other.
+func TestSuspectsOfPairs(t *testing.T) {
+	var pairs []*heap.Snapshot
+	for i, s := range leaking(t) {
+		at := time.Duration(i) * time.Minute
+		for _, d := range []time.Duration{0, time.Second} {
+			again := *s
+			again.Start, again.End = gc.Some(at+d), gc.Some(at+d+100*time.Millisecond)
+			pairs = append(pairs, &again)
+		}
+	}
+	if s := heap.Suspects(pairs); len(s) != 1 || s[0].Snapshots != 3 {
+		t.Errorf("%+v", s)
+	}
+	if s := heap.Suspects(pairs[1:4]); len(s) != 1 || s[0].Confidence() != "medium" {
+		t.Errorf("of two pairs: %+v", s)
 	}
 }

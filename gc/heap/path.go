@@ -14,6 +14,8 @@ type way struct {
 	typ    uint32
 	root   RootKind // right below a root
 	field  string
+	// dependent is set if a dependent handle leads from the step before.
+	dependent bool
 }
 
 // ways are the shortest paths from roots to all objects. Paths over objects of the same
@@ -47,20 +49,22 @@ func (g *Graph) ways() *ways {
 	queue := make([]uint32, 0, g.Len())
 	for _, r := range roots {
 		if w.of[r.Object] == none {
-			take(r.Object, way{none, g.nodes.typ.at(r.Object), r.Kind, r.Field})
+			take(r.Object, way{before: none, typ: g.nodes.typ.at(r.Object), root: r.Kind, field: r.Field})
 			queue = append(queue, r.Object)
 		}
 	}
 	for i := 0; i < len(queue); i++ {
 		from := w.of[queue[i]]
-		for _, to := range g.refs.edges(queue[i]) {
+		refs := g.refs.edges(queue[i])
+		values := len(refs) - g.dependents[queue[i]]
+		for k, to := range refs {
 			if w.of[to] != none {
 				continue
 			}
 			if typ := g.nodes.typ.at(to); typ == w.all[from].typ {
 				w.of[to] = from
 			} else {
-				take(to, way{before: from, typ: typ})
+				take(to, way{before: from, typ: typ, dependent: k >= values})
 			}
 			queue = append(queue, to)
 		}
@@ -75,6 +79,18 @@ func (w *ways) to(object uint32) (root Root, path []*Type) {
 		path = append(path, w.g.types[w.all[id].typ])
 	}
 	slices.Reverse(path)
+	return root, path
+}
+
+// steps returns the root and the steps on the way to an object that a root leads to.
+func (w *ways) steps(object uint32) (root Root, path []Step) {
+	root, types := w.to(object)
+	path = make([]Step, len(types))
+	id := w.of[object]
+	for i := len(types) - 1; i >= 0; i-- {
+		path[i] = Step{Type: types[i], Objects: 1, Dependent: w.all[id].dependent}
+		id = w.all[id].before
+	}
 	return root, path
 }
 

@@ -38,28 +38,46 @@ func PathWords(root Root, types []*Type) []string {
 
 // PathWords returns the words for the way from a root to a suspect, and for what it holds.
 func (s *Suspect) PathWords() []string {
-	path := PathWords(s.Root, s.Path)
-	if s.Held != nil {
-		path = append(path, units.Count(s.HeldObjects)+" × "+s.Held.String())
+	path := []string{s.Root.String()}
+	for _, step := range s.Path {
+		path = append(path, step.words())
+	}
+	objects := s.Objects
+	for _, step := range s.Held {
+		words := step.words()
+		if step.Objects != objects {
+			words = units.Count(step.Objects) + " × " + words
+		}
+		path, objects = append(path, words), step.Objects
 	}
 	return path
+}
+
+func (s *Step) words() string {
+	if s.Dependent {
+		return s.String() + " (by a dependent handle, as of a ConditionalWeakTable)"
+	}
+	return s.String()
 }
 
 // String returns a suspect as a sentence without its end: its part of the growth, the way to
 // it, what it holds.
 func (s *Suspect) String() string {
-	hangs := "one object"
+	hangs, since := "one object", ""
 	if s.Objects != 1 {
 		hangs = units.Count(s.Objects) + " objects of one type"
 	}
-	return fmt.Sprintf("%s of the growth hangs on %s: %s, %s retained; it grew by %s",
-		units.Percent(100*min(s.Share, 1)), hangs, strings.Join(s.PathWords(), " → "), units.Bytes(s.Retained), units.Bytes(s.Grew))
+	if s.Snapshots == 2 {
+		since = " between two snapshots, which do not show whether it still grows"
+	}
+	return fmt.Sprintf("%s of the growth hangs on %s: %s, %s retained; it grew by %s%s",
+		units.Percent(100*min(s.Share, 1)), hangs, strings.Join(s.PathWords(), " → "), units.Bytes(s.Retained), units.Bytes(s.Grew), since)
 }
 
-// Confidence returns how sure it is that growth between a number of snapshots goes on, in a
-// word: two do not show it.
-func Confidence(snapshots int) string {
-	if snapshots > 2 {
+// Confidence returns how sure it is that the growth goes on, in a word: two snapshots do not
+// show it.
+func (s *Suspect) Confidence() string {
+	if s.Snapshots > 2 {
 		return "high"
 	}
 	return "medium"

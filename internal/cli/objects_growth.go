@@ -120,7 +120,7 @@ func (g *growthOf) docs() []suspectDoc {
 	docs := []suspectDoc{}
 	for i := range g.suspects {
 		s := &g.suspects[i]
-		docs = append(docs, suspectDoc{s.String(), s.PathWords(), s.Retained, s.Grew, heap.Confidence(len(g.of))})
+		docs = append(docs, suspectDoc{s.String(), s.PathWords(), s.Retained, s.Grew, s.Confidence()})
 	}
 	return docs
 }
