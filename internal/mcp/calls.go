@@ -49,6 +49,7 @@ var callable = map[string]struct {
 }{
 	"report":     {tool: "triage", flags: map[string]argument{"--explain": {"explain", asText}}},
 	"allocs":     {tool: "allocations", flags: map[string]argument{"--by": {"by", asText}}},
+	"objects":    {tool: "objects", list: "objects", flags: map[string]argument{"--by": {"by", asText}, "--type": {"type", asText}}},
 	"pins":       {tool: "objects", list: "pins"},
 	"handles":    {tool: "objects", list: "handles", flags: map[string]argument{"--by": {"by", asText}}},
 	"finalizers": {tool: "objects", list: "finalizers"},

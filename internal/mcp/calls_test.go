@@ -34,6 +34,7 @@ func TestSteps(t *testing.T) {
 		"gctrail allocs --by type,stack --process 'web *' --from 1s --to 2s " + a:              `{"tool":"allocations","arguments":{"by":"type,stack","file":"a.nettrace","from":"1s","process":"web *","to":"2s"}}`,
 		"gctrail handles --by kind,stack --pid 7 " + a:                                         `{"tool":"objects","arguments":{"by":"kind,stack","file":"a.nettrace","list":"handles","pid":7}}`,
 		"gctrail report --format json --from 1s --to 2s " + a:                                  `{"tool":"triage","arguments":{"file":"a.nettrace","from":"1s","to":"2s"}}`,
+		"gctrail objects --by path --type 'Shop.*' " + a:                                       `{"tool":"objects","arguments":{"by":"path","file":"a.nettrace","list":"objects","type":"Shop.*"}}`,
 		"gctrail events --limit 20 " + a:                                                       `{"tool":"objects","arguments":{"file":"a.nettrace","limit":20,"list":"events"}}`,
 		"gctrail collect --profile gc-alloc -- dotnet app.dll":                                 `{"command":"gctrail collect --profile gc-alloc -- dotnet app.dll"}`,
 		"gctrail allocs --perf-map x " + a:                                                     `{"command":` + strconv.Quote("gctrail allocs --perf-map x "+a) + `}`,

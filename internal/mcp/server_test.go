@@ -114,6 +114,8 @@ func TestTools(t *testing.T) {
 		{"objects", map[string]any{"file": "a.nettrace", "list": "handles", "by": "kind,stack", "pid": 7}, "handles --format=jsonl --pid=7 --by=kind,stack " + a},
 		{"objects", map[string]any{"file": "a.nettrace", "list": "heap"}, "heap --format=jsonl " + a},
 		{"objects", map[string]any{"file": "a.nettrace", "list": "events", "from": "1s"}, "events --format=jsonl --from=1s " + a},
+		{"objects", map[string]any{"file": "a.nettrace", "list": "objects", "by": "path", "type": "Shop.*"}, "objects --format=jsonl --by=path --type=Shop.* " + a},
+		{"objects", map[string]any{"file": "a.nettrace", "list": "objects", "by": "growth", "from": "1s"}, "objects --format=json --from=1s --top=5 " + a},
 		{"processes", nil, "ps --format=jsonl"},
 		{"allocations", map[string]any{"file": "a.nettrace", "by": "type,stack"}, "allocs --format=jsonl --by=type,stack " + a},
 		{"compare", map[string]any{"before": []string{"a.nettrace"}, "after": []string{"b.nettrace"}}, "diff --format=json " + a + " -- " + b},
@@ -155,12 +157,18 @@ func TestWrongArguments(t *testing.T) {
 		"collections": {"file": "a.nettrace", "generation": "two"},
 		"compare":     {"before": "a.nettrace"},
 		"allocations": {"file": "a.nettrace", "unknown": 1},
-		"objects":     {"file": "a.nettrace", "list": "objects"},
+		"objects":     {"file": "a.nettrace", "list": "pins", "by": "type"},
 		"processes":   {"offset": -1},
 		"delete":      {"file": "a.nettrace"},
 	} {
 		if got, failed := call(t, client, tool, arguments); !failed {
 			t.Errorf("%s%v: %v", tool, arguments, got)
+		}
+	}
+	for _, in := range []map[string]any{{"list": "types"}, {"list": "heap", "type": "Shop.*"}} {
+		in["file"] = "a.nettrace"
+		if got, failed := call(t, client, "objects", in); !failed {
+			t.Errorf("objects%v: %v", in, got)
 		}
 	}
 	for _, in := range []map[string]any{{"pid": 0, "seconds": 1}, {"pid": 1, "seconds": 0}, {"pid": 1, "seconds": 86400}} {

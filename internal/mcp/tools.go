@@ -21,7 +21,7 @@ func (s *Server) addTools(collects bool) {
 	add[triageInput](s, &sdk.Tool{Name: "triage", Annotations: reads, Description: "Analyze a trace: verdict, key figures, findings with evidence and collection numbers, next calls."})
 	add[collectionsInput](s, &sdk.Tool{Name: "collections", Annotations: reads, Description: "List garbage collections of a trace as JSON lines."})
 	add[allocationsInput](s, &sdk.Tool{Name: "allocations", Annotations: reads, Description: "List what was allocated, as JSON lines."})
-	add[objectsInput](s, &sdk.Tool{Name: "objects", Annotations: reads, Description: "List what holds memory, as JSON lines: pins and finalizers by type, GC handles, the heap after each collection, joins of heaps; or raw events."})
+	add[objectsInput](s, &sdk.Tool{Name: "objects", Annotations: reads, Description: "List as JSON lines: objects in heap snapshots, pins and finalizers by type, GC handles, the heap after each collection, joins of heaps, raw events."})
 	add[compareInput](s, &sdk.Tool{Name: "compare", Annotations: reads, Description: "Compare runs, each one a trace; five or more per side separate change from noise."})
 	add[processesInput](s, &sdk.Tool{Name: "processes", Annotations: reads, Description: "List the .NET processes of this machine."})
 	if collects {
@@ -146,21 +146,32 @@ func (in allocationsInput) line(r *root) ([]string, error) {
 type objectsInput struct {
 	plain
 	File string `json:"file"`
-	List string `json:"list" jsonschema:"pins, handles, finalizers, heap, joins or events"`
-	By   string `json:"by,omitempty" jsonschema:"of handles: kind (default) or kind,stack"`
+	List string `json:"list" jsonschema:"objects, pins, handles, finalizers, heap, joins or events"`
+	By   string `json:"by,omitempty" jsonschema:"of handles: kind,stack; of objects: type (default), module, generation, root, dominator, path, or growth with suspects"`
+	Type string `json:"type,omitempty" jsonschema:"of objects, as in Shop.*"`
 	selection
 	paging
 }
 
+// grownTypes is how many types of each snapshot, and of what grew between them, are shown.
+const grownTypes = 5
+
 func (in objectsInput) line(r *root) ([]string, error) {
 	if callable[in.List].list == "" {
-		return nil, fmt.Errorf("list is pins, handles, finalizers, heap, joins or events, not %q", in.List)
+		return nil, fmt.Errorf("list is objects, pins, handles, finalizers, heap, joins or events, not %q", in.List)
 	}
-	if in.By != "" && in.List != "handles" {
-		return nil, errors.New("by is for handles only")
+	if in.By != "" && in.List != "handles" && in.List != "objects" {
+		return nil, errors.New("by is for objects and handles only")
+	}
+	if in.Type != "" && in.List != "objects" {
+		return nil, errors.New("type is for objects only")
 	}
 	flags := append([]string{in.List, "--format=jsonl"}, in.flags()...)
-	return on(r, option(flags, "by", in.By), in.File)
+	if in.List == "objects" && in.By == "growth" {
+		flags[1], in.By = "--format=json", ""
+		flags = option(flags, "top", strconv.Itoa(grownTypes))
+	}
+	return on(r, option(option(flags, "by", in.By), "type", in.Type), in.File)
 }
 
 type compareInput struct {
