@@ -2,6 +2,7 @@ package heap
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sort"
 
@@ -40,11 +41,12 @@ type Group struct {
 	// Address and Generation are of the object of ByObject.
 	Address    uint64
 	Generation string
-	// Root and Path are of ByPath: the root, and the types of the objects from there to the
-	// ones of the group. Objects of one type that follow each other are one step, as those of
-	// a linked list.
+	// Root and Path are of ByPath and ByObject: the root, and the types of the objects on a
+	// shortest way from there to the ones of the group. Objects of one type that follow each
+	// other are one step, as those of a linked list. Root is also of Query.Root.
 	Root Root
 	Path []*Type
+	Key  *Type // of a dependent handle, the type of its key
 
 	Objects int64
 	Bytes   gc.Opt[int64] // of the objects alone
@@ -62,13 +64,57 @@ type Query struct {
 	By         Grouping
 	Generation string              // only objects of this one; empty for all
 	Type       func(of *Type) bool // only objects of such types; nil for all
-	Max        int                 // the number of groups of ByObject; 0 for all
+	MinSize    int64               // only objects of at least so many bytes
+	// Root has each root of a kind listed, with what its object retains: one of RootKinds.
+	Root  string
+	Max   int   // the number of groups of ByObject; 0 for all
+	Order Order // in which objects of ByObject are the first ones
 }
 
+// An Order says by which figure single objects are the largest.
+type Order uint8
+
+// The orders.
+const (
+	OrderRetained Order = iota // bytes that the object retains
+	OrderBytes                 // of the object alone
+	OrderHeld                  // how many objects it dominates
+)
+
 // needsGraph reports whether only the objects themselves can answer.
-func (q *Query) needsGraph() bool { return q.By == ByObject || q.By == ByPath || q.Generation != "" }
+func (q *Query) needsGraph() bool {
+	return q.By == ByObject || q.By == ByPath || q.Generation != "" || q.MinSize > 0 || q.Root != ""
+}
 
 func (q *Query) keeps(of *Type) bool { return q.Type == nil || q.Type(of) }
+
+// A selection is the objects of a graph that a query selects.
+type selection struct {
+	g          *Graph
+	types      []bool
+	generation int // -1 for all
+	least      int64
+}
+
+func (q *Query) selection(g *Graph) *selection {
+	return &selection{g, g.ofTypes(q.Type), slices.Index(generationNames[:], q.Generation), q.MinSize}
+}
+
+func (s *selection) has(object uint32) bool {
+	g := s.g
+	return s.types[g.nodes.typ.at(object)] &&
+		(s.generation < 0 || g.generation != nil && g.generation[object] == uint8(s.generation)) &&
+		(s.least == 0 || g.Size(object) >= s.least)
+}
+
+// ofTypes returns by index which types are selected; nil selects all.
+func (g *Graph) ofTypes(is func(of *Type) bool) []bool {
+	types := make([]bool, len(g.types))
+	for i, of := range g.types {
+		types[i] = is == nil || is(of)
+	}
+	return types
+}
 
 // Groups returns the groups of a query, those that retain most first. Without a dominator
 // tree of the snapshot's graph, what they retain is unknown, and nothing is returned for a
@@ -78,6 +124,8 @@ func (s *Snapshot) Groups(q Query, d *Dominators) []Group {
 	switch {
 	case d != nil && q.By == ByObject:
 		groups = d.objects(&q)
+	case d != nil && q.Root != "":
+		groups = d.eachRoot(&q)
 	case d != nil && q.By == ByRoot:
 		groups = d.roots(&q, &s.Roots)
 	case d != nil && q.By == ByPath:
@@ -86,6 +134,9 @@ func (s *Snapshot) Groups(q Query, d *Dominators) []Group {
 		groups = d.groups(&q)
 	case !q.needsGraph():
 		groups = s.counted(&q)
+	}
+	if q.Order != OrderRetained {
+		return groups
 	}
 	sort.SliceStable(groups, func(i, j int) bool {
 		a, b := &groups[i], &groups[j]
@@ -136,14 +187,13 @@ func (s *Snapshot) counted(q *Query) []Group {
 
 // groups returns the groups of all objects, dead ones too.
 func (d *Dominators) groups(q *Query) []Group {
-	g := d.graph
+	g, selected := d.graph, q.selection(d.graph)
 	var groups []Group
-	byType := make([]int, len(g.types)) // the number of the group, and -1 for none
+	byType := make([]int, len(g.types)) // the number of the group
 	byModule := make(map[string]int)
 	for i, of := range g.types {
-		byType[i] = -1
 		switch {
-		case !q.keeps(of):
+		case !selected.types[i]:
 		case q.By == ByType:
 			byType[i] = len(groups)
 			groups = append(groups, Group{Type: of})
@@ -155,23 +205,19 @@ func (d *Dominators) groups(q *Query) []Group {
 				groups = append(groups, Group{Name: of.Module})
 			}
 			byType[i] = k
-		default:
-			byType[i] = 0
 		}
 	}
-	only := slices.Index(generationNames[:], q.Generation)
 	if q.By == ByGeneration && g.generation != nil {
 		for _, name := range generationNames {
 			groups = append(groups, Group{Name: name})
 		}
 	}
 	group := func(object uint32) int {
-		k := byType[g.nodes.typ.at(object)]
 		switch {
-		case k < 0, only >= 0 && (g.generation == nil || g.generation[object] != uint8(only)):
+		case !selected.has(object):
 			return -1
 		case q.By != ByGeneration:
-			return k
+			return byType[g.nodes.typ.at(object)]
 		case g.generation == nil:
 			return -1
 		}
@@ -190,25 +236,36 @@ func (d *Dominators) groups(q *Query) []Group {
 	return slices.DeleteFunc(groups, func(g Group) bool { return g.Objects == 0 })
 }
 
-// objects returns the objects that retain most.
+// objects returns the largest objects, with the ways to them.
 func (d *Dominators) objects(q *Query) []Group {
-	keeps := func(p uint32) bool {
-		o := d.Object(p)
-		return q.keeps(d.graph.Type(o)) && (q.Generation == "" || d.graph.Generation(o) == q.Generation)
-	}
+	selected, w := q.selection(d.graph), d.graph.ways()
 	n := q.Max
 	if n == 0 {
 		n = int(d.Live())
 	}
+	by := d.Retained
+	switch q.Order {
+	case OrderBytes:
+		by = func(p uint32) int64 { return d.graph.Size(d.Object(p)) }
+	case OrderHeld:
+		by = d.Held
+	}
 	var groups []Group
-	for _, p := range d.largest(n, keeps) {
-		o := d.Object(p)
-		groups = append(groups, Group{
-			Type: d.graph.Type(o), Address: d.graph.Address(o), Generation: d.graph.Generation(o),
-			Objects: d.Held(p), Bytes: gc.Some(d.graph.Size(o)), Retained: gc.Some(d.Retained(p)),
-		})
+	for _, p := range d.largest(n, by, func(p uint32) bool { return selected.has(d.Object(p)) }) {
+		g := d.single(p)
+		g.Root, g.Path = w.to(d.Object(p))
+		groups = append(groups, g)
 	}
 	return groups
+}
+
+// single returns the group of one object.
+func (d *Dominators) single(p uint32) Group {
+	o := d.Object(p)
+	return Group{
+		Type: d.graph.Type(o), Address: d.graph.Address(o), Generation: d.graph.Generation(o),
+		Objects: d.Held(p), Bytes: gc.Some(d.graph.Size(o)), Retained: gc.Some(d.Retained(p)),
+	}
 }
 
 // rootOrder is which kind of root an object counts for that has several: the one that says
@@ -230,7 +287,7 @@ func (g *Graph) rootsOf() map[uint32]Root {
 // roots returns the objects that roots hold, by kind: the retained bytes of the groups add
 // up to the live bytes.
 func (d *Dominators) roots(q *Query, counts *[NumRootKinds]int64) []Group {
-	rooted := d.graph.rootsOf()
+	rooted, selected := d.graph.rootsOf(), q.selection(d.graph)
 	groups := make([]Group, NumRootKinds+1)
 	for k := range groups {
 		groups[k] = Group{Name: SeveralRoots, Bytes: gc.Some(int64(0)), Retained: gc.Some(int64(0))}
@@ -240,7 +297,7 @@ func (d *Dominators) roots(q *Query, counts *[NumRootKinds]int64) []Group {
 	}
 	for p := range d.Children(0) {
 		o := d.Object(p)
-		if !q.keeps(d.graph.Type(o)) || q.Generation != "" && d.graph.Generation(o) != q.Generation {
+		if !selected.has(o) {
 			continue
 		}
 		k := int(NumRootKinds)
@@ -253,4 +310,41 @@ func (d *Dominators) roots(q *Query, counts *[NumRootKinds]int64) []Group {
 		group.Retained = gc.Some(group.Retained.Or(0) + d.Retained(p))
 	}
 	return slices.DeleteFunc(groups, func(g Group) bool { return g.Objects+g.Roots == 0 })
+}
+
+// RootDependent is the kind of Query.Root that lists dependent handles: their values, while
+// their keys are alive.
+const RootDependent = "dependent"
+
+// RootKinds returns the kinds that Query.Root takes.
+func RootKinds() []string { return append(slices.Clone(rootKindNames[:]), RootDependent) }
+
+// eachRoot returns a group for each root of a kind. An object that has several is in several.
+func (d *Dominators) eachRoot(q *Query) []Group {
+	g, selected := d.graph, q.selection(d.graph)
+	position := make([]uint32, g.Len()) // of each object, 0 if it is not alive
+	for p := uint32(1); p < uint32(len(d.tree.node)); p++ {
+		position[d.tree.node[p]] = p
+	}
+	var groups []Group
+	for _, r := range g.roots {
+		if r.Kind.String() == q.Root && selected.has(r.Object) {
+			of := d.single(position[r.Object])
+			of.Root = r
+			groups = append(groups, of)
+		}
+	}
+	if q.Root == RootDependent {
+		for _, key := range slices.Sorted(maps.Keys(g.dependents)) {
+			all := g.refs.edges(key)
+			for _, value := range all[len(all)-g.dependents[key]:] {
+				if p := position[value]; p != 0 && selected.has(value) {
+					of := d.single(p)
+					of.Key = g.Type(key)
+					groups = append(groups, of)
+				}
+			}
+		}
+	}
+	return groups
 }

@@ -30,6 +30,9 @@ func listed(s *heap.Snapshot, q heap.Query) string {
 		if g.Address != 0 {
 			fmt.Fprintf(&b, ", at %#x in %s", g.Address, g.Generation)
 		}
+		if g.Key != nil {
+			fmt.Fprintf(&b, ", key %s", g.Key)
+		}
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -67,6 +70,23 @@ func TestGroups(t *testing.T) {
 			Shop.Order: 1 of 24 retain 24, at 0x120 in gen2`},
 		{whole, heap.Query{By: heap.ByObject, Generation: "frozen"}, `
 			System.String: 1 of 22 retain 22, at 0x9000 in frozen`},
+		{whole, heap.Query{By: heap.ByType, MinSize: 24}, `
+			Shop.List~1[Shop.Order]: 1 of 30 retain 100
+			Shop.Order: 4 of 96 retain 94`},
+		{whole, heap.Query{By: heap.ByObject, Max: 2, Order: heap.OrderBytes}, `
+			Shop.List~1[Shop.Order]: 4 of 30 retain 100, at 0x100 in gen2
+			Shop.Order: 1 of 24 retain 24, at 0x120 in gen2`},
+		{whole, heap.Query{By: heap.ByObject, MinSize: 23, Order: heap.OrderHeld, Max: 3}, `
+			Shop.List~1[Shop.Order]: 4 of 30 retain 100, at 0x100 in gen2
+			Shop.Order: 2 of 24 retain 46, at 0x140 in gen2
+			Shop.Order: 1 of 24 retain 24, at 0x120 in gen2`},
+		{whole, heap.Query{By: heap.ByRoot, Root: "pinned"}, `
+			Shop.Order: 1 of 24 retain 24, at 0x120 in gen2`},
+		{whole, heap.Query{By: heap.ByRoot, Root: "static", Type: orders}, ""},
+		{whole, heap.Query{By: heap.ByRoot, Root: heap.RootDependent}, `
+			Shop.Order: 1 of 24 retain 24, at 0x180 in gen2, key Shop.List~1[Shop.Order]`},
+		{part, heap.Query{By: heap.ByRoot, Root: "pinned"}, ""},
+		{part, heap.Query{By: heap.ByType, MinSize: 1}, ""},
 		{part, heap.Query{By: heap.ByType}, `
 			Shop.Order: 4 of 96 retain -
 			Shop.List~1[Shop.Order]: 1 of 30 retain -

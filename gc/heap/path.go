@@ -97,13 +97,12 @@ func (w *ways) steps(object uint32) (root Root, path []Step) {
 // paths returns the objects of a query by the way to them. Objects that no root leads to are
 // in no group.
 func (d *Dominators) paths(q *Query) []Group {
-	g, w := d.graph, d.graph.ways()
-	only := slices.Index(generationNames[:], q.Generation)
+	g, w, selected := d.graph, d.graph.ways(), q.selection(d.graph)
 	byWay := make([]int, len(w.all)) // the number of the group and one
 	var groups []Group
 	group := func(object uint32) int {
 		id := w.of[object]
-		if id == none || !q.keeps(g.Type(object)) || only >= 0 && (g.generation == nil || g.generation[object] != uint8(only)) {
+		if id == none || !selected.has(object) {
 			return -1
 		}
 		if byWay[id] == 0 {

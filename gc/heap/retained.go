@@ -61,24 +61,24 @@ func (d *Dominators) Children(position uint32) func(yield func(uint32) bool) {
 // Largest returns the positions of the n objects that retain most. Of those that retain the
 // same, it has the one at the lower address first.
 func (d *Dominators) Largest(n int) []uint32 {
-	return d.largest(n, func(uint32) bool { return true })
+	return d.largest(n, d.Retained, func(uint32) bool { return true })
 }
 
-// largest is Largest among the positions that are kept.
-func (d *Dominators) largest(n int, keeps func(position uint32) bool) []uint32 {
+// largest is Largest by another figure, among the positions that are kept.
+func (d *Dominators) largest(n int, by func(position uint32) int64, keeps func(position uint32) bool) []uint32 {
 	order := func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(d.retained[b], d.retained[a]), cmp.Compare(d.graph.Address(d.Object(a)), d.graph.Address(d.Object(b))))
+		return cmp.Or(cmp.Compare(by(b), by(a)), cmp.Compare(d.graph.Address(d.Object(a)), d.graph.Address(d.Object(b))))
 	}
 	var largest []uint32
 	least := int64(-1)
 	for p := uint32(1); p < uint32(len(d.retained)); p++ {
-		if d.retained[p] < least || !keeps(p) {
+		if by(p) < least || !keeps(p) {
 			continue
 		}
 		if largest = append(largest, p); len(largest) >= 2*n {
 			slices.SortFunc(largest, order)
 			largest = largest[:n]
-			least = d.retained[largest[n-1]]
+			least = by(largest[n-1])
 		}
 	}
 	slices.SortFunc(largest, order)

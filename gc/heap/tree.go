@@ -147,9 +147,10 @@ func (d *Dominators) Tree(q TreeQuery) *TreeNode {
 // outermost returns the positions of objects of the given types that no other such object
 // dominates.
 func (d *Dominators) outermost(is func(of *Type) bool) []uint32 {
+	types := d.graph.ofTypes(is)
 	var positions []uint32
 	for p := uint32(1); p < uint32(len(d.retained)); {
-		if !is(d.graph.Type(d.Object(p))) {
+		if !types[d.graph.nodes.typ.at(d.Object(p))] {
 			p++
 			continue
 		}
@@ -215,10 +216,10 @@ func (d *Dominators) below(b branch) []branch {
 // PathTree returns the shortest paths from roots to objects that are alive, the same as those
 // of ByPath, with one node for all that begin alike.
 func (g *Graph) PathTree(q TreeQuery) *TreeNode {
-	w := g.ways()
+	w, types := g.ways(), g.ofTypes(q.Type)
 	nodes := make([]TreeNode, len(w.all))
 	for object, id := range w.of {
-		if o := uint32(object); id != none && (q.Type == nil || q.Type(g.Type(o))) {
+		if o := uint32(object); id != none && types[g.nodes.typ.at(o)] {
 			nodes[id].Objects++
 			nodes[id].Bytes += g.Size(o)
 		}

@@ -58,8 +58,9 @@ func TestEveryWordIsExplained(t *testing.T) {
 	addFields(add, "heap --per-heap", heapFields(true))
 	addFields(add, "pins", pinFields)
 	for by := range heap.Groupings() {
-		addFields(add, "objects", objectFields(heap.Grouping(by)))
+		addFields(add, "objects", objectFields(heap.Grouping(by), ""))
 	}
+	addFields(add, "objects --root", objectFields(heap.ByRoot, heap.RootDependent))
 	addFields(add, "objects --tree", treeFields(false, ""))
 	addFields(add, "finalizers", finalizerFields)
 	addFields(add, "allocs", (&allocSection{}).fields(alloc.ByType|alloc.ByMethod|alloc.ByStack|alloc.ByHeap))

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A choice is a flag that takes one of a few words.
@@ -69,5 +71,21 @@ func (l *wordList) Set(s string) error {
 		}
 		*l = append(*l, part)
 	}
+	return nil
+}
+
+// A byteSize is a flag that takes a size with its unit.
+type byteSize int64
+
+func (b *byteSize) Type() string { return "SIZE" }
+
+func (b *byteSize) String() string { return "" }
+
+func (b *byteSize) Set(s string) error {
+	n, ok := units.ParseBytes(s)
+	if !ok {
+		return fmt.Errorf("%q is not a size with its unit, such as 100KB", s)
+	}
+	*b = byteSize(n)
 	return nil
 }

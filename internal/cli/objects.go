@@ -36,7 +36,8 @@ type objectRow struct {
 	heap.Group
 }
 
-func objectFields(by heap.Grouping) []list.Field[objectRow] {
+// objectFields returns the fields of objects in groups, or of the roots of a kind.
+func objectFields(by heap.Grouping, root string) []list.Field[objectRow] {
 	fields := []list.Field[objectRow]{
 		{Name: "pid", Type: figure.Int, Value: func(r *objectRow) figure.Value { return list.PID(r.of.PID) }},
 		{Name: "number", Type: figure.Int, Value: func(r *objectRow) figure.Value { return list.If(r.of.Number > 0, list.Count(r.of.Number)) }},
@@ -50,16 +51,27 @@ func objectFields(by heap.Grouping) []list.Field[objectRow] {
 		fields = append(fields, list.Field[objectRow]{Name: name, Heading: name, Left: true, Type: figure.Text, Value: func(r *objectRow) figure.Value { return list.Word(value(r)) }})
 	}
 	typ := func(r *objectRow) string { return r.Type.String() }
+	address := func(r *objectRow) string { return fmt.Sprintf("0x%x", r.Address) }
+	generation := func(r *objectRow) string { return r.Generation }
+	if root != "" {
+		words("holder", func(r *objectRow) string { return r.holder() })
+		words("address", address)
+		words("generation", generation)
+		words("type", typ)
+		return fields
+	}
+	path := func(r *objectRow) string { return strings.Join(heap.PathWords(r.Root, r.Path), " → ") }
 	switch by {
 	case heap.ByType:
 		words("type", typ)
 		fields = append(fields, list.Field[objectRow]{Name: "module", Type: figure.Text, Value: func(r *objectRow) figure.Value { return list.Word(r.Type.Module) }})
 	case heap.ByObject:
-		words("address", func(r *objectRow) string { return fmt.Sprintf("0x%x", r.Address) })
-		words("generation", func(r *objectRow) string { return r.Generation })
+		words("address", address)
+		words("generation", generation)
 		words("type", typ)
+		fields = append(fields, list.Field[objectRow]{Name: "path", Type: figure.Text, Value: func(r *objectRow) figure.Value { return list.Word(path(r)) }})
 	case heap.ByPath:
-		words("path", func(r *objectRow) string { return strings.Join(heap.PathWords(r.Root, r.Path), " → ") })
+		words("path", path)
 	case heap.ByRoot:
 		fields = append(fields, list.Field[objectRow]{Name: "roots", Heading: "roots", Type: figure.Int, Value: func(r *objectRow) figure.Value {
 			return list.If(r.Name != heap.SeveralRoots, list.Count(r.Roots))
@@ -69,6 +81,20 @@ func objectFields(by heap.Grouping) []list.Field[objectRow] {
 		words(by.String(), func(r *objectRow) string { return r.Name })
 	}
 	return fields
+}
+
+// holder returns the root that holds an object: the name of a static field, the address of a
+// handle, or the type of a dependent handle's key.
+func (r *objectRow) holder() string {
+	switch {
+	case r.Key != nil:
+		return r.Key.String()
+	case r.Root.Field != "":
+		return r.Root.Field
+	case r.Root.ID != 0 && r.Root.Kind != heap.RootStack:
+		return fmt.Sprintf("0x%x", r.Root.ID)
+	}
+	return ""
 }
 
 // certainty marks what arrived of a snapshot of which something is missing.
@@ -85,6 +111,8 @@ type objectsOptions struct {
 	types      string
 	paths      string // types whose objects are divided by their paths
 	generation choice
+	root       choice // each root of this kind
+	minSize    byteSize
 	tree       bool
 	depth      int // of the tree; 0 for the usual
 
@@ -94,7 +122,7 @@ type objectsOptions struct {
 func newObjectsOptions() *objectsOptions {
 	var names []string
 	for by := range heap.Groupings() {
-		for _, f := range objectFields(heap.Grouping(by)) {
+		for _, f := range append(objectFields(heap.Grouping(by), ""), objectFields(heap.ByRoot, heap.RootDependent)...) {
 			if !slices.Contains(names, f.Name) {
 				names = append(names, f.Name)
 			}
@@ -102,7 +130,7 @@ func newObjectsOptions() *objectsOptions {
 	}
 	o := &objectsOptions{
 		listing: newListing("objects", names), by: choice{heap.ByType.String(), heap.Groupings()},
-		generation: choice{of: heap.GenerationNames()},
+		generation: choice{of: heap.GenerationNames()}, root: choice{of: heap.RootKinds()},
 	}
 	o.format.of = append(slices.Clip(o.format.of), "json")
 	return o
@@ -120,6 +148,8 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&opts.types, "type", "", "only objects of types whose names match, as in 'Shop.*'; * stands for any text")
 	flags.StringVar(&opts.paths, "paths", "", "the shortest paths from roots to objects of matching types: --by path --type `GLOB`")
 	flags.Var(&opts.generation, "generation", "only objects of this generation")
+	flags.Var(&opts.root, "root", "each root of this kind, with the object that it holds")
+	flags.Var(&opts.minSize, "min-size", "only objects of at least this size")
 	flags.BoolVar(&opts.tree, "tree", false, "the dominator tree, or with --by path the shortest paths, by type")
 	flags.IntVar(&opts.depth, "depth", 0, "only the first `N` levels of the tree (default 12 in a table)")
 	flags.Lookup("depth").DefValue = "0" // which help does not show
@@ -135,14 +165,20 @@ func (o *objectsOptions) conflict() error {
 		}
 		o.types, o.by.value = o.paths, heap.ByPath.String()
 	}
+	if o.root.value != "" {
+		if o.by.value != heap.ByType.String() && o.by.value != heap.ByRoot.String() || o.tree {
+			return errors.New("--root lists each root of a kind; leave out --by and --tree")
+		}
+		o.by.value = heap.ByRoot.String()
+	}
 	if o.tree {
 		return cmp.Or(o.treeConflict(), o.listing.conflict())
 	}
 	if o.depth != 0 {
 		return errors.New("--depth is for --tree")
 	}
-	if o.format.value == "json" && (o.by.value != heap.ByType.String() || o.types != "" || o.generation.value != "") {
-		return errors.New("--format json has all that is known of a snapshot; leave out --by, --type and --generation")
+	if o.format.value == "json" && (o.by.value != heap.ByType.String() || o.selects()) {
+		return errors.New("--format json has all that is known of a snapshot; leave out --by, --root, --type, --generation and --min-size")
 	}
 	return o.listing.conflict()
 }
@@ -214,6 +250,11 @@ func (o *objectsOptions) selected(s *scanned, all []*heap.Snapshot, collections 
 	return selected
 }
 
+// selects reports whether a part of the objects is asked for.
+func (o *objectsOptions) selects() bool {
+	return o.types != "" || o.generation.value != "" || o.minSize > 0
+}
+
 func (o *objectsOptions) grouping() heap.Grouping {
 	return heap.Grouping(slices.Index(o.by.of, o.by.value))
 }
@@ -239,7 +280,12 @@ func (o *objectsOptions) write(std *stdio, out *output, snapshots []*snapshotOf)
 	}
 	doc := objectsDoc{Snapshots: []snapshotDoc{}}
 	by := o.grouping()
-	w := newRowWriter(&o.listing, std, out, objectFields(by))
+	w := newRowWriter(&o.listing, std, out, objectFields(by, o.root.value))
+	if by == heap.ByObject {
+		w.below = func(r *objectRow) []string {
+			return []string{"    from " + strings.Join(heap.PathWords(r.Root, r.Path[:len(r.Path)-1]), " → ")}
+		}
+	}
 	matched := 0
 	for _, of := range snapshots {
 		of.findDominators()
@@ -266,17 +312,20 @@ func (o *objectsOptions) write(std *stdio, out *output, snapshots []*snapshotOf)
 		}
 		return jsontext.Encode(out, doc)
 	case list.Table:
-		if by == heap.ByType && o.types == "" && o.generation.value == "" {
+		if by == heap.ByType && !o.selects() {
 			return o.writeGrowth(std, out)
 		}
 	}
 	return nil
 }
 
+// orders are the columns by which single objects are the largest. By others, these are sorted.
+var orders = map[string]heap.Order{"bytes": heap.OrderBytes, "objects": heap.OrderHeld}
+
 // rows returns the rows of a snapshot.
 func (o *objectsOptions) rows(of *snapshotOf, by heap.Grouping) []objectRow {
-	q := heap.Query{By: by, Generation: o.generation.value, Type: o.typeFilter(), Max: o.limit()}
-	if o.top < 0 || o.sort != "" { // what is first is known only after all
+	q := heap.Query{By: by, Generation: o.generation.value, Type: o.typeFilter(), MinSize: int64(o.minSize), Root: o.root.value, Max: o.limit(), Order: orders[o.sort]}
+	if o.top < 0 { // in csv too: there are millions
 		q.Max = defaultTop
 	}
 	groups := of.Groups(q, of.tree)

@@ -99,8 +99,8 @@ func (o *objectsOptions) treeConflict() error {
 	switch by := o.grouping(); {
 	case by != heap.ByType && by != heap.ByObject && by != heap.ByPath:
 		return errors.New("--tree folds dominators or paths by type; leave out --by, or use --by path")
-	case o.generation.value != "" || o.sort != "":
-		return errors.New("--tree has objects of all generations, by size; leave out --generation and --sort")
+	case o.generation.value != "" || o.minSize > 0 || o.sort != "":
+		return errors.New("--tree has objects of all sizes and generations, the largest nodes first; leave out --min-size, --generation and --sort")
 	case o.depth < 0:
 		return errors.New("--depth is a number of levels")
 	}

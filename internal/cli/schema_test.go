@@ -62,6 +62,8 @@ var published = map[string][][]string{
 		{"objects", "--by", "dominator", "--format", "jsonl"},
 		{"objects", "--by", "path", "--format", "jsonl"},
 		{"objects", "--tree", "--format", "jsonl"},
+		{"objects", "--root", "stack", "--format", "jsonl"},
+		{"objects", "--root", "dependent", "--format", "jsonl"},
 	},
 	"phases":             {{"phases", "--format", "jsonl"}},
 	"phases-blocking":    {{"phases", "--blocking", "--format", "jsonl"}},

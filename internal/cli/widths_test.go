@@ -115,6 +115,7 @@ func TestWidths(t *testing.T) {
 		{"objects", "--by", "root"},
 		{"objects", "--by", "dominator"},
 		{"objects", "--tree"},
+		{"objects", "--root", "static"},
 		{"joins"},
 		{"finalizers"},
 		{"phases"},

@@ -36,6 +36,7 @@ var terms = []struct{ name, unit, text, source string }{
 	{"total_bytes", "bytes", "The size of the objects of a node of a tree and of all nodes below; in the dominator tree, what the objects of the node retain.", "GCBulkNode, GCBulkEdge"},
 	{"total_pct", "%", "The node's part of the bytes in the whole tree.", "GCBulkNode, GCBulkEdge"},
 	{"omitted_nodes", "count", "How many nodes right below the parent are left out, because they are small or deep. The row adds them up, with all nodes below them.", "gctrail"},
+	{"holder", "text", "What holds the object: the name of a static field, the address of a handle, the type of a dependent handle's key. It is unknown where the runtime does not say.", "GCBulkRootEdge, GCBulkRootStaticVar, GCBulkRootConditionalWeakTableElementEdge"},
 	{"field", "text", "The static field that holds the objects.", "GCBulkRootStaticVar"},
 	{"roots", "count", "How many roots of the kind there are, also of the same object.", "GCBulkRootEdge, GCBulkRootStaticVar"},
 	{"frozen", "generation", "Objects that are never collected, from .NET 8 on: literals, types, boxed static fields.", "GCGenerationRange: they are in no range"},
