@@ -166,10 +166,13 @@ func (l *listing) scan(ctx context.Context, std *stdio, paths []string, models [
 }
 
 // has reports whether a time of the trace is selected.
-func (l *listing) has(at time.Duration) bool { return l.AllTimes() || l.HasTime(l.info, at) }
+func (l *listing) has(at time.Duration) bool { return l.HasTime(l.info, at) }
 
 // during returns a model that is given the events of the selected time.
 func (l *listing) during(m pass.Model) pass.Model {
+	if l.AllTimes() {
+		return m
+	}
 	return pass.When(l.has, m)
 }
 
