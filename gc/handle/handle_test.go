@@ -1,6 +1,7 @@
 package handle
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
 )
 
 func TestHandles(t *testing.T) {
@@ -302,5 +304,45 @@ func TestUnfinished(t *testing.T) {
 	want := Unfinished{Since: 21 * ms, Waiting: 9, Last: gc.Some(22 * ms)}
 	if u, running := f.Processes()[0].Unfinished.Get(); !running || u != want {
 		t.Errorf("%+v, %v, want %+v", u, running, want)
+	}
+}
+
+// TestPinsOfHandles: Handles give Pins the events in the order of the trace, although they
+// apply the ones of handles later.
+func TestPinsOfHandles(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	var alone, with Pins
+	handles := Handles{Pins: &with}
+	p := pass.New(&alone, &handles)
+	for i := range uint64(3 * maxOps) {
+		kind := clr.HandleKindPinned
+		if i%3 == 0 {
+			kind = clr.HandleKindStrong
+		}
+		p.Feed(m.At(0, &clr.SetGCHandle{HandleID: 8 * i, Kind: kind}))
+		if i%5 == 0 {
+			p.Feed(m.At(0, &clr.PinObjectAtGCTime{HandleID: 4 * i, ObjectID: i, ObjectSize: 10, TypeName: clr.NewUTF16("A")}))
+		}
+		if i%7 == 0 {
+			p.Feed(m.At(0, &clr.DestroyGCHandle{HandleID: 4 * i}))
+		}
+		if i%1000 == 999 {
+			p.Feed(m.At(0, &clr.GCStart{}))
+			p.Feed(m.At(0, &clr.GCHeapStats{GCHandleCount: uint32(i)}))
+		}
+	}
+	p.End(new(trace.Loss))
+	want := PinTotal{PID: 7, Collections: 13, Count: 2458, Created: 8192, Open: 7607, Unseen: 468}
+	if got := with.Processes(); len(got) != 1 || got[0] != want {
+		t.Errorf("total %+v, expected %+v", got, want)
+	}
+	if got, want := with.Rows(7), alone.Rows(7); !slices.Equal(got, want) || got[0].ByHandle.Or(0) == 0 {
+		t.Errorf("rows %+v, expected %+v", got, want)
+	}
+	if got, want := with.Processes(), alone.Processes(); !slices.Equal(got, want) {
+		t.Errorf("totals %+v, expected %+v", got, want)
+	}
+	if c := handles.Processes()[0]; c.Created != 3*maxOps || c.Runtime != gc.Some[int64](11_999) {
+		t.Errorf("counts %+v", c)
 	}
 }

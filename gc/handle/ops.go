@@ -62,8 +62,14 @@ func (h *Handles) apply(ops []op) {
 		switch o := &ops[i]; o.do {
 		case opCreate:
 			h.created(o.of, o)
+			if p := o.of.pins; p != nil {
+				p.created(o.id, o.site.kind)
+			}
 		case opDestroy:
 			h.destroyed(o.of, o)
+			if p := o.of.pins; p != nil {
+				p.destroyed(o.id)
+			}
 		case opCount:
 			o.of.counted(int64(o.id))
 		}

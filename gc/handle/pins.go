@@ -128,8 +128,8 @@ func (p *Pins) Events(r *pass.Events) {
 	for i := range r.Len() {
 		switch r.Kind(i) {
 		case clr.KindSetGCHandle:
-			if v := &p.set; r.Decode(i, v) && (v.Kind == clr.HandleKindPinned || v.Kind == clr.HandleKindAsyncPinned) {
-				of.created(v.HandleID)
+			if v := &p.set; r.Decode(i, v) {
+				of.created(v.HandleID, v.Kind)
 			}
 		case clr.KindDestroyGCHandle:
 			if v := &p.destroy; r.Decode(i, v) {
@@ -286,7 +286,11 @@ func (p *pins) plug(v *clr.PinPlugAtGCTime) {
 	s.plugs.add(v.GapBeforeSize)
 }
 
-func (p *pins) created(id uint64) {
+// created notes a new handle, if it pins.
+func (p *pins) created(id uint64, kind clr.HandleKind) {
+	if kind != clr.HandleKindPinned && kind != clr.HandleKindAsyncPinned {
+		return
+	}
 	p.whole.Created++
 	p.destroyed(id) // a lost event's
 	if p.handles.count < maxPinning {

@@ -61,6 +61,7 @@ func NewDetails(o *selection.Selection, info *trace.Info) *Details {
 	}
 	d.allocs.Stacks, d.allocs.Types = symbol.NewStacks(&d.table), &d.types
 	d.allocs.LargeLimits = findings.ProposedLOHThresholds()
+	d.handles.Pins = &d.pins
 	d.handles.Stacks, d.finalizers.Types = d.allocs.Stacks, &d.types
 	d.background.Done, d.join.Done = d.addPhases, d.addJoins
 	return d
@@ -73,7 +74,7 @@ func (d *Details) Models() []pass.Model {
 		return nil
 	}
 	models := []pass.Model{pass.Raw(symbol.Wants, d.table.Feed), pass.Raw(symbol.WantsTypes, d.types.Feed)}
-	for _, m := range []pass.Model{&d.allocs, &d.handles, &d.pins, &d.finalizers, &d.background, &d.join, (*inducers)(d)} {
+	for _, m := range []pass.Model{&d.allocs, &d.handles, &d.finalizers, &d.background, &d.join, (*inducers)(d)} {
 		if !d.selected.AllTimes() {
 			m = pass.When(func(at time.Duration) bool { return d.selected.HasTime(d.info, at) }, m)
 		}
