@@ -21,7 +21,7 @@ func (s *Server) addTools(collects bool) {
 	add[triageInput](s, &sdk.Tool{Name: "triage", Annotations: reads, Description: "Analyze a trace: verdict, key figures, findings with evidence and collection numbers, next calls."})
 	add[collectionsInput](s, &sdk.Tool{Name: "collections", Annotations: reads, Description: "List garbage collections of a trace as JSON lines."})
 	add[allocationsInput](s, &sdk.Tool{Name: "allocations", Annotations: reads, Description: "List what was allocated, as JSON lines."})
-	add[objectsInput](s, &sdk.Tool{Name: "objects", Annotations: reads, Description: "List as JSON lines: objects in heap snapshots, pins and finalizers by type, GC handles, the heap after each collection, joins of heaps, raw events."})
+	add[objectsInput](s, &sdk.Tool{Name: "objects", Annotations: reads, Description: "List as JSON lines: objects in heap snapshots, pins, finalizers, GC handles, the heap after each collection, joins of heaps, raw events."})
 	add[compareInput](s, &sdk.Tool{Name: "compare", Annotations: reads, Description: "Compare runs, each one a trace; five or more per side separate change from noise."})
 	add[processesInput](s, &sdk.Tool{Name: "processes", Annotations: reads, Description: "List the .NET processes of this machine."})
 	if collects {
@@ -147,7 +147,7 @@ type objectsInput struct {
 	plain
 	File string `json:"file"`
 	List string `json:"list" jsonschema:"objects, pins, handles, finalizers, heap, joins or events"`
-	By   string `json:"by,omitempty" jsonschema:"of handles: kind,stack; of objects: type (default), module, generation, root, dominator, path, or growth with suspects"`
+	By   string `json:"by,omitempty" jsonschema:"of handles: kind,stack; of objects: type (default), module, generation, root, dominator, path or growth"`
 	Type string `json:"type,omitempty" jsonschema:"of objects, as in Shop.*"`
 	selection
 	paging
