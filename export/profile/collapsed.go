@@ -10,25 +10,27 @@ import (
 	"github.com/gctrail/gctrail/export"
 )
 
-// WriteCollapsed writes the allocations of some processes as collapsed stacks, one line for
-// each: the frames from the outermost on with semicolons between them, then the type, a
-// space and the bytes. If there are several processes, the process is the outermost frame.
+// WriteCollapsed writes a profile as collapsed stacks, one line for each: the frames from the
+// outermost on with semicolons between them, a space and the bytes. The innermost frame of
+// allocations is the type. If there are several processes, the process is the outermost frame.
 // flamegraph.pl, inferno and speedscope read it.
-func WriteCollapsed(w io.Writer, processes []*export.Allocations) error {
+func WriteCollapsed(w io.Writer, p Profile) error {
 	out := bufio.NewWriter(w)
 	var frames []string
-	for _, a := range processes {
-		for i := range a.Rows {
-			r := &a.Rows[i]
-			frames = append(frames[:0], collapsedFrame(export.Type(r)))
-			for f := range a.Frames(r) {
+	for _, of := range p.Processes {
+		for s := range of.Samples {
+			frames = frames[:0]
+			if s.Leaf != "" {
+				frames = append(frames, collapsedFrame(s.Leaf))
+			}
+			for _, f := range s.Stack {
 				frames = append(frames, collapsedFrame(f.String()))
 			}
-			if len(processes) > 1 {
-				frames = append(frames, collapsedFrame(export.Name(a.Process)))
+			if len(p.Processes) > 1 {
+				frames = append(frames, collapsedFrame(export.Name(of.Process)))
 			}
 			slices.Reverse(frames)
-			fmt.Fprintf(out, "%s %d\n", strings.Join(frames, ";"), r.Bytes)
+			fmt.Fprintf(out, "%s %d\n", strings.Join(frames, ";"), s.Bytes)
 		}
 	}
 	return out.Flush()

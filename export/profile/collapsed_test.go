@@ -24,7 +24,7 @@ func TestProcesses(t *testing.T) {
 		"web;(no stack);Type A:B (large) 100\napi;(no stack);Type A:B (large) 200\n": {of("web", 100), of("api", 200)},
 	} {
 		var out bytes.Buffer
-		if err := profile.WriteCollapsed(&out, processes); err != nil {
+		if err := profile.WriteCollapsed(&out, profile.Allocations(processes)); err != nil {
 			t.Fatal(err)
 		}
 		if out.String() != want {

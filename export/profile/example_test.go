@@ -47,7 +47,7 @@ func allocations(path string) ([]*export.Allocations, *trace.Info) {
 func ExampleWriteCollapsed() {
 	all, _ := allocations("../../testdata/net10-wks-stacks.nettrace.gz")
 	var out bytes.Buffer
-	if err := profile.WriteCollapsed(&out, all); err != nil {
+	if err := profile.WriteCollapsed(&out, profile.Allocations(all)); err != nil {
 		log.Panic(err)
 	}
 	line, _, _ := strings.Cut(out.String(), "\n")
@@ -60,7 +60,7 @@ func ExampleWriteCollapsed() {
 func ExampleWritePprof() {
 	all, info := allocations("../../testdata/net10-wks-stacks.nettrace.gz")
 	var out bytes.Buffer
-	if err := profile.WritePprof(&out, all, info.Start, info.Last); err != nil {
+	if err := profile.WritePprof(&out, profile.Allocations(all), info.Start, info.Last); err != nil {
 		log.Panic(err)
 	}
 	p, err := google.Parse(&out)
@@ -77,7 +77,7 @@ func ExampleWritePprof() {
 func ExampleWriteSpeedscope() {
 	all, _ := allocations("../../testdata/net10-wks-stacks.nettrace.gz")
 	var out bytes.Buffer
-	if err := profile.WriteSpeedscope(&out, all, "net10-wks-stacks"); err != nil {
+	if err := profile.WriteSpeedscope(&out, profile.Allocations(all), "net10-wks-stacks"); err != nil {
 		log.Panic(err)
 	}
 	var profile struct {

@@ -1,9 +1,9 @@
 package profile
 
 import (
-	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"time"
 
 	pprof "github.com/google/pprof/profile"
@@ -12,24 +12,25 @@ import (
 	"github.com/gctrail/gctrail/symbol"
 )
 
-// WritePprof writes the allocations of some processes as one gzipped profile for go tool
-// pprof: the sample types alloc_objects and alloc_space, with the labels type, heap and
-// process. start and length are the time that the allocations cover. See
+// WritePprof writes a profile gzipped for go tool pprof, with the labels of samples and the
+// label process. start and length are the time that it covers, start is zero if unknown. See
 // github.com/google/pprof/proto/profile.proto.
-func WritePprof(w io.Writer, processes []*export.Allocations, start time.Time, length time.Duration) error {
+func WritePprof(w io.Writer, p Profile, start time.Time, length time.Duration) error {
 	b := builder{
 		profile: &pprof.Profile{
-			SampleType:        []*pprof.ValueType{{Type: "alloc_objects", Unit: "count"}, {Type: "alloc_space", Unit: "bytes"}},
-			DefaultSampleType: "alloc_space",
-			TimeNanos:         start.UnixNano(),
+			SampleType:        []*pprof.ValueType{{Type: p.Objects, Unit: "count"}, {Type: p.Space, Unit: "bytes"}},
+			DefaultSampleType: p.Space,
 			DurationNanos:     length.Nanoseconds(),
 		},
 		functions: make(map[string]*pprof.Function),
 		mappings:  make(map[string]*pprof.Mapping),
 		locations: make(map[symbol.Frame]*pprof.Location),
 	}
-	for _, a := range processes {
-		b.add(a)
+	if !start.IsZero() {
+		b.profile.TimeNanos = start.UnixNano()
+	}
+	for _, of := range p.Processes {
+		b.add(of)
 	}
 	if err := b.profile.CheckValid(); err != nil {
 		return fmt.Errorf("pprof: %w", err)
@@ -45,21 +46,15 @@ type builder struct {
 	locations map[symbol.Frame]*pprof.Location
 }
 
-func (b *builder) add(a *export.Allocations) {
-	process := export.Name(a.Process)
-	for i := range a.Rows {
-		r := &a.Rows[i]
-		s := &pprof.Sample{
-			Value: []int64{r.Objects, r.Bytes},
-			Label: map[string][]string{"type": {export.Clean(cmp.Or(r.Type, "(unknown)"))}, "process": {process}},
+func (b *builder) add(of Process) {
+	process := []string{export.Name(of.Process)}
+	for s := range of.Samples {
+		sample := &pprof.Sample{Value: []int64{s.Objects, s.Bytes}, Label: map[string][]string{"process": process}}
+		maps.Copy(sample.Label, s.Labels)
+		for _, f := range s.Stack {
+			sample.Location = append(sample.Location, b.location(f))
 		}
-		if heap := r.Heap.String(); heap != "" {
-			s.Label["heap"] = []string{heap}
-		}
-		for f := range a.Frames(r) {
-			s.Location = append(s.Location, b.location(f))
-		}
-		b.profile.Sample = append(b.profile.Sample, s)
+		b.profile.Sample = append(b.profile.Sample, sample)
 	}
 }
 

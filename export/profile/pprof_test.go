@@ -28,7 +28,7 @@ func TestSamples(t *testing.T) {
 	row := alloc.Row{Type: "A", Heap: alloc.Large, Stack: stacks.Intern(ev), Objects: 3, Estimate: alloc.Estimate{Bytes: 100}}
 	var out bytes.Buffer
 	processes := []*export.Allocations{{Process: &gc.Process{PID: 7, Name: "web"}, Rows: []alloc.Row{row}, Stacks: stacks}}
-	if err := profile.WritePprof(&out, processes, time.Unix(100, 0), time.Minute); err != nil {
+	if err := profile.WritePprof(&out, profile.Allocations(processes), time.Unix(100, 0), time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	p, err := pprof.Parse(&out)

@@ -37,10 +37,10 @@ type speedscopeProfile struct {
 	Weights []int64 `json:"weights"`
 }
 
-// WriteSpeedscope writes the allocations of some processes as a file for
-// www.speedscope.app: a sampled profile of each, weighted by bytes. name is the name of the
-// trace. See www.speedscope.app/file-format-schema.json.
-func WriteSpeedscope(w io.Writer, processes []*export.Allocations, name string) error {
+// WriteSpeedscope writes a profile as a file for www.speedscope.app: a sampled profile of each
+// process, weighted by bytes. name is the name of the trace. See
+// www.speedscope.app/file-format-schema.json.
+func WriteSpeedscope(w io.Writer, p Profile, name string) error {
 	f := speedscopeFile{Schema: speedscopeSchema, Exporter: "gctrail", Name: name, Shared: speedscopeShared{Frames: []speedscopeFrame{}}, Profiles: []speedscopeProfile{}}
 	numbers := make(map[speedscopeFrame]int)
 	number := func(fr speedscopeFrame) int {
@@ -52,20 +52,22 @@ func WriteSpeedscope(w io.Writer, processes []*export.Allocations, name string) 
 		}
 		return n
 	}
-	for _, a := range processes {
-		p := speedscopeProfile{Type: "sampled", Name: "Allocations of " + export.Name(a.Process), Unit: "bytes", Samples: [][]int{}, Weights: []int64{}}
-		for i := range a.Rows {
-			r := &a.Rows[i]
-			stack := []int{number(speedscopeFrame{Name: export.Type(r)})}
-			for fr := range a.Frames(r) {
+	for _, of := range p.Processes {
+		profile := speedscopeProfile{Type: "sampled", Name: p.Title + " of " + export.Name(of.Process), Unit: "bytes", Samples: [][]int{}, Weights: []int64{}}
+		for s := range of.Samples {
+			var stack []int
+			if s.Leaf != "" {
+				stack = append(stack, number(speedscopeFrame{Name: s.Leaf}))
+			}
+			for _, fr := range s.Stack {
 				stack = append(stack, number(speedscopeFrame{fr.String(), fr.Module}))
 			}
 			slices.Reverse(stack)
-			p.Samples = append(p.Samples, stack)
-			p.Weights = append(p.Weights, r.Bytes)
-			p.End += r.Bytes
+			profile.Samples = append(profile.Samples, stack)
+			profile.Weights = append(profile.Weights, s.Bytes)
+			profile.End += s.Bytes
 		}
-		f.Profiles = append(f.Profiles, p)
+		f.Profiles = append(f.Profiles, profile)
 	}
 	return jsontext.Encode(w, f)
 }

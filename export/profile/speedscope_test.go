@@ -19,9 +19,9 @@ func TestProfile(t *testing.T) {
 		return alloc.Row{Type: typ, Objects: objects, Estimate: alloc.Estimate{Bytes: bytes}}
 	}
 	var out bytes.Buffer
-	err := profile.WriteSpeedscope(&out, []*export.Allocations{{
+	err := profile.WriteSpeedscope(&out, profile.Allocations([]*export.Allocations{{
 		Process: &gc.Process{Name: "web"}, Rows: []alloc.Row{row("A", 3, 100), row("B", 4, 50)},
-	}}, "name")
+	}}), "name")
 	if err != nil {
 		t.Fatal(err)
 	}

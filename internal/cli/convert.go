@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -35,6 +36,7 @@ type convertOptions struct {
 	redact  bool
 	system  bool   // keep names of the framework
 	gc      uint32 // whose heap snapshot is written; 0 for the last
+	by      choice // of the stacks of a heap snapshot
 	output  string
 	perfMap perfMapFlag
 
@@ -43,7 +45,7 @@ type convertOptions struct {
 }
 
 func newConvertCmd(std *stdio) *cobra.Command {
-	opts := new(convertOptions)
+	opts := &convertOptions{by: choice{of: []string{heap.ByObject.String(), heap.ByPath.String()}}}
 	cmd := &cobra.Command{
 		Use:   "convert FILE... -o OUT",
 		Short: "Convert a trace for Perfetto, pprof, Parquet and other tools",
@@ -55,6 +57,7 @@ func newConvertCmd(std *stdio) *cobra.Command {
 	flags.BoolVar(&opts.redact, "redact", false, "nettrace: remove what identifies the program: names, paths, ids of public files")
 	flags.BoolVar(&opts.system, "keep-system", false, "with --redact: keep the framework's names that begin with System. or Microsoft.")
 	flags.Uint32Var(&opts.gc, "gc", 0, "write the heap snapshot of the collection with this `NUMBER`, not the last")
+	flags.Var(&opts.by, "by", "stacks of a heap snapshot: what holds objects (dominator), or the shortest path from a root")
 	opts.perfMap.addFlag(flags)
 	opts.eventFilter.addFlags(std, cmd)
 	opts.inputFlags.addFlags(flags)
@@ -118,6 +121,8 @@ func (o *convertOptions) choose() error {
 		return fmt.Errorf("--redact, --name, --provider, --keywords and --level are for nettrace, which holds events; %s does not", o.format.Name)
 	case o.gc != 0 && !o.format.Snapshots():
 		return fmt.Errorf("--gc selects a heap snapshot; %s has none", o.format.Name)
+	case o.by.value != "" && !o.format.Profiles():
+		return fmt.Errorf("--by selects the stacks of a heap snapshot; %s has none", o.format.Name)
 	case !o.folder && len(o.groups(o.files)) > 1:
 		return fmt.Errorf("%d traces into one file: give a folder, as in -o out/, or --merge", len(o.files))
 	}
@@ -140,7 +145,10 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 		return o.report(ctx, std, paths)
 	}
 	c := convert.New(o.format, &o.Selection, o.folder)
-	c.GC = o.gc
+	if c.OnlySnapshot() || o.gc != 0 || o.by.value != "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(graphPercent))
+	}
+	c.GC, c.Heap, c.ByPath = o.gc, o.gc != 0 || o.by.value != "", o.by.value == heap.ByPath.String()
 	r, err := std.read(ctx, paths, open.Options{Want: c.Wants(), Stacks: c.Stacks(), HeapDumps: o.format.Snapshots()})
 	if err != nil {
 		return err
@@ -175,10 +183,10 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 	}
 	nothing := errors.Is(err, convert.ErrNothing)
 	switch {
-	case nothing && c.OnlySnapshot():
+	case nothing && (c.OnlySnapshot() || c.Heap):
 		err = &lackError{r.in.Name, o.noSnapshot()}
 	case errors.Is(err, snapshot.ErrIncomplete):
-		err = &lackError{r.in.Name, fmt.Sprintf("%s is not whole, and other tools cannot tell; what it has: gctrail objects %s", c.Snapshot.Label(), text.Quoted(r.in.Name))}
+		err = &lackError{r.in.Name, notWhole(c.Snapshot) + ", and other tools cannot tell; what it has: gctrail objects " + text.Quoted(r.in.Name)}
 	case nothing && c.OnlyAllocations():
 		l := lack{what: "allocation events", recording: report.RecordAllocations}
 		err = &lackError{r.in.Name, l.of(r, &o.Selection, nil)}
@@ -207,6 +215,17 @@ func (o *convertOptions) noSnapshot() string {
 		return "no heap snapshot in the selected part of this trace"
 	}
 	return "no heap snapshot in this trace; take one with: gctrail dump -p PID"
+}
+
+// notWhole says that a heap snapshot lacks objects, and which one it is.
+func notWhole(s *heap.Snapshot) string {
+	switch {
+	case s.Sampled:
+		return "the heap snapshot is a sample of the objects"
+	case s.Number > 0:
+		return "the snapshot of " + s.Label() + " is not whole"
+	}
+	return "the heap snapshot is not whole"
 }
 
 // report writes the report on one trace.
@@ -346,9 +365,11 @@ func baseName(path string) string {
 
 // held returns a summary of a file, in words.
 func held(c *convert.Converter) string {
-	var words []string
 	if s := c.Snapshot; s != nil {
 		said := text.Plural(s.Objects, "object", "objects")
+		if c.Live > 0 {
+			said = text.Plural(c.Live, "live object", "live objects")
+		}
 		if s.Number > 0 {
 			said += " of " + s.Label()
 		}
@@ -357,16 +378,20 @@ func held(c *convert.Converter) string {
 		}
 		return said
 	}
+	var words []string
 	if c.Collections > 0 && !c.OnlyAllocations() {
 		words = append(words, text.Plural(c.Collections, "collection", "collections"))
 	}
-	if c.Snapshots > 0 {
+	if c.Snapshots > 0 && !c.OnlyAllocations() {
 		words = append(words, text.Counted(c.Snapshots, "heap snapshot"))
 	}
 	if c.Samples > 0 {
 		words = append(words, text.Plural(c.Samples, "allocation sample", "allocation samples"))
 	}
 	said := strings.Join(words, " and ")
+	if c.Snapshots > 0 && c.OnlyAllocations() {
+		said += "; for the heap snapshot, add --by dominator"
+	}
 	if c.Incomplete > 0 {
 		said += fmt.Sprintf("; %s not whole, and left out", text.Counted(c.Incomplete, "heap snapshot"))
 	}

@@ -183,11 +183,13 @@ func (o *objectsOptions) conflict() error {
 	return o.listing.conflict()
 }
 
+// graphPercent is the GC percentage for commands that make graphs of heap snapshots. The heap
+// consists of large arrays without pointers: collecting it costs little, and with less garbage
+// a snapshot of 1.7 million objects needs 130 MB instead of 165.
+const graphPercent = 20
+
 func (o *objectsOptions) run(ctx context.Context, std *stdio) error {
-	// The heap consists of large arrays without pointers: collecting it costs little, and with
-	// less garbage a snapshot of 1.7 million objects needs 130 MB instead of 165.
-	const percent = 20
-	defer debug.SetGCPercent(debug.SetGCPercent(percent))
+	defer debug.SetGCPercent(debug.SetGCPercent(graphPercent))
 	return o.each(ctx, std, o.list)
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/gctrail/gctrail/export"
 	"github.com/gctrail/gctrail/export/parquet"
+	"github.com/gctrail/gctrail/export/profile"
+	"github.com/gctrail/gctrail/export/snapshot"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
@@ -64,10 +66,16 @@ type Converter struct {
 	LeftOut int64
 	// GC selects the heap snapshots of collections with this number; 0 selects all.
 	GC uint32
+	// Heap selects the stacks of a heap snapshot, which a format otherwise has only of a trace
+	// without allocations. They are ways in the dominator tree, or the shortest from roots
+	// if ByPath is set.
+	Heap, ByPath bool
 	// Snapshot is the written heap snapshot, and Snapshots counts the selected ones. A format
 	// that has all of them leaves out Incomplete ones, because it cannot say what is missing.
 	Snapshot              *heap.Snapshot
 	Snapshots, Incomplete int
+	// Live counts the objects that stacks have of the heap snapshot, which are alive.
+	Live int64
 	// PIDs are the processes whose events are written; nil for all.
 	PIDs map[uint64]bool
 }
@@ -110,7 +118,7 @@ func (c *Converter) Events() bool {
 // Stacks reports whether the stacks of events are needed.
 func (c *Converter) Stacks() bool {
 	for _, p := range c.parts() {
-		if p.allocations != nil || p.timed {
+		if p.allocations != nil || p.timed || p.profile != nil {
 			return true
 		}
 	}
@@ -217,8 +225,7 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 	return c.end(to)
 }
 
-// WriteHeapDump writes the snapshot of a .gcdump file of a name, as Write does that of a
-// trace.
+// WriteHeapDump writes the snapshot of a .gcdump file of a name, as Write does a trace's.
 func (c *Converter) WriteHeapDump(name string, s *heap.Snapshot, to []io.Writer) error {
 	c.name, c.info, c.dump = name, new(trace.Info), s
 	c.begin(to)
@@ -250,8 +257,8 @@ func (c *Converter) end(to []io.Writer) error {
 	if c.OnlySnapshot() {
 		return c.writeSnapshot(to)
 	}
-	if c.OnlyAllocations() && c.Samples == 0 {
-		return ErrNothing
+	if c.format.Profiles() {
+		return c.writeProfile(to)
 	}
 	if err := c.writeAllocations(to); err != nil {
 		return err
@@ -284,14 +291,21 @@ func (c *Converter) snapshots() []*heap.Snapshot {
 	})
 }
 
+// last chooses the last selected heap snapshot.
+func (c *Converter) last() error {
+	all := c.snapshots()
+	c.Snapshots = len(all)
+	if c.Snapshots == 0 {
+		return ErrNothing
+	}
+	c.Snapshot = all[c.Snapshots-1]
+	return nil
+}
+
 // writeSnapshot writes the last selected heap snapshot.
 func (c *Converter) writeSnapshot(to []io.Writer) error {
-	all := c.snapshots()
-	if c.Snapshots = len(all); c.Snapshots > 0 {
-		c.Snapshot = all[c.Snapshots-1]
-	}
-	if c.Snapshot == nil {
-		return ErrNothing
+	if err := c.last(); err != nil {
+		return err
 	}
 	for i, p := range c.parts() {
 		if err := p.snapshot(to[i], c.Snapshot); err != nil {
@@ -299,6 +313,43 @@ func (c *Converter) writeSnapshot(to []io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// writeProfile writes the stacks of allocations, or of the last selected heap snapshot.
+func (c *Converter) writeProfile(to []io.Writer) error {
+	of := profile.Allocations(c.allocated)
+	if c.Heap || c.Samples == 0 {
+		if err := c.last(); err != nil {
+			return err
+		}
+		if c.Snapshot.Graph == nil {
+			return snapshot.ErrIncomplete
+		}
+		tree := c.tree()
+		c.Live = tree.TotalObjects
+		of = profile.Heap(c.process(c.Snapshot.PID), tree)
+	} else {
+		c.Snapshots = len(c.snapshots())
+	}
+	for i, p := range c.parts() {
+		if err := p.profile(to[i], c, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxStacks bounds the places of a heap that are written. Viewers are slow with more, and
+// the largest places come first.
+const maxStacks = 1 << 17
+
+// tree returns the objects of the chosen snapshot by their places.
+func (c *Converter) tree() *heap.TreeNode {
+	q := heap.TreeQuery{Max: maxStacks}
+	if c.ByPath {
+		return c.Snapshot.Graph.PathTree(q)
+	}
+	return c.Snapshot.Graph.Dominators().Tree(q)
 }
 
 // allocations returns the allocations of each selected process.
@@ -331,6 +382,18 @@ func (c *Converter) process(pid uint64) *gc.Process {
 }
 
 func (c *Converter) start() time.Time { return c.info.Start }
+
+// covered returns the time that stacks cover: that of a heap snapshot is a moment, which a
+// .gcdump does not have.
+func (c *Converter) covered() (start time.Time, length time.Duration) {
+	switch {
+	case c.dump != nil:
+		return time.Time{}, 0
+	case c.Snapshot != nil:
+		return c.start().Add(c.Snapshot.Start.Or(0)), 0
+	}
+	return c.start(), c.length()
+}
 
 // length returns how much time is converted.
 func (c *Converter) length() time.Duration {

@@ -344,6 +344,44 @@ func TestPprof(t *testing.T) {
 	}
 }
 
+// TestHeapProfile: a trace without allocations has the stacks of a heap snapshot, which is a
+// moment.
+func TestHeapProfile(t *testing.T) {
+	for _, byPath := range []bool{false, true} {
+		c := convert.New(convert.Named("pprof"), new(selection.Selection), false)
+		c.ByPath = byPath
+		in, err := open.Files([]string{"../../testdata/net10-wks-leak.nettrace.gz"}, open.Options{Want: c.Wants(), Stacks: c.Stacks()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		var out bytes.Buffer
+		if err := c.Write(input{in.Source}, []io.Writer{&out}); err != nil {
+			t.Fatal(err)
+		}
+		p, err := profile.Parse(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var objects, size, leaked int64
+		for _, s := range p.Sample {
+			objects += s.Value[0]
+			size += s.Value[1]
+			for _, l := range s.Location {
+				if l.Line[0].Function.Name == "leak (static)" {
+					leaked += s.Value[1]
+				}
+			}
+		}
+		if p.SampleType[0].Type != "inuse_objects" || p.DefaultSampleType != "inuse_space" || objects != 17766 || size != 3048773 || leaked != 1937280 || c.Live != objects {
+			t.Errorf("by path %t: %d objects of %d bytes, leaked %d", byPath, objects, size, leaked)
+		}
+		if want := in.Source.Info().Start.Add(c.Snapshot.Start.Or(0)); p.TimeNanos != want.UnixNano() || p.DurationNanos != 0 {
+			t.Errorf("%d for %d", p.TimeNanos, p.DurationNanos)
+		}
+	}
+}
+
 // collapsedSum returns the sum over collapsed stacks.
 func collapsedSum(t *testing.T) (sum int64) {
 	t.Helper()

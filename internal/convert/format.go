@@ -43,6 +43,7 @@ type part struct {
 	allocations func(io.Writer, *Converter, []*export.Allocations) error
 	events      func(io.Writer) *parquet.Events
 	snapshot    func(io.Writer, *heap.Snapshot) error // the last one
+	profile     func(io.Writer, *Converter, profile.Profile) error
 }
 
 // formats are the formats, in the order in which help lists them.
@@ -58,21 +59,22 @@ var formats = []Format{
 		}}},
 	},
 	{
-		Name: "pprof", Suffixes: []string{".pb.gz", ".pprof"}, Says: "allocations for go tool pprof", Binary: true,
+		Name: "pprof", Suffixes: []string{".pb.gz", ".pprof"}, Says: "allocations or heap for go tool pprof", Binary: true,
 		Next: "go tool pprof -top %s",
-		parts: []part{{allocations: func(w io.Writer, c *Converter, a []*export.Allocations) error {
-			return profile.WritePprof(w, a, c.start(), c.length())
+		parts: []part{{profile: func(w io.Writer, c *Converter, p profile.Profile) error {
+			start, length := c.covered()
+			return profile.WritePprof(w, p, start, length)
 		}}},
 	},
 	{
-		Name: "speedscope", Suffixes: []string{".speedscope.json"}, Says: "allocations for www.speedscope.app",
-		parts: []part{{allocations: func(w io.Writer, c *Converter, a []*export.Allocations) error {
-			return profile.WriteSpeedscope(w, a, c.name)
+		Name: "speedscope", Suffixes: []string{".speedscope.json"}, Says: "the same for www.speedscope.app",
+		parts: []part{{profile: func(w io.Writer, c *Converter, p profile.Profile) error {
+			return profile.WriteSpeedscope(w, p, c.name)
 		}}},
 	},
 	{
-		Name: "collapsed", Suffixes: []string{".collapsed", ".folded"}, Says: "allocation stacks for flamegraph.pl",
-		parts: []part{{allocations: func(w io.Writer, _ *Converter, a []*export.Allocations) error { return profile.WriteCollapsed(w, a) }}},
+		Name: "collapsed", Suffixes: []string{".collapsed", ".folded"}, Says: "the same for flamegraph.pl",
+		parts: []part{{profile: func(w io.Writer, _ *Converter, p profile.Profile) error { return profile.WriteCollapsed(w, p) }}},
 	},
 	{
 		Name: "parquet", Suffixes: []string{".parquet"}, Says: "tables for DuckDB, ClickHouse, pandas", Binary: true,
@@ -123,7 +125,12 @@ var formats = []Format{
 
 // Snapshots reports whether the format has heap snapshots.
 func (f *Format) Snapshots() bool {
-	return slices.ContainsFunc(f.parts, func(p part) bool { return p.snapshots || p.snapshot != nil })
+	return slices.ContainsFunc(f.parts, func(p part) bool { return p.snapshots || p.snapshot != nil || p.profile != nil })
+}
+
+// Profiles reports whether the format has stacks: of allocations, or of a heap snapshot.
+func (f *Format) Profiles() bool {
+	return slices.ContainsFunc(f.parts, func(p part) bool { return p.profile != nil })
 }
 
 // Formats returns the formats.

@@ -89,6 +89,21 @@ function speedscope(name, trace, want) {
   equal(name, 'speedscope', 'bytes', file.profiles.flatMap((p) => p.weights).reduce((a, b) => a + b, 0), want.allocated);
 }
 
+// heapProfiles reads the last heap snapshot by what holds its objects: the live ones.
+function heapProfiles(name, trace, want) {
+  const last = want.snapshots.at(-1);
+  for (const by of ['dominator', 'path']) {
+    const file = convert(trace, 'heap.pb.gz', '--by', by);
+    for (const [index, unit, expected] of [['inuse_space', 'B', last.live_bytes], ['inuse_objects', '', last.live_objects]]) {
+      const text = run('go', ['tool', 'pprof', '-top', '-nodecount=100000', '-nodefraction=0', `-unit=${unit || 'count'}`, `-sample_index=${index}`, file]);
+      equal(name, `go tool pprof, by ${by}`, index, text.match(new RegExp(`of (\\d+)${unit} total`))?.[1], expected);
+    }
+    const { profiles, ...shared } = JSON.parse(readFileSync(convert(trace, 'heap.speedscope.json', '--by', by), 'utf8'));
+    valid(name, 'speedscope', speedscopeSchema, { profiles, ...shared });
+    equal(name, `speedscope, by ${by}`, 'bytes', profiles.flatMap((p) => p.weights).reduce((a, b) => a + b, 0), last.live_bytes);
+  }
+}
+
 function perfetto(name, trace, want) {
   const text = run('protoc', ['-I', here, '--decode=Trace', join(here, 'perfetto.proto')], {
     input: readFileSync(convert(trace, 'x.pftrace')), stdio: ['pipe', 'pipe', 'pipe'],
@@ -293,7 +308,10 @@ for (const trace of traces) {
   }
   if (has('protoc')) perfetto(name, trace, want); else skipped.push('protoc');
   if (process.env.TRACE_PROCESSOR) await traceProcessor(name, trace, want, process.env.TRACE_PROCESSOR); else skipped.push("Perfetto's trace processor");
-  if (want.snapshots.length > 0) await objects(name, trace, want);
+  if (want.snapshots.length > 0) {
+    heapProfiles(name, trace, want);
+    await objects(name, trace, want);
+  }
   await firefox(name, trace, want);
   await tables(name, trace, want, db);
   await lists(name, trace, db);
