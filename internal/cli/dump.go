@@ -138,8 +138,11 @@ func dumpCostText(p *diag.Process, cost gc.Opt[collect.DumpCost]) string {
 	return says
 }
 
-// shortDumpCost is dumpCostText for a screen.
-func shortDumpCost(p *diag.Process) string {
+// A dumper takes heap snapshots to files in the working folder.
+type dumper struct{ paths *collect.Paths }
+
+// Cost is dumpCostText for a screen.
+func (*dumper) Cost(p *diag.Process) string {
 	c, known := collect.ExpectedCost(p).Get()
 	if !known {
 		return "pauses it 0.75 s for each million objects"
@@ -151,20 +154,21 @@ func shortDumpCost(p *diag.Process) string {
 	return fmt.Sprintf("pauses it up to %s%s, up to %s", times, units.Duration(c.Pause), units.Bytes(c.Bytes))
 }
 
-// takeDump takes a heap snapshot to a file, and returns a few words about it.
-func takeDump(ctx context.Context, p *diag.Process, path string) (about string, err error) {
+// Take takes a heap snapshot, and returns a few words about it.
+func (d *dumper) Take(ctx context.Context, p *diag.Process) (path, about string, err error) {
 	if etw.Needed(p) {
-		return "", errors.New("there are none of .NET Framework processes")
+		return "", "", errors.New("there are none of .NET Framework processes")
 	}
-	d := &collect.Dump{Process: p, Output: path, BufferMB: collect.DumpBufferMB, Repeat: 1, Notify: func(collect.Notice) {}}
-	if _, err := d.Run(ctx); err != nil {
-		return "", err
+	path = d.paths.Next(p, time.Now())
+	dump := &collect.Dump{Process: p, Output: path, BufferMB: collect.DumpBufferMB, Repeat: 1, Notify: func(collect.Notice) {}}
+	if _, err := dump.Run(ctx); err != nil {
+		return "", "", err
 	}
 	snapshots, pauses, err := readSnapshots(path)
 	if err != nil || len(snapshots) == 0 {
-		return "", cmp.Or(err, errNoSnapshot)
+		return "", "", cmp.Or(err, errNoSnapshot)
 	}
-	return snapshotText(snapshots[0], pauses[snapshots[0].Number]), nil
+	return path, snapshotText(snapshots[0], pauses[snapshots[0].Number]), nil
 }
 
 // errNoSnapshot reports a session without a snapshot.

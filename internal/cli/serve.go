@@ -97,12 +97,12 @@ func (o *serveOptions) run(ctx context.Context, std *stdio) error {
 	}
 	server := web.New(web.Options{
 		Program: program(), Token: token, Files: files, Watch: len(o.files) == 0,
-		Watcher: watch.Options{Wants: func(p *diag.Process) bool { return o.wants(p) }},
+		Watcher: watch.Options{Wants: func(p *diag.Process) bool { return o.wants(p) }}, Dumper: &dumper{collect.NewPaths("")},
 	})
 	url := o.url(l.Addr(), token, len(files))
 	_ = std.err.Line("Serving until Ctrl-C. Whoever has this address can see everything that is shown:")
 	if !guard.IsLoopback(o.listen) {
-		_ = std.err.Line("Other machines can connect%s, see command lines and the names of types and methods, and upload traces.", map[bool]string{true: " without encryption"}[o.certificate == ""])
+		_ = std.err.Line("Other machines can connect%s, see command lines the names of types and methods, upload traces, and pause processes for heap snapshots.", map[bool]string{true: " without encryption"}[o.certificate == ""])
 	}
 	if _, err := std.out.Write([]byte(url + "\n")); err != nil {
 		return outputFailed(stdoutName, errors.Join(err, l.Close()))

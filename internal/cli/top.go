@@ -149,6 +149,7 @@ func (std *stdio) interactive() bool {
 func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 	w := watch.New(watch.Options{Wants: o.wants, Memory: true, Processors: true, Source: watchSource(etw.Native())})
 	paths := collect.NewPaths("")
+	dumps := &dumper{paths}
 	var next atomic.Pointer[string] // the command that shows the latest file
 	var dumping sync.WaitGroup
 	err := tui.Run(ctx, tui.Options{
@@ -160,12 +161,11 @@ func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 			}
 			return path, size, err
 		},
-		DumpCost: func(p *watch.Process) string { return shortDumpCost(p.Process) },
+		DumpCost: func(p *watch.Process) string { return dumps.Cost(p.Process) },
 		Dump: func(p *watch.Process) (path, about string, err error) {
 			dumping.Add(1)
 			defer dumping.Done()
-			path = paths.Next(p.Process, time.Now())
-			if about, err = takeDump(ctx, p.Process, path); err == nil {
+			if path, about, err = dumps.Take(ctx, p.Process); err == nil {
 				next.Store(new("gctrail objects " + text.Quoted(path)))
 			}
 			return path, about, err

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -17,7 +18,9 @@ type Paths struct {
 	output string // a file, a folder, or a pattern with {name} or {pid}; empty for names like dotnet-trace's
 	folder bool   // output is one
 	ext    string // of names that are not the user's own
-	taken  map[string]bool
+
+	mu    sync.Mutex
+	taken map[string]bool
 }
 
 // NewPaths returns the paths that an output stands for.
@@ -39,6 +42,8 @@ func (p *Paths) Next(process *diag.Process, now time.Time) string {
 	if p.Single() {
 		return p.output
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	name, pid := fileName(process.Name), strconv.Itoa(cmp.Or(process.PID, process.InnerPID))
 	path := strings.NewReplacer("{name}", cmp.Or(name, "process"), "{pid}", pid).Replace(p.output)
 	own := p.output == "" || p.folder

@@ -222,10 +222,7 @@ func refused(ctx context.Context, process *diag.Process, err error) error {
 
 // path returns where the trace of a process goes.
 func (s *Supervisor) path(process *diag.Process) (string, error) {
-	s.mu.Lock()
-	path := s.paths.Next(process, time.Now())
-	s.mu.Unlock()
-	return path, s.paths.makeFolder()
+	return s.paths.Next(process, time.Now()), s.paths.makeFolder()
 }
 
 // follow reads a trace to its end, and reports on it; then the next one, if several are

@@ -30,6 +30,7 @@ type Options struct {
 	// Watch watches running processes; Wants is as for package watch.
 	Watch   bool
 	Watcher watch.Options
+	Dumper  Dumper // of watched processes
 }
 
 // The bounds of a server's memory.
@@ -46,6 +47,8 @@ type Server struct {
 	watcher *watch.Watcher
 	states  states
 	uploads chan struct{} // one is read at a time
+	dumps   chan struct{} // one is taken at a time
+	dumped  int           // changes with the place in dumps
 
 	mu        sync.Mutex
 	files     []*file
@@ -56,7 +59,7 @@ type Server struct {
 
 // New returns a server that does nothing before Serve.
 func New(opts Options) *Server {
-	s := &Server{opts: opts, uploads: make(chan struct{}, 1), processes: make(map[int]*process)}
+	s := &Server{opts: opts, uploads: make(chan struct{}, 1), dumps: make(chan struct{}, 1), processes: make(map[int]*process)}
 	for i, path := range opts.Files {
 		s.files = append(s.files, &file{id: i, name: path, path: path})
 	}
@@ -93,6 +96,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificate, key str
 		err = server.Serve(l)
 	}
 	cancel()
+	s.dumps <- struct{}{} // the one that is being taken ends, or its file would have half of the heap
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -109,6 +113,8 @@ func (s *Server) handler(addr net.Addr) http.Handler {
 	mux.HandleFunc("GET /process/{id}/gc/{number}", s.processDetail)
 	mux.HandleFunc("GET /process/{id}/live", s.processLive)
 	mux.HandleFunc("GET /process/{id}/quoted", s.processQuoted)
+	mux.HandleFunc("GET /process/{id}/dump", s.dumpCost)
+	mux.HandleFunc("POST /process/{id}/dump", s.dump)
 	mux.HandleFunc("POST /upload", s.upload)
 	return &gate{token: s.opts.Token, own: guard.For(addr), busy: make(chan struct{}, maxRequests), next: mux}
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -141,6 +142,8 @@ func TestHostile(t *testing.T) {
 		"POST of another origin":  {request("POST /upload"+t1, addr, "Origin: http://evil.example", "Content-Length: 0"), 403},
 		"script of another site":  {request("GET /list"+t1, addr, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"), 403},
 		"GET with a body":         {request("GET /list"+t1, addr, "Content-Length: 5") + "12345", 400},
+		"dump of another origin":  {request("POST /process/1/dump"+t1, addr, "Origin: http://evil.example", "Content-Length: 0"), 403},
+		"dump without token":      {request("POST /process/1/dump", addr, "Content-Length: 0"), 401},
 		"huge upload":             {request("POST /upload"+t1, addr, "Content-Length: 99999999999"), 413},
 		"upload of no trace":      {request("POST /upload"+t1, addr, "Content-Length: 5") + "hello", 422},
 		"negative length":         {request("POST /upload"+t1, addr, "Content-Length: -1"), 400},
@@ -239,6 +242,85 @@ func TestLive(t *testing.T) {
 	}
 	if r, body := get(t, fmt.Sprintf("http://%s/process/1/gc/%d?t=%s", addr, collections, token)); r.StatusCode != 200 || !bytes.HasPrefix(body, []byte("[null,")) {
 		t.Errorf("%d %.200s", r.StatusCode, body)
+	}
+}
+
+// A fakeDumper takes snapshots that are copies of a trace, or fail, when end says so.
+type fakeDumper struct {
+	began chan struct{}
+	end   chan error
+}
+
+func (*fakeDumper) Cost(p *diag.Process) string { return "pauses " + p.Name }
+
+func (d *fakeDumper) Take(context.Context, *diag.Process) (path, about string, err error) {
+	d.began <- struct{}{}
+	return fixture, "GC 7: 1 object", <-d.end
+}
+
+// TestDump: a page that asks for a heap snapshot is given its trace. One is taken at a time,
+// and not of processes that are not watched.
+func TestDump(t *testing.T) {
+	dumper := &fakeDumper{make(chan struct{}), make(chan error)}
+	process := &diag.Process{PID: 4711, Name: "web", Info: &diag.Info{PID: 4711}}
+	addr := serve(t, Options{Watch: true, Dumper: dumper, Watcher: watch.Options{Source: watch.Source{
+		List: func(context.Context) []*diag.Process { return []*diag.Process{process} },
+		Follow: func(ctx context.Context, _ *diag.Process, _ live.Options) iter.Seq2[*live.Update, error] {
+			return func(yield func(*live.Update, error) bool) {
+				yield(&live.Update{Kind: live.Attached, Process: process}, nil)
+				<-ctx.Done()
+			}
+		},
+	}}})
+	address := func(id int) string { return fmt.Sprintf("http://%s/process/%d/dump?t=%s", addr, id, token) }
+	type result struct {
+		status int
+		body   string
+	}
+	post := func(id int) result {
+		r, err := http.Post(address(id), "", nil)
+		if err != nil {
+			t.Error(err)
+			return result{}
+		}
+		defer r.Body.Close()
+		body, _ := io.ReadAll(r.Body)
+		return result{r.StatusCode, string(body)}
+	}
+	for known := false; !known; time.Sleep(10 * time.Millisecond) {
+		r, body := get(t, address(1))
+		if known = r.StatusCode == 200; known && string(body) != "{\"cost\":\"pauses web\"}\n" {
+			t.Errorf("%s", body)
+		}
+	}
+	if got := post(2); got.status != 404 {
+		t.Errorf("of no process: %+v", got)
+	}
+	taken := func(err error) result {
+		done := make(chan result)
+		go func() { done <- post(1) }()
+		<-dumper.began
+		if got := post(1); got.status != 503 {
+			t.Errorf("a second at the same time: %+v", got)
+		}
+		dumper.end <- err
+		return <-done
+	}
+	if got := taken(errors.New("it has ended")); got.status != 422 || got.body != "it has ended\n" {
+		t.Errorf("of a process that has ended: %+v", got)
+	}
+	want := result{200, `{"about":"GC 7: 1 object","id":0,"path":"` + fixture + "\"}\n"}
+	if got := taken(nil); got != want {
+		t.Errorf("%+v", got)
+	}
+	if r, body := get(t, "http://"+addr+"/file/0/columns?t="+token); r.StatusCode != 200 || len(body) < 1000 {
+		t.Errorf("%d, %d bytes", r.StatusCode, len(body))
+	}
+	for range maxDumps - 2 {
+		taken(nil)
+	}
+	if got := post(1); got.status != 507 {
+		t.Errorf("one too many: %+v", got)
 	}
 }
 

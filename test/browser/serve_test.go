@@ -200,6 +200,37 @@ func TestServeLive(t *testing.T) {
 	b.within(address)
 }
 
+// TestServeDump: a button asks with the cost, takes a heap snapshot of a running process,
+// and leads to it.
+func TestServeDump(t *testing.T) {
+	p := dotnettest.Start(t, 10, "web", 600)
+	b := newTab(t, size{1280, 900})
+	b.open(serve(t, nil, "--open", "no", "-p", fmt.Sprint(p.PID)))
+	const button = ".home tbody td:nth-child(4) button"
+	b.wait(`document.querySelector("` + button + `:not([disabled])")`)
+	eval[bool](b, `(window.confirm = (text) => { window.asked = text; return false; }, true)`)
+	b.click(button)
+	b.wait(`window.asked`)
+	if asked := eval[string](b, `window.asked`); !strings.Contains(asked, "pauses it") {
+		b.Errorf("it asks %q", asked)
+	}
+	if got := eval[string](b, `document.querySelector("[role=status]").textContent`); got != "" {
+		b.Errorf("without an agreement: %q", got)
+	}
+	eval[bool](b, `(window.confirm = () => true)()`)
+	b.click(button)
+	b.wait(`document.querySelector("[role=status] code")`)
+	command := eval[string](b, `document.querySelector("[role=status] code").textContent`)
+	path := strings.TrimPrefix(command, "gctrail objects ")
+	t.Cleanup(func() { _ = os.Remove(path) })
+	if objects := gctrail(t, "objects", path); !strings.Contains(objects, "GcLoad+Session") {
+		b.Errorf("%s:\n%s", command, objects)
+	}
+	b.shoot("dump")
+	b.click("[role=status] button")
+	b.wait(`document.querySelector(".grid .rows .row")`)
+}
+
 // ended waits until the only process that is served has ended, and returns how many
 // collections it had.
 func ended(t *testing.T, address string) int {

@@ -64,6 +64,25 @@ export async function upload(file: File): Promise<Source> {
   return { kind: "file", id, name: file.name, live: false, collections: 0 };
 }
 
+/** What a heap snapshot of a process costs, in a few words. */
+export async function dumpCost(of: Source): Promise<string> {
+  return ((await (await get(`/process/${of.id}/dump`)).json()) as { cost: string }).cost;
+}
+
+/** A heap snapshot that was taken. */
+export interface Dump {
+  id: number;
+  path: string;
+  about: string;
+}
+
+/** Takes a heap snapshot of a process. */
+export async function dump(of: Source): Promise<Dump> {
+  const response = await fetch(address(`/process/${of.id}/dump`), { method: "POST" });
+  if (!response.ok) throw new Error((await response.text()).trim());
+  return response.json();
+}
+
 export async function fromServer(source: string): Promise<Data> {
   const [kind, id] = source.split("-");
   if (kind === "file") return fromFile(id);

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { list, show, upload, type List, type Source } from "../data/server";
+import { dump, dumpCost, list, show, upload, type Dump, type List, type Source } from "../data/server";
 import { bytes, count } from "../units";
 
 /** What a server has to show, and a place to drop traces. */
@@ -8,6 +8,8 @@ export function Home(): JSX.Element {
   const [all, setAll] = useState<List | null>(null);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState("");
+  const [dumping, setDumping] = useState("");
+  const [dumped, setDumped] = useState<Dump | null>(null);
   useEffect(() => {
     let timer = 0;
     const look = async () => {
@@ -36,6 +38,18 @@ export function Home(): JSX.Element {
       setBusy("");
     }
   };
+  const take = async (of: Source) => {
+    setProblem("");
+    try {
+      if (!confirm(`A heap snapshot of ${of.name}: ${await dumpCost(of)}. Take it?`)) return;
+      setDumped(null);
+      setDumping(of.name);
+      setDumped(await dump(of));
+    } catch (error) {
+      setProblem(`No snapshot of ${of.name}: ${error instanceof Error ? error.message : error}`);
+    }
+    setDumping("");
+  };
   const processes = all?.sources.filter((s) => s.kind === "process") ?? [];
   const files = all?.sources.filter((s) => s.kind === "file") ?? [];
   return (
@@ -46,7 +60,11 @@ export function Home(): JSX.Element {
         {all?.watching && (
           <section aria-labelledby="running-title">
             <h2 id="running-title">Running .NET processes</h2>
-            {processes.length === 0 ? <p class="hint">None is running, or none can be reached.</p> : <Sources of={processes} />}
+            {processes.length === 0 ? <p class="hint">None is running, or none can be reached.</p> : <Sources of={processes} dump={dumping === "" ? take : undefined} />}
+            <p role="status">
+              {dumping !== "" && `Taking a heap snapshot of ${dumping} …`}
+              {dumped && <><button type="button" onClick={() => show({ kind: "file", id: dumped.id, name: dumped.path, live: false, collections: 0 })}>{dumped.path}</button> {dumped.about}. Its objects: <code>gctrail objects {dumped.path}</code></>}
+            </p>
           </section>
         )}
         {files.length > 0 && (
@@ -67,17 +85,17 @@ export function Home(): JSX.Element {
   );
 }
 
-function Sources({ of }: { of: Source[] }): JSX.Element {
+function Sources({ of, dump }: { of: Source[]; dump?: (of: Source) => void }): JSX.Element {
   const running = of[0].kind === "process";
   return (
     <div class="wide">
       <table class="plain">
-        {running && <thead><tr><th scope="col">process</th><th scope="col" class="number">pid</th><th scope="col" class="number">GCs</th><th scope="col">verdict</th></tr></thead>}
+        {running && <thead><tr><th scope="col">process</th><th scope="col" class="number">pid</th><th scope="col" class="number">GCs</th><th scope="col">heap</th><th scope="col">verdict</th></tr></thead>}
         <tbody>
           {of.map((s) => (
             <tr key={s.id}>
               <td><button type="button" disabled={running && s.collections === 0 && !s.live} onClick={() => show(s)}>{s.name || "process"}</button></td>
-              {running && <><td class="number">{s.pid}</td><td class="number">{count(s.collections)}</td><td>{s.problem ?? s.verdict ?? (s.live ? "No GC has happened yet." : "Not watched.")}</td></>}
+              {running && <><td class="number">{s.pid}</td><td class="number">{count(s.collections)}</td><td><button type="button" disabled={!s.live || !dump} onClick={() => dump?.(s)}>snapshot</button></td><td>{s.problem ?? s.verdict ?? (s.live ? "No GC has happened yet." : "Not watched.")}</td></>}
             </tr>
           ))}
         </tbody>
