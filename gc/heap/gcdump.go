@@ -476,7 +476,7 @@ func (d *gcdump) roots(w *walk) {
 			default:
 				seen[c] = true
 				name := d.types[child.typ].name
-				below := node{number: c, root: root{kind: pseudo[name], dependent: name == dependentHandles}}
+				below := node{number: c, root: root{kind: pseudo[name], dependent: name == dependentHandles, pins: pseudo[name] == RootPinned}}
 				if static, is := strings.CutPrefix(name, staticVar); is {
 					below.root.kind, below.static = RootStatic, strings.TrimSuffix(static, "]")
 				}

@@ -24,6 +24,9 @@ type Root struct {
 	Field string // the name of a static field
 	// Dependent is set for the value of a dependent handle whose key is unknown, in a .gcdump.
 	Dependent bool
+	// Pins is set if the collector does not move the object: that of a pinned handle, or of a
+	// fixed variable.
+	Pins bool
 }
 
 // A Range is a part of the heap that a generation uses after the collection.
@@ -99,7 +102,7 @@ func (w *walk) build() {
 			missing.Unknown++
 			continue
 		}
-		g.roots = append(g.roots, Root{object, r.kind, r.id, r.field, r.dependent})
+		g.roots = append(g.roots, Root{object, r.kind, r.id, r.field, r.dependent, r.pins})
 	}
 	if missing.Whole() {
 		w.of.Graph = g

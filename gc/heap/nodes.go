@@ -90,12 +90,9 @@ type piece struct {
 // and all objects are sorted.
 func newIndex(n *nodes) *index {
 	x := &index{nodes: n, pieces: n.pieces()}
-	for i := 1; i < len(x.pieces); i++ {
-		if x.pieces[i].lo <= x.pieces[i-1].hi {
-			x.pieces = nil
-			x.sort()
-			return x
-		}
+	if x.pieces == nil {
+		x.sort()
+		return x
 	}
 	for i := range x.pieces {
 		x.pieces[i].divide(n)
@@ -103,7 +100,8 @@ func newIndex(n *nodes) *index {
 	return x
 }
 
-// pieces divides runs where others begin, and returns the parts in order of address.
+// pieces divides runs where others begin, and returns the parts in order of address; nil if
+// they overlap.
 func (n *nodes) pieces() []piece {
 	starts := make([]uint64, len(n.runs))
 	for i := range n.runs {
@@ -125,6 +123,11 @@ func (n *nodes) pieces() []piece {
 		}
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].lo < all[j].lo })
+	for i := 1; i < len(all); i++ {
+		if all[i].lo <= all[i-1].hi {
+			return nil
+		}
+	}
 	return all
 }
 

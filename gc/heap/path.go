@@ -94,6 +94,10 @@ func (w *ways) steps(object uint32) (root Root, path []Step) {
 	return root, path
 }
 
+// Ways returns a function that returns a shortest way to an object which is alive: the root,
+// and the types of the objects from there on, as Group has them.
+func (g *Graph) Ways() func(object uint32) (Root, []*Type) { return g.ways().to }
+
 // paths returns the objects of a query by the way to them. Objects that no root leads to are
 // in no group.
 func (d *Dominators) paths(q *Query) []Group {

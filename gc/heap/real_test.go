@@ -78,6 +78,15 @@ func (want *golden) compare(t *testing.T, s *heap.Snapshot) {
 	if s.Number != want.Number || s.Objects != want.Nodes || d.Live() != want.Live {
 		t.Errorf("GC %d: %d objects, %d alive", s.Number, s.Objects, d.Live())
 	}
+	free := map[string]int64{}
+	for _, gap := range s.Graph.Gaps() {
+		free[gap.Generation] += gap.Bytes
+	}
+	for _, g := range s.Generations {
+		if free[g.Name] != g.Free.Or(0) {
+			t.Errorf("GC %d: gaps of %d bytes in %s, which has %v free", s.Number, free[g.Name], g.Name, g.Free)
+		}
+	}
 	var largest [][]any
 	for _, p := range d.Largest(len(want.Largest)) {
 		o := d.Object(p)

@@ -40,6 +40,7 @@ type root struct {
 	field       string // of a static
 	kind        RootKind
 	dependent   bool
+	pins        bool
 }
 
 type dependent struct{ key, value uint64 }
@@ -194,7 +195,7 @@ func (w *walk) addRoot(v *clr.GCBulkRootEdgeValue) {
 	default:
 		kind = RootHandle
 	}
-	w.root(root{address: v.RootedNodeAddress, id: v.GCRootID, kind: kind})
+	w.root(root{address: v.RootedNodeAddress, id: v.GCRootID, kind: kind, pins: v.GCRootFlag&clr.BulkRootFlagsPinning != 0})
 }
 
 func (w *walk) root(r root) {

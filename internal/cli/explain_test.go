@@ -61,6 +61,9 @@ func TestEveryWordIsExplained(t *testing.T) {
 		addFields(add, "objects", objectFields(heap.Grouping(by), ""))
 	}
 	addFields(add, "objects --root", objectFields(heap.ByRoot, heap.RootDependent))
+	for _, lists := range freeLists {
+		addFields(add, "objects --free", freeFields(lists))
+	}
 	addFields(add, "objects --tree", treeFields(false, ""))
 	addFields(add, "finalizers", finalizerFields)
 	addFields(add, "allocs", (&allocSection{}).fields(alloc.ByType|alloc.ByMethod|alloc.ByStack|alloc.ByHeap))

@@ -112,6 +112,7 @@ type objectsOptions struct {
 	paths      string // types whose objects are divided by their paths
 	generation choice
 	root       choice // each root of this kind
+	free       choice // a list of free space instead
 	minSize    byteSize
 	tree       bool
 	depth      int // of the tree; 0 for the usual
@@ -120,17 +121,17 @@ type objectsOptions struct {
 }
 
 func newObjectsOptions() *objectsOptions {
-	var names []string
+	names := list.Names(objectFields(heap.ByRoot, heap.RootDependent))
 	for by := range heap.Groupings() {
-		for _, f := range append(objectFields(heap.Grouping(by), ""), objectFields(heap.ByRoot, heap.RootDependent)...) {
-			if !slices.Contains(names, f.Name) {
-				names = append(names, f.Name)
-			}
-		}
+		names = append(names, list.Names(objectFields(heap.Grouping(by), ""))...)
 	}
+	for _, lists := range freeLists {
+		names = append(names, list.Names(freeFields(lists))...)
+	}
+	slices.Sort(names)
 	o := &objectsOptions{
-		listing: newListing("objects", names), by: choice{heap.ByType.String(), heap.Groupings()},
-		generation: choice{of: heap.GenerationNames()}, root: choice{of: heap.RootKinds()},
+		listing: newListing("objects", slices.Compact(names)), by: choice{heap.ByType.String(), heap.Groupings()},
+		generation: choice{of: heap.GenerationNames()}, root: choice{of: heap.RootKinds()}, free: choice{of: freeLists},
 	}
 	o.format.of = append(slices.Clip(o.format.of), "json")
 	return o
@@ -149,6 +150,7 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&opts.paths, "paths", "", "the shortest paths from roots to objects of matching types: --by path --type `GLOB`")
 	flags.Var(&opts.generation, "generation", "only objects of this generation")
 	flags.Var(&opts.root, "root", "each root of this kind, with the object that it holds")
+	flags.Var(&opts.free, "free", "the free space between objects: each gap, or what pins gaps open")
 	flags.Var(&opts.minSize, "min-size", "only objects of at least this size")
 	flags.BoolVar(&opts.tree, "tree", false, "the dominator tree, or with --by path the shortest paths, by type")
 	flags.IntVar(&opts.depth, "depth", 0, "only the first `N` levels of the tree (default 12 in a table)")
@@ -164,6 +166,9 @@ func (o *objectsOptions) conflict() error {
 			return errors.New("--paths selects types and divides by path; leave out --type and --by")
 		}
 		o.types, o.by.value = o.paths, heap.ByPath.String()
+	}
+	if o.free.value != "" {
+		return cmp.Or(o.freeConflict(), o.listing.conflict())
 	}
 	if o.root.value != "" {
 		if o.by.value != heap.ByType.String() && o.by.value != heap.ByRoot.String() || o.tree {
@@ -277,8 +282,11 @@ func (s *snapshotOf) findDominators() {
 
 // write writes snapshots, of which one at a time has a dominator tree.
 func (o *objectsOptions) write(std *stdio, out *output, snapshots []*snapshotOf) error {
-	if o.tree {
+	switch {
+	case o.tree:
 		return o.writeTrees(std, out, snapshots)
+	case o.free.value != "":
+		return o.writeFree(std, out, snapshots)
 	}
 	doc := objectsDoc{Snapshots: []snapshotDoc{}}
 	by := o.grouping()
@@ -296,7 +304,7 @@ func (o *objectsOptions) write(std *stdio, out *output, snapshots []*snapshotOf)
 		} else {
 			rows := o.rows(of, by)
 			matched += len(rows)
-			if err := w.section(func(p *text.Page) { of.head(p) }, rows); err != nil {
+			if err := w.section(of.head, rows); err != nil {
 				return err
 			}
 		}

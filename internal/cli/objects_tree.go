@@ -149,7 +149,9 @@ func treeRows(of *snapshotOf, top *heap.TreeNode) []treeRow {
 			rows = append(rows, treeRow{of: of, parent: parent, depth: depth, totalObjects: o.Objects, totalBytes: o.Bytes, all: top.TotalBytes, omitted: o.Nodes})
 		}
 	}
-	add(top, 0, 1)
+	if top != nil {
+		add(top, 0, 1)
+	}
 	return rows
 }
 
@@ -169,13 +171,10 @@ func (o *objectsOptions) writeTrees(std *stdio, out *output, snapshots []*snapsh
 		of.findDominators()
 		top := o.treeOf(of)
 		var err error
-		switch {
-		case o.format.value == "json":
+		if o.format.value == "json" {
 			doc.Snapshots = append(doc.Snapshots, newTreeSnapshotDoc(of, top))
-		case top == nil:
-			err = w.section(func(p *text.Page) { of.head(p) }, nil)
-		default:
-			err = w.section(func(p *text.Page) { of.head(p) }, treeRows(of, top))
+		} else {
+			err = w.section(of.head, treeRows(of, top))
 		}
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func TestEveryListAsParquet(t *testing.T) {
 		"net10-lossy-handles.nettrace.gz", "net10-wks-leak.nettrace.gz", "net31-net9-lttng.trace.zip",
 	}
 	for _, args := range []string{
-		"allocs --by type,stack", "allocs --by method", "handles", "handles --by kind,stack", "pins", "finalizers", "joins --tunings", "heap", "heap --per-heap", "objects", "objects --by root", "objects --by dominator", "objects --by path", "objects --tree", "objects --root pinned",
+		"allocs --by type,stack", "allocs --by method", "handles", "handles --by kind,stack", "pins", "finalizers", "joins --tunings", "heap", "heap --per-heap", "objects", "objects --by root", "objects --by dominator", "objects --by path", "objects --tree", "objects --root pinned", "objects --free gaps",
 		"phases", "phases --blocking", "pauses", "pauses --show windows", "pauses --show bottlenecks", "gcs --per-heap", "gcs --metrics",
 	} {
 		for _, trace := range traces {

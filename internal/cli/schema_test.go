@@ -54,6 +54,7 @@ var published = map[string][][]string{
 	"heap":          {{"heap", "--format", "jsonl"}, {"heap", "--per-heap", "--format", "jsonl"}},
 	"objects":       {{"objects", "--format", "json"}},
 	"objects-tree":  {{"objects", "--tree", "--format", "json"}},
+	"objects-free":  {{"objects", "--free", "gaps", "--format", "jsonl"}, {"objects", "--free", "pins", "--format", "jsonl"}},
 	"objects-rows": {
 		{"objects", "--format", "jsonl"},
 		{"objects", "--by", "module", "--format", "jsonl"},

@@ -116,6 +116,7 @@ func TestWidths(t *testing.T) {
 		{"objects", "--by", "dominator"},
 		{"objects", "--tree"},
 		{"objects", "--root", "static"},
+		{"objects", "--free", "gaps"},
 		{"joins"},
 		{"finalizers"},
 		{"phases"},
