@@ -26,13 +26,20 @@ type Options struct {
 	// Ended receives the verdict on a process that ended, instead of Notify. It may be
 	// nil.
 	Ended func(*diag.Process, *ledger.Verdict)
-	// Captured is called with each capture: its rule, empty for none, its file, and its
-	// error. It may be nil.
-	Captured func(p *diag.Process, rule, path string, err error)
+	// Captured is called with each capture. It may be nil.
+	Captured func(*Captured)
 	// Problem receives the agent's own failures. It may be nil.
 	Problem func(error)
 	// Source finds processes; zero means this machine.
 	Source watch.Source
+}
+
+// A Captured is a capture that was made, or the reason why it was not.
+type Captured struct {
+	Process *diag.Process
+	Dump    bool   // a heap snapshot, not a trace
+	Path    string // empty if there is none
+	Err     error
 }
 
 // An Agent follows the processes of a machine.

@@ -95,7 +95,7 @@ func attach(a *Agent, id int, p *diag.Process) {
 	a.news(&watch.News{ID: id, Process: p, Attached: true})
 }
 
-func collect(a *Agent, id int, all ...*watch.Collection) {
+func happen(a *Agent, id int, all ...*watch.Collection) {
 	for _, c := range all {
 		a.news(&watch.News{ID: id, Collection: c})
 	}
@@ -104,7 +104,7 @@ func collect(a *Agent, id int, all ...*watch.Collection) {
 func TestMetrics(t *testing.T) {
 	a := newAgent(t, nil)
 	attach(a, 1, program(7, "web"))
-	collect(a, 1, collectionOf(3, 0, 20*time.Millisecond), collectionOf(4, 2, 30*time.Millisecond), collectionOf(6, 0, time.Millisecond))
+	happen(a, 1, collectionOf(3, 0, 20*time.Millisecond), collectionOf(4, 2, 30*time.Millisecond), collectionOf(6, 0, time.Millisecond))
 	s := scrape(t, a)
 	const who = `pid="1073741824",process="web",runtime=".NET 10.0.1"`
 	want(t, s, `dotnet_gc_collections_total{dotnet_gc_heap_generation="gen0",`+who+`}`, "2")
@@ -128,7 +128,7 @@ func TestMetrics(t *testing.T) {
 func TestEnd(t *testing.T) {
 	a := newAgent(t, nil)
 	attach(a, 1, program(7, "web"))
-	collect(a, 1, collectionOf(1, 0, time.Millisecond))
+	happen(a, 1, collectionOf(1, 0, time.Millisecond))
 	a.news(&watch.News{ID: 1, Ended: true})
 	const who = `pid="1073741824",process="web",runtime=".NET 10.0.1"`
 	s := scrape(t, a)
@@ -145,7 +145,7 @@ func TestShared(t *testing.T) {
 	a := newAgent(t, func(c *Config) { c.Labels = []string{"process"}; c.Generation = "gc.heap.generation" })
 	for id := range 3 {
 		attach(a, id, program(id, "web"))
-		collect(a, id, collectionOf(1, 1, time.Millisecond))
+		happen(a, id, collectionOf(1, 1, time.Millisecond))
 	}
 	a.news(&watch.News{ID: 1, Ended: true})
 	s := scrape(t, a)
@@ -196,7 +196,7 @@ func TestBounds(t *testing.T) {
 		attach(a, id, p)
 		c := collectionOf(1, id, time.Millisecond)
 		c.Reason = gc.Some(clr.GCReason(id))
-		collect(a, id, c)
+		happen(a, id, c)
 		a.news(&watch.News{ID: id, Ended: true})
 		if id%100 == 0 {
 			a.judge(time.Now())
@@ -210,7 +210,7 @@ func TestBounds(t *testing.T) {
 	for i := range 1000 {
 		c := collectionOf(uint32(i), i-500, time.Millisecond)
 		c.Reason = gc.Some(clr.GCReason(i))
-		collect(b, 1, c)
+		happen(b, 1, c)
 	}
 	if n := len(byName(b.groups)[0].durations); n > 4*(knownReasons+2) {
 		t.Errorf("%d histograms", n)
@@ -353,7 +353,7 @@ func TestFindings(t *testing.T) {
 	for i := range 100 {
 		c := collectionOf(uint32(i+1), 2, 500*time.Millisecond)
 		c.Reason = gc.Some(clr.GCReasonInduced)
-		collect(a, 1, c)
+		happen(a, 1, c)
 	}
 	now := traceStart.Add(100 * time.Second)
 	a.judge(now)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/internal/outfile"
@@ -44,6 +45,7 @@ var (
 	errBusy        = errors.New("too many captures are already running")
 	errNotFollowed = errors.New("no such process is followed")
 	errTooLarge    = errors.New("the capture was cut off: it reached half of the quota")
+	errDumping     = errors.New("a heap snapshot of another process is being taken")
 )
 
 // A captures makes captures, within the quota.
@@ -51,6 +53,9 @@ type captures struct {
 	config Captures
 	places chan struct{}
 	mu     sync.Mutex // of the folder
+	// dumping is held for a heap snapshot, so that a condition which all processes meet does
+	// not pause them all at once.
+	dumping sync.Mutex
 }
 
 func newCaptures(c Captures) *captures {
@@ -60,6 +65,7 @@ func newCaptures(c Captures) *captures {
 // A captureRequest asks for a trace of a process.
 type captureRequest struct {
 	process  *process
+	dump     bool // a heap snapshot, without a profile and a duration
 	profile  string
 	duration time.Duration
 	rule     string // that asks for it; empty for a person
@@ -85,15 +91,25 @@ func (a *Agent) capture(ctx context.Context, r *captureRequest) (captured, error
 	default:
 		return captured{}, errBusy
 	}
-	request := provider.Request{Profiles: []string{r.profile}, BufferMB: captureBuffer}
-	config, _ := request.Config()
+	if r.dump {
+		if !c.dumping.TryLock() {
+			return captured{}, errDumping
+		}
+		defer c.dumping.Unlock()
+	}
 	name := fmt.Sprintf("%s_%d_%s%s", fileName(r.process.Name), cmp.Or(r.process.PID, r.process.InnerPID), time.Now().UTC().Format("20060102T150405.000"), captureSuffix)
 	done := captured{Path: filepath.Join(c.config.Folder, name)}
 	f, err := outfile.Create(done.Path, 0o600, nil)
 	if err != nil {
 		return captured{}, err
 	}
-	done.Bytes, err = recordTrace(ctx, r.process.Process, &config, r.duration, f, c.config.Quota/maxCaptures)
+	if most := c.config.Quota / maxCaptures; r.dump {
+		done.Bytes, err = recordDump(ctx, r.process.Process, f, most)
+	} else {
+		request := provider.Request{Profiles: []string{r.profile}, BufferMB: captureBuffer}
+		config, _ := request.Config()
+		done.Bytes, err = recordTrace(ctx, r.process.Process, &config, r.duration, f, most)
+	}
 	if done.Bytes == 0 {
 		return captured{}, errors.Join(err, f.Close())
 	}
@@ -133,6 +149,30 @@ func recordTrace(ctx context.Context, p *diag.Process, config *diag.Config, d ti
 	if err == nil && n == most {
 		err = errTooLarge
 	}
+	return n, err
+}
+
+// recordDump writes a heap snapshot of a process, at most so many bytes, and returns its
+// size.
+func recordDump(ctx context.Context, p *diag.Process, out io.Writer, most int64) (int64, error) {
+	bounded := &boundedWriter{out: out, room: most}
+	d := &collect.Dump{Process: p, Output: "-", BufferMB: captureBuffer, Repeat: 1, Stdout: bounded, Notify: func(collect.Notice) {}}
+	_, err := d.Run(ctx)
+	return most - bounded.room, err
+}
+
+// A boundedWriter fails with errTooLarge when there is no room for what it is given.
+type boundedWriter struct {
+	out  io.Writer
+	room int64
+}
+
+func (w *boundedWriter) Write(b []byte) (int, error) {
+	if int64(len(b)) > w.room {
+		return 0, errTooLarge
+	}
+	n, err := w.out.Write(b)
+	w.room -= int64(n)
 	return n, err
 }
 
@@ -188,12 +228,16 @@ func (a *Agent) keep(ctx context.Context, r *captureRequest) (captured, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.self.count(selfCaptures, 1, outcome)
+	counted := selfCaptures
+	if r.dump {
+		counted = selfDumps
+	}
+	a.self.count(counted, 1, outcome)
 	if done.Bytes > 0 && a.sends(otlp.Logs) {
 		a.records.put(r.process, record.OfCapture(&record.Capture{Path: done.Path, Bytes: done.Bytes, Rule: r.rule, GC: r.gc}, time.Now()))
 	}
 	if a.opts.Captured != nil && !errors.Is(err, context.Canceled) {
-		a.opts.Captured(r.process.Process, r.rule, done.Path, err)
+		a.opts.Captured(&Captured{r.process.Process, r.dump, done.Path, err})
 	}
 	return done, err
 }

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"bytes"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -88,7 +90,7 @@ func TestToken(t *testing.T) {
 func TestRules(t *testing.T) {
 	a := newAgent(t, func(c *Config) {
 		c.Captures.Folder = t.TempDir()
-		c.Rules = []Rule{{Name: "long", When: "pause>100ms", Names: []string{"web*"}, Every: time.Minute}, {Name: "gen2", When: "gen=2", Duration: time.Second}}
+		c.Rules = []Rule{{Name: "long", When: "pause>100ms", Names: []string{"web*"}, Every: time.Minute}, {Name: "gen2", When: "gen=2", Duration: time.Second}, {Name: "heap", When: "number=9", Dump: true}}
 	})
 	attach(a, 1, program(1, "web"))
 	attach(a, 2, program(2, "api"))
@@ -96,6 +98,9 @@ func TestRules(t *testing.T) {
 	asked := func(id int, number uint32, generation int, pause time.Duration, at time.Time) string {
 		var names []string
 		for _, r := range a.met(a.processes[id], collectionOf(number, generation, pause), at) {
+			if r.dump != (r.rule == "heap") {
+				t.Errorf("%s: snapshot %v", r.rule, r.dump)
+			}
 			names = append(names, r.rule)
 		}
 		return strings.Join(names, " ")
@@ -107,6 +112,10 @@ func TestRules(t *testing.T) {
 		{asked(1, 3, 2, 200*time.Millisecond, now.Add(time.Second)), "gen2"},
 		{asked(1, 4, 0, 200*time.Millisecond, now.Add(2*time.Minute)), "long"},
 		{asked(2, 4, 2, time.Millisecond, now.Add(2*time.Minute)), "gen2"},
+		{asked(1, 9, 0, 0, now), "heap"},
+		{asked(1, 9, 0, 0, now.Add(59*time.Minute)), ""},
+		{asked(2, 9, 0, 0, now.Add(59*time.Minute)), "heap"},
+		{asked(1, 9, 0, 0, now.Add(time.Hour)), "heap"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("asked for %q, want %q", tt.got, tt.want)
@@ -116,7 +125,13 @@ func TestRules(t *testing.T) {
 
 func TestBadRules(t *testing.T) {
 	for _, r := range []Rule{
-		{When: ""}, {When: "pauses>3"}, {When: "gen=2", Profile: "everything"}, {When: "gen=2", Duration: time.Hour}, {When: "gen=2", Names: []string{"[a"}},
+		{When: "gen=2", Dump: true, Profile: "gc-alloc"},
+		{When: "gen=2", Dump: true, Duration: time.Second},
+		{When: ""},
+		{When: "pauses>3"},
+		{When: "gen=2", Profile: "everything"},
+		{When: "gen=2", Duration: time.Hour},
+		{When: "gen=2", Names: []string{"[a"}},
 	} {
 		c := DefaultConfig()
 		c.Captures.Folder, c.Rules = "captures", []Rule{r}
@@ -124,4 +139,32 @@ func TestBadRules(t *testing.T) {
 			t.Errorf("%+v is accepted", r)
 		}
 	}
+}
+
+// TestDumpBound: a heap snapshot that is too large is cut off, with what fitted.
+func TestDumpBound(t *testing.T) {
+	var out bytes.Buffer
+	w := &boundedWriter{&out, 5}
+	for _, tt := range []struct {
+		text string
+		want error
+	}{{"abc", nil}, {"def", errTooLarge}, {"de", nil}, {"f", errTooLarge}} {
+		if _, err := w.Write([]byte(tt.text)); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v", tt.text, err)
+		}
+	}
+	if out.String() != "abcde" || w.room != 0 {
+		t.Errorf("%q, room for %d more", out.String(), w.room)
+	}
+}
+
+// TestOneDump: one snapshot is taken at a time.
+func TestOneDump(t *testing.T) {
+	a := newAgent(t, func(c *Config) { c.Captures.Folder = t.TempDir() })
+	attach(a, 1, program(1, "web"))
+	a.captures.dumping.Lock()
+	if _, err := a.keep(t.Context(), &captureRequest{process: a.processes[1], dump: true}); !errors.Is(err, errDumping) {
+		t.Error(err)
+	}
+	want(t, scrape(t, a), `gctrail_agent_dumps_total{outcome="failed"}`, "1")
 }

@@ -37,7 +37,7 @@ func TestFlood(t *testing.T) {
 		for n := range 3 {
 			c := collectionOf(uint32(n+1), n, time.Duration(n+1)*time.Millisecond)
 			c.Kind = gc.Kind(1 + n)
-			collect(a, id, c)
+			happen(a, id, c)
 		}
 		a.news(&watch.News{ID: id, Ended: true})
 		if id%1000 != 999 {
@@ -82,7 +82,7 @@ func TestEndedStay(t *testing.T) {
 		for n := range 9 {
 			c := collectionOf(uint32(n+1), n%3, time.Millisecond)
 			c.Kind = gc.Kind(1 + n/3)
-			collect(a, id, c)
+			happen(a, id, c)
 		}
 		a.news(&watch.News{ID: id, Ended: true})
 	}

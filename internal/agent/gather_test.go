@@ -27,7 +27,7 @@ func BenchmarkGather(b *testing.B) {
 		for n := range 200 {
 			c := collectionOf(uint32(n+1), n%3, time.Duration(n%60+1)*time.Millisecond)
 			c.Kind = gc.Kind(1 + n/3%3)
-			collect(a, id, c)
+			happen(a, id, c)
 		}
 	}
 	b.ReportAllocs()
@@ -46,7 +46,7 @@ func BenchmarkGather(b *testing.B) {
 func TestFormats(t *testing.T) {
 	a := newAgent(t, nil)
 	attach(a, 1, program(7, "web"))
-	collect(a, 1, collectionOf(3, 0, 20*time.Millisecond))
+	happen(a, 1, collectionOf(3, 0, 20*time.Millisecond))
 	scraped := func(accept string) string {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/metrics", nil)
 		r.Header.Set("Accept", accept)

@@ -62,6 +62,7 @@ const (
 	selfProcesses
 	selfEnded
 	selfCaptures
+	selfDumps
 	selfItems
 	selfQueue
 	selfRequests
@@ -115,6 +116,7 @@ var metrics = [numMetrics]metric{
 	selfProcesses: {"gctrail.agent.processes", "{process}", "Processes of this machine, by what the agent can do with them.", level, []string{"state"}},
 	selfEnded:     {"gctrail.agent.processes_ended", "{process}", "Processes that ended while the agent was attached.", counter, nil},
 	selfCaptures:  {"gctrail.agent.captures", "{capture}", "Traces that rules or people asked for, by what became of them.", counter, []string{"outcome"}},
+	selfDumps:     {"gctrail.agent.dumps", "{snapshot}", "Heap snapshots that rules asked for, by what became of them.", counter, []string{"outcome"}},
 	selfItems:     {"gctrail.agent.otlp.items", "{item}", "Log records and data points, by what became of them.", counter, []string{"signal", "outcome"}},
 	selfQueue:     {"gctrail.agent.otlp.queue.size", "By", "Size of the requests that wait for the endpoint.", level, nil},
 	selfRequests:  {"gctrail.agent.otlp.requests", "{request}", "Requests sent to the endpoint.", counter, nil},

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,13 +21,16 @@ type Rule struct {
 	Names    []string      `yaml:"names"`    // patterns of processes; none means all
 	Profile  string        `yaml:"profile"`  // of collect; gc-verbose if it is empty
 	Duration time.Duration `yaml:"duration"` // of the capture; 30 s if it is zero
-	Every    time.Duration `yaml:"every"`    // at most one capture of a process in this time; 10 min if it is zero
+	Dump     bool          `yaml:"dump"`     // a heap snapshot in place of a trace
+	Every    time.Duration `yaml:"every"`    // at most one capture of a process in this time; 10 min if it is zero, an hour of snapshots
 }
 
 const (
 	defaultProfile = "gc-verbose"
 	defaultCapture = 30 * time.Second
 	defaultEvery   = 10 * time.Minute
+	// defaultDumpEvery is longer, because a snapshot pauses the process.
+	defaultDumpEvery = time.Hour
 )
 
 // A rule is a Rule that can be applied.
@@ -48,6 +52,13 @@ func compileRule(r *Rule) (*rule, error) {
 			return nil, fmt.Errorf("names: %w", err)
 		}
 		c.names.names = append(c.names.names, g)
+	}
+	if c.Dump {
+		c.Every = cmp.Or(c.Every, defaultDumpEvery)
+		if c.Profile != "" || c.Duration != 0 {
+			return nil, errors.New("a snapshot (dump) has no profile and no duration")
+		}
+		return c, nil
 	}
 	if c.Profile == "" {
 		c.Profile = defaultProfile
@@ -98,7 +109,7 @@ func (a *Agent) met(p *process, c *watch.Collection, now time.Time) (wanted []*c
 			continue
 		}
 		p.captured[i] = now
-		wanted = append(wanted, &captureRequest{process: p, profile: r.Profile, duration: r.Duration, rule: r.Name, gc: c.Number})
+		wanted = append(wanted, &captureRequest{process: p, dump: r.Dump, profile: r.Profile, duration: r.Duration, rule: r.Name, gc: c.Number})
 	}
 	return wanted
 }

@@ -38,7 +38,7 @@ func TestThrottled(t *testing.T) {
 		c := collectionOf(number, 0, time.Since(start)-began)
 		c.Collection.Start, c.PauseStart, c.Pauses[0].Start = gc.Some(began), gc.Some(began), began
 		c.Start, c.Began, c.Ended = start, start.Add(began), time.Now()
-		collect(a, 1, c)
+		happen(a, 1, c)
 		a.readProcessors(start.Add(time.Duration(number) * limitsInterval))
 		if time.Now().After(limit) {
 			t.Fatalf("throttled in %v of %v periods; limits %+v", count(throttledPeriods), count(quotaPeriods), p.processor.limits)

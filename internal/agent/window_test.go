@@ -52,7 +52,7 @@ func TestWindowBounded(t *testing.T) {
 			c.Collection.Start = gc.Some(time.Duration(n) * span / 100_001)
 			c.Pauses[0].Start, c.PauseStart = c.Collection.Start.Or(0), c.Collection.Start
 			c.Ended = traceStart.Add(c.Collection.Start.Or(0))
-			collect(a, 1, c)
+			happen(a, 1, c)
 		}
 		var m runtime.MemStats
 		runtime.GC()

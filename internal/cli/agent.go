@@ -37,6 +37,7 @@ type agentOptions struct {
 	interval  span
 	ledger    string
 	captures  string
+	dumpOn    conditionValue
 	tokenFile string
 
 	given givenFlags
@@ -69,9 +70,11 @@ func newAgentCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&o.endpoint, "otlp-endpoint", "", "send metrics and log records to this `URL`")
 	flags.Var(&o.interval, "otlp-interval", "send metrics this often (default 60s)")
 	flags.StringVar(&o.ledger, "ledger", "", "keep the memory of the last minutes in this `FOLDER`, empty for nowhere")
-	flags.StringVar(&o.captures, "captures", "", "keep the traces that rules and requests ask for in this `FOLDER`")
+	flags.StringVar(&o.captures, "captures", "", "keep the traces and snapshots that are asked for in this `FOLDER`")
+	flags.Var(&o.dumpOn, "dump-on", "keep a heap snapshot of a process with a collection that meets this condition, one an hour")
 	flags.StringVar(&o.tokenFile, "token-file", "", "answer requests for traces that carry the token in this `FILE`")
 	std.completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
+	std.completeCondition(cmd, "dump-on")
 	return cmd
 }
 
@@ -86,6 +89,9 @@ func (o *agentOptions) overrides() map[string]func(*agent.Config) {
 		"otlp-endpoint": func(c *agent.Config) { c.OTLP.Endpoint = o.endpoint },
 		"ledger":        func(c *agent.Config) { c.Ledger.Folder = o.ledger },
 		"captures":      func(c *agent.Config) { c.Captures.Folder = o.captures },
+		"dump-on": func(c *agent.Config) {
+			c.Rules = append(c.Rules, agent.Rule{Name: "dump-on", When: o.dumpOn.Condition.String(), Dump: true})
+		},
 		"token-file":    func(c *agent.Config) { c.TokenFile = o.tokenFile },
 		"otlp-interval": func(c *agent.Config) { c.OTLP.Interval = time.Duration(o.interval) },
 	}
@@ -171,12 +177,16 @@ func (o *agentOptions) run(ctx context.Context, std *stdio) error {
 			std.warn("gctrail", collect.Title(n.Process)+": "+newsOf(n, "this machine is too busy"))
 		},
 		Ended: func(p *diag.Process, v *ledger.Verdict) { std.warn("gctrail", collect.Title(p)+": "+v.Sentence) },
-		Captured: func(p *diag.Process, rule, path string, err error) {
+		Captured: func(c *agent.Captured) {
+			what := "trace"
+			if c.Dump {
+				what = "heap snapshot"
+			}
 			switch {
-			case path != "":
-				std.warn("gctrail", collect.Title(p)+": trace kept in "+text.Quoted(path))
-			case err != nil:
-				std.warn("gctrail", collect.Title(p)+": no trace was kept: "+err.Error())
+			case c.Path != "":
+				std.warn("gctrail", collect.Title(c.Process)+": "+what+" kept in "+text.Quoted(c.Path))
+			case c.Err != nil:
+				std.warn("gctrail", collect.Title(c.Process)+": no "+what+" was kept: "+c.Err.Error())
 			}
 		},
 		Problem: func(err error) { std.warn("gctrail", err.Error()) },

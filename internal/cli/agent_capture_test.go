@@ -68,3 +68,30 @@ func TestAgentCaptures(t *testing.T) {
 		}
 	}
 }
+
+// TestAgentDump has the agent take a heap snapshot of a program that meets a condition.
+func TestAgentDump(t *testing.T) {
+	file := dotnettest.Install(t, 10)
+	address, folder := freeAddress(t), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan string)
+	go func() {
+		code, _, talk := gctrail(ctx, "agent", "--listen", address, "--name", filepath.Base(file), "--ledger", "", "--captures", folder, "--dump-on", "heap>1MB")
+		if code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+		done <- talk
+	}()
+	program := dotnettest.StartFile(t, file, "web", 600, dotnettest.Often)
+	samplesUntil(t, address, "/metrics", func(s map[string]float64) bool { return s[`gctrail_agent_dumps_total{outcome="kept"}`] == 1 })
+	cancel()
+	talk := <-done
+	captures, err := filepath.Glob(filepath.Join(folder, "*.nettrace"))
+	if err != nil || len(captures) != 1 || !strings.Contains(talk, fmt.Sprintf("%d: heap snapshot kept in %s", program.PID, captures[0])) {
+		t.Fatalf("captures %q, %v: %s", captures, err, talk)
+	}
+	all, _, err := readSnapshots(captures[0])
+	if err != nil || len(all) != 1 || !all[0].Missing.Whole() || all[0].Objects < 100 {
+		t.Errorf("%d snapshots, %v", len(all), err)
+	}
+}
