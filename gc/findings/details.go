@@ -30,6 +30,7 @@ type Details struct {
 	PinnedFrom string
 	Finalized  []FinalizedType // in descending order of objects
 	Joins      *join.Sum       // activities of the threads of server GC in pauses; nil if unknown
+	Snapshots  Snapshots       // of the heap
 }
 
 // An AllocatedType is the sampled allocation of one type on one heap.

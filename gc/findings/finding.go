@@ -98,12 +98,15 @@ const (
 	ListHandles                   // of this trace, by kind and stack
 	ListFinalizers                // of this trace, by type
 	ListJoins                     // of this trace, by heap and phase
+	ListObjects                   // of the heap snapshots in this trace
+	TakeSnapshots                 // of the heap, to another trace
 	Report                        // on a part of this trace
 	Record                        // another trace
 )
 
 var actionNames = [...]string{
-	"list collections", "list events", "list allocations", "list pins", "list handles", "list finalizers", "list joins", "report", "record",
+	"list collections", "list events", "list types", "list allocations", "list pins", "list handles", "list finalizers", "list joins", "list objects", "take snapshots",
+	"report", "record",
 }
 
 func (a Action) String() string { return enum.Name("Action", actionNames[:], a) }

@@ -1,17 +1,20 @@
 package findings_test
 
 import (
+	"slices"
+
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/trace"
 )
 
-var wantsJoined = pass.Wants(new(gc.Model), new(join.Model))
+var wantsJoined = pass.Wants(new(gc.Model), new(join.Model), new(heap.Snapshots))
 
 // examineJoined examines a trace together with its joins, because findings on server GC need
-// the times of the GC threads.
+// the times of the GC threads, and with its heap snapshots.
 func examineJoined(src trace.Source) ([]findings.Result, error) {
 	sums := map[uint64]*join.Sum{}
 	joins := join.Model{Done: func(c *join.Collection) {
@@ -20,7 +23,11 @@ func examineJoined(src trace.Source) ([]findings.Result, error) {
 		}
 		sums[c.PID].Add(c)
 	}}
+	snapshots := heap.Snapshots{MaxObjects: heap.MaxObjects}
 	return findings.Examine(src, findings.Options{
-		Details: func(p *gc.Process) findings.Details { return findings.Details{Joins: sums[p.PID]} },
-	}, &joins)
+		Details: func(p *gc.Process) findings.Details {
+			of := slices.DeleteFunc(snapshots.All(), func(s *heap.Snapshot) bool { return s.PID != p.PID })
+			return findings.Details{Joins: sums[p.PID], Snapshots: findings.NewSnapshots(of)}
+		},
+	}, &joins, &snapshots)
 }

@@ -17,7 +17,7 @@ var memoryRules = []rule{
 		tested:    []Claim{{"lab timers, .NET 10", "keeps 300,195 timers with an array of 500 bytes each, by its own account"}},
 		find:      oldGrows,
 		advice: []advice{
-			{text: "If growth continues, something is retaining objects: compare two heap dumps taken a few minutes apart.", basis: Basis{Looks: true}},
+			{text: "If growth continues, something is retaining objects: compare heap snapshots taken a minute or more apart.", basis: Basis{Looks: true}, next: []Step{takeSnapshots, listObjects}},
 			{when: "a short trace", fits: func(j *judgement, _ *Finding) bool { return j.short() }, text: "Record for longer: a program that starts or fills a cache looks the same.", basis: Basis{Looks: true}},
 		},
 	},

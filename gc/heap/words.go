@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -38,7 +39,9 @@ func PathWords(root Root, types []*Type) []string {
 
 // PathWords returns the words for the way from a root to a suspect, and for what it holds.
 func (s *Suspect) PathWords() []string {
-	path := []string{s.Root.String()}
+	root := s.Root
+	root.Field = program.Inert(root.Field)
+	path := []string{root.String()}
 	for _, step := range s.Path {
 		path = append(path, step.words())
 	}
@@ -54,10 +57,11 @@ func (s *Suspect) PathWords() []string {
 }
 
 func (s *Step) words() string {
+	name := program.Inert(s.String())
 	if s.Dependent {
-		return s.String() + " (by a dependent handle, as of a ConditionalWeakTable)"
+		name += " (by a dependent handle, as of a ConditionalWeakTable)"
 	}
-	return s.String()
+	return name
 }
 
 // String returns a suspect as a sentence without its end: its part of the growth, the way to

@@ -57,6 +57,11 @@ func (rep *Report) command(c *Case, s *findings.Step) string {
 	switch s.Action {
 	case findings.Record:
 		return rep.record(c, s.Recording)
+	case findings.TakeSnapshots:
+		if p := c.Summary.Process; throughPort(p, rep.info.Format) {
+			return "gctrail dump " + target(p) + " --repeat 3 --every 60s"
+		}
+		return ""
 	case findings.ListEvents:
 		if !rep.holds(s.Events) {
 			return ""
@@ -102,6 +107,7 @@ func (c *Case) listing(a findings.Action) []string {
 		{findings.ListHandles, len(d.Handles) > 0, []string{"handles"}},
 		{findings.ListFinalizers, d.NamesFinalized(), []string{"finalizers"}},
 		{findings.ListJoins, d.Joins != nil, []string{"joins"}},
+		{findings.ListObjects, d.Snapshots.Last != nil, []string{"objects"}},
 	} {
 		if l.action == a && l.known {
 			return l.words
@@ -188,6 +194,9 @@ func (rep *Report) next() []string {
 			next = append(next, rep.reads(c, none, none, words...))
 		}
 		next = append(next, rep.record(c, findings.Allocations))
+	}
+	if words := c.listing(findings.ListObjects); words != nil { // somebody paid for them
+		next = slices.Insert(next, 0, rep.reads(c, none, none, words...))
 	}
 	if c.Code == findings.NoVerdict && rep.loss.Dropped() > 0 { // nothing here can be relied on
 		next = slices.Insert(next, 0, rep.record(c, findings.LargeBuffer))

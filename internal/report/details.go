@@ -12,6 +12,7 @@ import (
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/handle"
+	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/selection"
@@ -25,6 +26,7 @@ const (
 	maxTypes   = 5 // of each heap
 	maxCallers = 10
 	maxInduced = 1 << 14 // stacks
+	maxObjects = 1 << 23 // of all heap snapshots: half a gigabyte of memory
 )
 
 // Details reads events other than collections': allocations, pins, finalization, handles,
@@ -42,6 +44,7 @@ type Details struct {
 	phases     map[uint64]*Phases // by process
 	join       join.Model
 	joins      map[uint64]*join.Sum // by process
+	snapshots  heap.Snapshots
 	induced    map[induced]int
 }
 
@@ -64,6 +67,7 @@ func NewDetails(o *selection.Selection, info *trace.Info) *Details {
 	d.handles.Pins = &d.pins
 	d.handles.Stacks, d.finalizers.Types = d.allocs.Stacks, &d.types
 	d.background.Done, d.join.Done = d.addPhases, d.addJoins
+	d.snapshots.MaxObjects = maxObjects
 	return d
 }
 
@@ -74,7 +78,7 @@ func (d *Details) Models() []pass.Model {
 		return nil
 	}
 	models := []pass.Model{pass.Raw(symbol.Wants, d.table.Feed), pass.Raw(symbol.WantsTypes, d.types.Feed)}
-	for _, m := range []pass.Model{&d.allocs, &d.handles, &d.finalizers, &d.background, &d.join, (*inducers)(d)} {
+	for _, m := range []pass.Model{&d.allocs, &d.handles, &d.finalizers, &d.background, &d.join, &d.snapshots, (*inducers)(d)} {
 		if !d.selected.AllTimes() {
 			m = pass.When(func(at time.Duration) bool { return d.selected.HasTime(d.info, at) }, m)
 		}
@@ -165,7 +169,23 @@ func (d *Details) of(p *gc.Process) findings.Details {
 	}
 	found.Handles, found.PinnedFrom = d.handlesOf(p.PID)
 	found.LargeBelow = d.allocs.LargeBelow(p.PID, source)
+	found.Snapshots = findings.NewSnapshots(d.snapshotsOf(p.PID))
 	return found
+}
+
+// lost takes the loss of the trace, when it was read.
+func (d *Details) lost(loss *trace.Loss) {
+	if d == nil {
+		return
+	}
+	for _, s := range d.snapshots.All() {
+		s.Lost(loss)
+	}
+}
+
+// snapshotsOf returns the heap snapshots of a process.
+func (d *Details) snapshotsOf(pid uint64) []*heap.Snapshot {
+	return slices.DeleteFunc(d.snapshots.All(), func(s *heap.Snapshot) bool { return s.PID != pid })
 }
 
 // typesOf returns the largest types of each heap, in descending order of bytes, each with

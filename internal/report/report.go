@@ -92,6 +92,7 @@ func gather(r Input, o *selection.Selection, budget Budget, details *Details, re
 		Name: r.Name(), paths: r.Paths(), selected: *o, budget: budget, merged: r.Merged(), info: r.Info(), loss: r.Loss(), recorded: findings.RecordedOf(r),
 		counts: countKinds(r), skipped: set.Skipped, outside: Outside(o, r.Info(), m.Processes()), narrowed: !o.AllTimes() || set.Skipped > 0,
 	}
+	details.lost(rep.loss)
 	for _, result := range set.Judge(findings.TraceOf(r)) {
 		rep.add(Case{Result: result, Ranks: ranks[result.Summary.Process], Phases: details.phasesOf(result.Summary.Process)})
 	}
