@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-//go:generate go test -run TestCommandDocs|TestFiguresDocument|TestSchemaFiles -update
+//go:generate go test -run TestCommandDocs|TestFiguresDocument|TestSchemaFiles|TestObjectColumns -update
 
 // TestCommandDocs compares docs/commands.md with the help of the commands.
 func TestCommandDocs(t *testing.T) {

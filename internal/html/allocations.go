@@ -176,6 +176,16 @@ func (page *allocations) group(before, collections int) int {
 	return before / page.Group
 }
 
+// allocations returns the allocations of a process, nil for none.
+func (t *Trace) allocations(of *process) any {
+	for _, a := range t.Allocations {
+		if a.pid == of.PID {
+			return &a.page
+		}
+	}
+	return nil
+}
+
 func bounded(e alloc.Estimate) *int64 {
 	if e.Open {
 		return nil

@@ -61,6 +61,7 @@ type (
 		Details     []uint32 `json:"details"`
 		Chunks      []int    `json:"chunks"`
 		Allocations bool     `json:"allocations"`
+		Objects     bool     `json:"objects"`
 		// PauseAtLeast reports that the sum of the pauses is a lower bound.
 		PauseAtLeast bool `json:"pause_at_least"`
 	}
@@ -171,7 +172,7 @@ func (t *Trace) headerProcess(p *process) headerProcess {
 		h.Lengths = append(h.Lengths, len(data))
 	}
 	h.Phases = append(h.Phases, t.phases[p.PID]...)
-	h.Allocations = slices.ContainsFunc(t.Allocations, func(a *Allocations) bool { return a.pid == p.PID })
+	h.Allocations, h.Objects = t.allocations(p) != nil, t.objects(p) != nil
 	return h
 }
 

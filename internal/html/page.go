@@ -141,24 +141,30 @@ func (p *Page) blocks() ([]block, error) {
 	for _, t := range p.Traces {
 		t.processes = t.listed()
 	}
-	var allocations, quoted []byte
-	var errs [2]error
+	parts := []block{{id: "allocations"}, {id: "objects"}, {id: "quoted"}}
+	of := []func(*Trace, *process) any{(*Trace).allocations, (*Trace).objects, (*Trace).quotes}
+	errs := make([]error, len(parts))
 	var compressed sync.WaitGroup
 	compressed.Go(func() {
-		allocations, errs[0] = deflate(p.writeAllocations)
-		quoted, errs[1] = deflate(p.writeQuoted)
+		for i := range parts {
+			parts[i].data, errs[i] = deflate(func(w io.Writer) error { return p.writeLines(w, of[i]) })
+		}
 	})
 	tables, err := p.tables()
 	compressed.Wait()
-	if err := errors.Join(append(errs[:], err)...); err != nil {
+	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err
 	}
-	details, err := p.pack(len(allocations) + len(quoted) + len(tables))
+	size := len(tables)
+	for _, b := range parts {
+		size += len(b.data)
+	}
+	details, err := p.pack(size)
 	if err != nil {
 		return nil, err
 	}
 	columns, err := p.columns(details, tables)
-	return []block{{"columns", columns}, {"details", slices.Concat(details.chunks...)}, {"allocations", allocations}, {"quoted", quoted}}, err
+	return append([]block{{"columns", columns}, {"details", slices.Concat(details.chunks...)}}, parts...), err
 }
 
 // tables returns the end of the columns block, compressed.
@@ -187,7 +193,7 @@ func (p *Page) deflateHeader(details *packed) ([]byte, error) {
 }
 
 // Blocks returns the data of the page as a server sends them, compressed: columns,
-// details, allocations, quoted.
+// details, allocations, objects, quoted.
 func (p *Page) Blocks() (map[string][]byte, error) {
 	all, err := p.blocks()
 	blocks := make(map[string][]byte)
@@ -239,22 +245,20 @@ func (p *Page) header(details *packed) *header {
 	return h
 }
 
-// writeAllocations writes the allocations of all processes, each in a line.
-func (p *Page) writeAllocations(w io.Writer) error {
+// writeLines writes values of each process as JSON, each in a line, and nothing for nil.
+func (p *Page) writeLines(w io.Writer, of func(*Trace, *process) any) error {
 	for _, t := range p.Traces {
-		for _, of := range t.processes {
-			for _, a := range t.Allocations {
-				if a.pid != of.PID {
-					continue
-				}
-				line, err := json.Marshal(&a.page)
-				if err != nil {
-					return err
-				}
-				if _, err := w.Write(append(line, '\n')); err != nil {
-					return err
-				}
-				break
+		for _, process := range t.processes {
+			v := of(t, process)
+			if v == nil {
+				continue
+			}
+			line, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			if _, err := w.Write(append(line, '\n')); err != nil {
+				return err
 			}
 		}
 	}

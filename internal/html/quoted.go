@@ -1,9 +1,6 @@
 package html
 
 import (
-	"encoding/json"
-	"io"
-
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 )
@@ -48,18 +45,5 @@ func (t *Trace) Quote(of *gc.Process, found []findings.Finding) {
 	t.quoted[of] = NewQuoted(found)
 }
 
-// writeQuoted writes the collections that findings quote, a line for each process.
-func (p *Page) writeQuoted(w io.Writer) error {
-	for _, t := range p.Traces {
-		for _, of := range t.processes {
-			line, err := json.Marshal(t.quoted[of.Process])
-			if err != nil {
-				return err
-			}
-			if _, err := w.Write(append(line, '\n')); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
+// quotes returns the collections that the findings of a process quote.
+func (t *Trace) quotes(of *process) any { return t.quoted[of.Process] }

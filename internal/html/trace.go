@@ -31,6 +31,7 @@ type Trace struct {
 	PauseAtLeast map[*gc.Process]bool
 	// Allocations of processes, where the trace has them.
 	Allocations []*Allocations
+	Objects     []*Objects // heap snapshots of processes
 
 	processes []*process
 	byProcess map[*gc.Process]*process

@@ -23,7 +23,7 @@ func TestPageTerms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths = append(paths, "../../web/src/data/columns.ts")
+	paths = append(paths, "../../web/src/data/columns.ts", "../../web/src/data/objects.ts")
 	found := 0
 	for _, name := range gc.GenerationNames() {
 		if !slices.Contains(defined, name) {

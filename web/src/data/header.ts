@@ -61,6 +61,7 @@ export interface ProcessHeader {
   details: number[]; // runs of rows
   chunks: number[];
   allocations: boolean;
+  objects: boolean;
   pause_at_least: boolean;
 }
 
@@ -88,4 +89,35 @@ export interface Allocations {
   left_out_bytes: number;
   group: number;
   parts: number[][];
+}
+
+/** The heap snapshots of a process; internal/html/objects.go describes them. */
+export interface Objects {
+  names: string[];
+  modules: number[];
+  files: string[];
+  generations: string[];
+  fold_below: number;
+  snapshots: Snapshot[];
+  snapshots_left_out: number;
+  suspects: { says: string; type: number; confidence: string }[];
+  unsuspected: string;
+}
+
+export interface Snapshot {
+  label: string;
+  start_us: number | null;
+  about: string;
+  lacks: string;
+  objects: number;
+  bytes: number;
+  live_objects: number | null;
+  live_bytes: number | null;
+  roots: { root: string; roots: number; retained_bytes: number | null }[];
+  weak_roots: number;
+  generations: { name: string; objects: number; bytes: number; free_bytes: number | null }[];
+  types: number[][];
+  others: { types: number; objects: number; bytes: number };
+  tree: [name: number, parent: number, objects: number, bytes: number, totalObjects: number, totalBytes: number][];
+  paths: number[][];
 }

@@ -121,9 +121,8 @@ async function fromProcess(id: string): Promise<Data> {
     async detail(of, row) {
       return named(head, (await (await get(`/process/${id}/gc/${of.get("number")[row]}`)).json()) as (number | null)[] | null);
     },
-    async allocations() {
-      return null;
-    },
+    allocations: async () => null,
+    objects: async () => null,
     follow(changed) {
       const events = new EventSource(address(`/process/${id}/live`, { from: next }));
       const on = (kind: string, take: (data: string) => void) => events.addEventListener(kind, (event) => take((event as MessageEvent<string>).data));

@@ -1,5 +1,5 @@
 import { chunkSize, unpack, unrolled, type Detail } from "./details";
-import type { Allocations, Header } from "./header";
+import type { Allocations, Header, Objects } from "./header";
 import { inflateBytes, inflateText } from "./inflate";
 import { breathe, nextTask } from "./pause";
 import { Process, type Quoted } from "./process";
@@ -11,6 +11,7 @@ export interface Data {
   /** All that is known of a collection, null where the page does not hold it. */
   detail(process: Process, row: number): Promise<Detail | null>;
   allocations(process: Process): Promise<Allocations | null>;
+  objects(process: Process): Promise<Objects | null>;
   /** What is said below the page. */
   origin: string;
   /** How many collections a finding can show, where that is bounded. */
@@ -63,7 +64,14 @@ export async function fromPage(): Promise<Data> {
 /** Data in blocks that are fetched when they are needed. */
 export async function fromBlocks(blocks: Blocks, origin: string): Promise<Data> {
   const { head, processes } = await decode(await blocks.whole("columns"));
-  const allocations = lazy(async () => lines(await blocks.whole("allocations")));
+  /** What a block has of a process, of those that are in it. */
+  const of = (id: "allocations" | "objects") => {
+    const block = lazy(async () => lines(await blocks.whole(id)));
+    return async (process: Process): Promise<unknown> => {
+      if (!process.header[id]) return null;
+      return (await block()).parse(processes.slice(0, process.index).filter((p) => p.header[id]).length);
+    };
+  };
   const quoted = lazy(async () => lines(await blocks.whole("quoted")));
   for (const process of processes) process.quoted = async () => (await quoted()).parse(process.index) as Quoted | null;
   const details = detailsOf(blocks, head, processes);
@@ -72,11 +80,8 @@ export async function fromBlocks(blocks: Blocks, origin: string): Promise<Data> 
     processes,
     origin,
     detail: details,
-    async allocations(process) {
-      if (!process.header.allocations) return null;
-      const before = processes.slice(0, process.index).filter((p) => p.header.allocations).length;
-      return (await allocations()).parse(before) as Allocations;
-    },
+    allocations: of("allocations") as Data["allocations"],
+    objects: of("objects") as Data["objects"],
   };
 }
 

@@ -14,6 +14,9 @@ export interface State {
   columns: string[] | null; // null for those of the start
   gc: number | null; // the row whose details are open
   type: string; // of allocations
+  snapshot: number | null; // of the heap; null for the last
+  base: number | null; // the snapshot that it is compared with; null for the first
+  held: number | null; // the type of objects whose paths are shown
   theme: "auto" | "light" | "dark";
 }
 
@@ -31,6 +34,9 @@ export const initial: State = {
   columns: null,
   gc: null,
   type: "",
+  snapshot: null,
+  base: null,
+  held: null,
   theme: "auto",
 };
 
@@ -40,7 +46,7 @@ export const pickOf = (rule: string) => `finding ${rule}`;
 /** The rule of the finding that a pick names, null where it is a condition. */
 export const findingOf = (pick: string): string | null => /^finding (\w+)$/.exec(pick)?.[1] ?? null;
 
-const numbers = ["process", "from", "to", "zoomFrom", "zoomTo", "gc"] as const;
+const numbers = ["process", "from", "to", "zoomFrom", "zoomTo", "gc", "snapshot", "base", "held"] as const;
 const texts = ["source", "where", "pick", "sort", "type"] as const;
 
 /** Reads a URL's fragment; what is not understood is left out. */

@@ -8,6 +8,7 @@ import { Allocations } from "./allocations";
 import { Compare } from "./compare";
 import { Details } from "./details";
 import { Distribution } from "./distribution";
+import { Objects } from "./objects";
 import { Evidence, Figures, Findings, marked, Verdict } from "./summary";
 import { home, onServer } from "../data/server";
 import { Table } from "./table";
@@ -45,6 +46,7 @@ export function App({ store }: { store: Store }): JSX.Element {
         )}
         {p && p.rows > 0 && (
           <>
+            {stage > 0 && <Objects store={store} key={`objects${p.index}`} />}
             {stage > 1 && <Toolbar store={store} />}
             {stage > 2 && <Charts store={store} key={p.index} />}
             {stage > 3 && <Distribution store={store} />}
