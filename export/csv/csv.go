@@ -58,6 +58,8 @@ func (w *Writer) appendValue(dst []byte, v figure.Value) []byte {
 	switch v.Type {
 	case figure.Text:
 		return appendText(dst, w.word(v.Text))
+	case figure.Numbers:
+		return append(dst, v.Text...)
 	case figure.List:
 		return appendText(dst, w.word(strings.ReplaceAll(strings.TrimSuffix(v.Text, "\n"), "\n", ";")))
 	case figure.Int, figure.Bytes:

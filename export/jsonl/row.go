@@ -43,6 +43,8 @@ func appendValue(dst []byte, v figure.Value) []byte {
 			comma = true
 		}
 		return append(dst, ']')
+	case figure.Numbers:
+		return append(append(append(dst, '['), strings.ReplaceAll(v.Text, " ", ",")...), ']')
 	default:
 		return append(dst, "null"...)
 	}

@@ -39,9 +39,10 @@ const (
 	Time  // a point of wall-clock time
 	Words // the names of bits
 	Rate  // bytes a second
+	Numbers
 )
 
-var typeNames = [...]string{"unknown", "text", "int", "float", "bool", "bytes", "millis", "percent", "list", "time", "words", "rate"}
+var typeNames = [...]string{"unknown", "text", "int", "float", "bool", "bytes", "millis", "percent", "list", "time", "words", "rate", "numbers"}
 
 func (t Type) String() string { return enum.Name("Type", typeNames[:], t) }
 

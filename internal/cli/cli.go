@@ -68,7 +68,7 @@ func newRootCmd(std *stdio) *cobra.Command {
 	addGroup(
 		cmd, "look", "Look at a trace",
 		newReportCmd(std), newGCsCmd(std), newEventsCmd(std),
-		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std), newHeapCmd(std), newObjectsCmd(std), newPausesCmd(std), newPhasesCmd(std),
+		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std), newHeapCmd(std), newObjectsCmd(std), newPausesCmd(std), newRequestsCmd(std), newPhasesCmd(std),
 	)
 	addGroup(cmd, "record", "Record and watch processes", newPsCmd(std), newTopCmd(std), newCollectCmd(std), newDumpCmd(std), newLedgerCmd(std))
 	addGroup(cmd, "compare", "Compare runs", newDiffCmd(std), newCheckCmd(std), newRunCmd(std), newTrendCmd(std))

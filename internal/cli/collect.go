@@ -33,6 +33,7 @@ type collectOptions struct {
 	showIO    bool
 	hideIO    bool
 	profiles  choices
+	requests  bool
 	providers provider.List
 	clrEvents provider.Keywords
 	clrLevel  provider.Level
@@ -102,6 +103,7 @@ func (o *collectOptions) command(std *stdio) *cobra.Command {
 	flags.Var(&o.providers, "providers", "these providers, each Name[:Keywords[:Level[:key=value;...]]] with hexadecimal keywords")
 	flags.Var(&o.clrEvents, "clrevents", "keywords of the runtime provider, as in gc+gchandle")
 	flags.Var(&o.clrLevel, "clreventlevel", "level of --clrevents, 0 to 5 or a name (default informational)")
+	flags.BoolVar(&o.requests, "requests", false, requestsHelp)
 	flags.Var(&o.buffer, "buffersize", "size of the runtime's buffer; events that do not fit are lost")
 	flags.Var(&o.duration, "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
 	flags.Var(&o.rundown, "rundown", "end the trace with a list of all methods, or with none")
@@ -299,7 +301,7 @@ func (o *collectOptions) conflict() error {
 func (o *collectOptions) request() *provider.Request {
 	return &provider.Request{
 		Profiles: o.profiles.values, Providers: o.providers, CLREvents: o.clrEvents, CLRLevel: o.clrLevel,
-		BufferMB: uint32(o.buffer), Rundown: o.rundown.value,
+		BufferMB: uint32(o.buffer), Rundown: o.rundown.value, Requests: o.requests,
 	}
 }
 

@@ -66,6 +66,8 @@ func TestEveryWordIsExplained(t *testing.T) {
 	}
 	addFields(add, "objects --tree", treeFields(false, ""))
 	addFields(add, "finalizers", finalizerFields)
+	addFields(add, "requests", spanFields)
+	addFields(add, "requests --by route", routeFields)
 	addFields(add, "allocs", (&allocSection{}).fields(alloc.ByType|alloc.ByMethod|alloc.ByStack|alloc.ByHeap))
 	addFields(add, "joins", joinFields(true))
 	addFields(add, "joins --tunings", tuningFields())

@@ -18,6 +18,7 @@ func TestNothingSelected(t *testing.T) {
 		{"gcs"},
 		{"allocs"},
 		{"pins"},
+		{"requests"},
 		{"handles"},
 		{"finalizers"},
 		{"heap"},

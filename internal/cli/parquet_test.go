@@ -22,10 +22,10 @@ func TestEveryListAsParquet(t *testing.T) {
 	traces := []string{
 		"net10-wks-stacks.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz", "net10-wks-handles-collect.nettrace.gz", "net10-wks-pin-collect.nettrace.gz",
 		"net10-wks-finalizers-collect.nettrace.gz", "net10-wks-background-collect.nettrace.gz",
-		"net10-lossy-handles.nettrace.gz", "net10-wks-leak.nettrace.gz", "net31-net9-lttng.trace.zip",
+		"net10-lossy-handles.nettrace.gz", "net10-wks-leak.nettrace.gz", "net10-wks-requests.nettrace.gz", "net31-net9-lttng.trace.zip",
 	}
 	for _, args := range []string{
-		"allocs --by type,stack", "allocs --by method", "handles", "handles --by kind,stack", "pins", "finalizers", "joins --tunings", "heap", "heap --per-heap", "objects", "objects --by root", "objects --by dominator", "objects --by path", "objects --tree", "objects --root pinned", "objects --free gaps",
+		"allocs --by type,stack", "allocs --by method", "handles", "handles --by kind,stack", "pins", "finalizers", "requests", "requests --by route", "joins --tunings", "heap", "heap --per-heap", "objects", "objects --by root", "objects --by dominator", "objects --by path", "objects --tree", "objects --root pinned", "objects --free gaps",
 		"phases", "phases --blocking", "pauses", "pauses --show windows", "pauses --show bottlenecks", "gcs --per-heap", "gcs --metrics",
 	} {
 		for _, trace := range traces {
@@ -67,11 +67,15 @@ func flatLines(t *testing.T, lines string) []map[string]string {
 			case float64:
 				row[name] = number(v)
 			case []any:
-				words := make([]string, len(v))
+				words, between := make([]string, len(v)), "\n"
 				for i := range v {
-					words[i] = v[i].(string)
+					if n, is := v[i].(float64); is {
+						words[i], between = number(n), " "
+					} else {
+						words[i] = v[i].(string)
+					}
 				}
-				row[name] = strings.Join(words, "\n")
+				row[name] = strings.Join(words, between)
 			default:
 				row[name] = fmt.Sprint(v)
 			}

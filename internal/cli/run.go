@@ -28,6 +28,7 @@ type runOptions struct {
 	command  []string
 	repeat   int
 	profiles choices
+	requests bool
 	output   string
 	work     string
 	pattern  *regexp.Regexp // of work, or of the budget; nil for none
@@ -52,6 +53,7 @@ func newRunCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&opts.budget, "check", "", "check the runs against this budget `file`")
 	flags.IntVar(&opts.repeat, "repeat", 1, "run the command this many times")
 	flags.Var(&opts.profiles, "profile", "sets of events, as in collect (default gc-ticks)")
+	flags.BoolVar(&opts.requests, "requests", false, requestsHelp)
 	flags.StringVarP(&opts.output, "output", "o", "runs", "write the traces to this `folder`")
 	flags.StringVar(&opts.work, "work", "", "find the amount of work in the output with this regular `expression`")
 	opts.addFlags(flags)
@@ -165,7 +167,7 @@ func (o *runOptions) traceWithWork(ctx context.Context, std *stdio, path string)
 // path.
 func (o *runOptions) trace(ctx context.Context, std *stdio, command *collect.Command, path string) error {
 	folder := strings.TrimSuffix(path, ".nettrace") + string(filepath.Separator)
-	request := provider.Request{Profiles: o.profiles.values, BufferMB: bufferMB}
+	request := provider.Request{Profiles: o.profiles.values, BufferMB: bufferMB, Requests: o.requests}
 	if len(request.Profiles) == 0 {
 		request.Profiles = []string{provider.GCTicks}
 	}

@@ -51,6 +51,8 @@ var published = map[string][][]string{
 	"pins":          {{"pins", "--format", "jsonl"}},
 	"joins-tunings": {{"joins", "--tunings", "--format", "jsonl"}},
 	"finalizers":    {{"finalizers", "--format", "jsonl"}},
+	"requests":      {{"requests", "--format", "jsonl"}},
+	"requests-sums": {{"requests", "--by", "route", "--format", "jsonl"}},
 	"heap":          {{"heap", "--format", "jsonl"}, {"heap", "--per-heap", "--format", "jsonl"}},
 	"objects":       {{"objects", "--format", "json"}},
 	"objects-tree":  {{"objects", "--tree", "--format", "json"}},
@@ -80,7 +82,7 @@ func TestSchemas(t *testing.T) {
 	paths := []string{
 		"net10-wks-stacks.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz", "net31-net9-lttng.trace.zip", "net10-wks-handles-collect.nettrace.gz",
 		"net10-wks-pin-collect.nettrace.gz", "net10-wks-finalizers-collect.nettrace.gz", "net8-win-x64-gcevents.etl.zip", "net10-wks-background-collect.nettrace.gz",
-		"net10-lossy-handles.nettrace.gz", "net10-wks-leak.nettrace.gz",
+		"net10-lossy-handles.nettrace.gz", "net10-wks-leak.nettrace.gz", "net10-wks-requests.nettrace.gz",
 	}
 	for name, commands := range published {
 		lines := 0

@@ -119,6 +119,8 @@ func TestWidths(t *testing.T) {
 		{"objects", "--free", "gaps"},
 		{"joins"},
 		{"finalizers"},
+		{"requests"},
+		{"requests", "--by", "route"},
 		{"phases"},
 		{"pauses"},
 	}
@@ -131,7 +133,7 @@ func TestWidths(t *testing.T) {
 	rows, wide := make(map[string]int), make(map[string]int)
 	for _, path := range paths {
 		trace, has := widened(t, path)
-		if !has && !extent.All() {
+		if !has && !extent.All() && !strings.HasSuffix(path, "-requests.nettrace.gz") { // the only one with requests
 			continue
 		}
 		for _, args := range commands {

@@ -29,6 +29,18 @@ func Words(words []string) figure.Value {
 	return figure.Value{Type: figure.List, Text: b.String()}
 }
 
+// Numbers returns a list of whole numbers.
+func Numbers(numbers []uint32) figure.Value {
+	var b []byte
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendUint(b, uint64(n), 10)
+	}
+	return figure.Value{Type: figure.Numbers, Text: string(b)}
+}
+
 // Count returns a whole number.
 func Count[T ~int | ~int64 | ~uint16 | ~uint32](n T) figure.Value {
 	return figure.Value{Type: figure.Int, Int: int64(n)}
@@ -85,7 +97,7 @@ func compareValues(a, b figure.Value) int {
 	switch {
 	case a.Type == figure.Unknown || b.Type == figure.Unknown:
 		return cmp.Compare(b.Type, a.Type)
-	case a.Type == figure.Text || a.Type == figure.List:
+	case a.Type == figure.Text || a.Type == figure.List || a.Type == figure.Numbers:
 		return cmp.Compare(a.Text, b.Text)
 	case a.Type == figure.Float || a.Type == figure.Percent:
 		return cmp.Compare(b.Float(), a.Float())
@@ -103,6 +115,8 @@ func (f *Field[R]) cell(v figure.Value) string {
 	switch v.Type {
 	case figure.Text:
 		return v.Text
+	case figure.Numbers:
+		return strings.ReplaceAll(v.Text, " ", ", ")
 	case figure.Int:
 		if form == figure.FormPlain {
 			return strconv.FormatInt(v.Int, 10)

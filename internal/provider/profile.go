@@ -9,6 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc/request"
 )
 
 // The profiles of the events of collections.
@@ -155,6 +156,13 @@ type Request struct {
 	CLRLevel  Level
 	BufferMB  uint32
 	Rundown   string // "true", "false", or as the profiles have it
+	Requests  bool   // also the spans of the program's requests
+}
+
+// requests is the provider of the spans of requests.
+var requests = diag.Provider{
+	Name: request.Provider, Keywords: request.KeywordEvents, Level: levelInformational,
+	Arguments: `FilterAndPayloadSpecs="` + request.Filter + `"`,
 }
 
 // Config returns the session's config. A named provider takes precedence over the
@@ -178,6 +186,9 @@ func (r *Request) Config() (config diag.Config, ignored bool) {
 		if p.stacks {
 			config.NoStacks = false
 		}
+	}
+	if r.Requests {
+		all.add(requests)
 	}
 	if r.CLREvents != 0 {
 		p := Runtime(uint64(r.CLREvents))[0]

@@ -99,6 +99,22 @@ var figures = append(figure.Definitions(), []figure.Definition{
 		Source: "GCBulkNode, GCBulkEdge, GCBulkRootEdge, GCBulkRootConditionalWeakTableElementEdge, GCBulkRootStaticVar; or a .gcdump file",
 	},
 	{
+		Name: "request", Unit: "span", Keys: []string{"requests", "span", "route", "name of a span", "kind of a span", "trace_id", "trace id", "span_id", "parent_span_id", "nested"},
+		Text: "A piece of the program's work, from the start to the stop of a System.Diagnostics.Activity. request is what the program calls it, or the method and the path that it is for, or else the name of the operation. " +
+			"Of spans in each other, nested ones, the outermost is the request; where a program has spans of the kinds Server and Consumer, only these are requests.",
+		Source: "ActivityStart and ActivityStop, or the events of a listener, of Microsoft-Diagnostics-DiagnosticSource",
+	},
+	{
+		Name: "request paused", Unit: "ms", Keys: []string{"gc_paused_ms", "paused ms", "other_suspended_ms", "other ms"},
+		Text:   "The time within a span in which the program's threads were suspended, for collections and otherwise, from GCSuspendEEBegin to GCRestartEEBegin. What the GC costs otherwise, such as processors that background collections use, is not in it.",
+		Source: "GCSuspendEEBegin, GCRestartEEBegin",
+	},
+	{
+		Name: "request percentiles", Unit: "ms", Keys: []string{"p50_ms", "p99_ms", "max_ms", "p50_running_ms", "p99_running_ms", "without pauses", "slowest_paused_pct", "slowest paused %"},
+		Text:   "Of the durations of complete requests, and of their durations less their pauses (without pauses). slowest paused %: of the slowest 1 %, the part of their time together in which they were paused. paused counts the requests that a pause touched. Exact up to 32,768 requests, beyond that to 0.2 %.",
+		Source: "the spans",
+	},
+	{
 		Name: "finalized", Unit: "objects", Keys: []string{"finalized"},
 		Text: "Objects whose finalizers ran, by type. The names of types need the keywords type and gcheapandtypenames.", Source: "FinalizeObject, BulkType",
 	},

@@ -57,6 +57,8 @@ func typeWord(t figure.Type) string {
 		return "bool"
 	case figure.List:
 		return "list"
+	case figure.Numbers:
+		return "list int"
 	case figure.Words:
 		return "list string"
 	default:

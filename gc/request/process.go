@@ -1,0 +1,121 @@
+package request
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A Process has the spans of a process of the trace.
+type Process struct {
+	PID       uint64
+	Len       int  // spans that started in the trace
+	Open      int  // of which did not end in it
+	Startless int  // spans that ended, and had started before the trace, or whose start was lost
+	Serves    bool // it has spans of requests from others: of the kinds Server and Consumer
+
+	model *Model
+	of    *process
+	loss  *trace.Loss
+}
+
+// LeftOut returns the number of spans, and of suspensions, that there was no room for.
+func (m *Model) LeftOut() int { return m.leftOut }
+
+// Processes returns the processes with spans, in the order of their first events, after the
+// trace has ended. Spans in which it lost events are not complete.
+func (m *Model) Processes(loss *trace.Loss) []*Process {
+	var all []*Process
+	for _, of := range m.order {
+		if len(of.spans)+of.startless == 0 {
+			continue
+		}
+		slices.SortFunc(of.pauses, func(a, b pause) int { return cmp.Compare(a.begin, b.begin) })
+		p := &Process{PID: of.pid, Len: len(of.spans), Startless: of.startless, model: m, of: of, loss: loss}
+		for i := range of.spans {
+			s := &of.spans[i]
+			if !s.ended {
+				p.Open++
+			}
+			p.Serves = p.Serves || serves(m.names.text(s.kind))
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// Spans returns the spans, by their start. Each is valid until the next one.
+func (p *Process) Spans() iter.Seq[*Span] {
+	return func(yield func(*Span) bool) {
+		var s Span
+		for i := range p.of.spans {
+			p.fill(&s, &p.of.spans[i])
+			if !yield(&s) {
+				return
+			}
+		}
+	}
+}
+
+func serves(kind string) bool { return kind == "Server" || kind == "Consumer" }
+
+// IsRequest reports whether a span is a request: it is in no other span and, in a process with
+// requests from others, one of these.
+func (p *Process) IsRequest(s *Span) bool { return !s.Nested && (!p.Serves || serves(s.Kind)) }
+
+func (p *Process) fill(s *Span, of *span) {
+	names := &p.model.names
+	*s = Span{
+		TraceID: of.trace, ID: of.id, Parent: of.parent, Source: names.text(of.source), Name: names.text(of.name), Route: names.text(of.route), Kind: names.text(of.kind),
+		Nested: of.nested, Start: of.start, GCs: s.GCs[:0],
+	}
+	end := of.end
+	if of.ended {
+		s.Duration = gc.Some(of.end - of.start)
+	} else {
+		end = max(of.start, p.model.last)
+	}
+	s.Complete = of.ended && !p.loss.Touches(of.start, end)
+	for i := range overlapping(p.of.suspensions, of.start, end) {
+		part := min(end, i.end) - max(of.start, i.begin)
+		if i.forGC {
+			s.Paused += part
+		} else {
+			s.Suspended += part
+		}
+	}
+	for pause := range overlapping(p.of.pauses, of.start, end) {
+		if !slices.Contains(s.GCs, pause.number) {
+			s.GCs = append(s.GCs, pause.number)
+		}
+	}
+}
+
+// A stretch is a time with a begin and an end.
+type stretch interface {
+	from() time.Duration
+	to() time.Duration
+}
+
+func (i interval) from() time.Duration { return i.begin }
+func (i interval) to() time.Duration   { return i.end }
+func (p pause) from() time.Duration    { return p.begin }
+func (p pause) to() time.Duration      { return p.end }
+
+// overlapping returns the stretches that have time in common with the one from begin to end.
+// They follow each other.
+func overlapping[T stretch](all []T, begin, end time.Duration) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		first := sort.Search(len(all), func(i int) bool { return all[i].to() > begin })
+		for _, s := range all[first:] {
+			if s.from() >= end || !yield(s) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package request
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/gc/stats"
+)
+
+// A Summary sums up requests whose spans are complete.
+type Summary struct {
+	Label    string             // of a Route, or the name of the operation; empty for all
+	Count    int                // of requests
+	Hit      int                // of which were paused
+	Duration stats.Distribution // of their durations
+	Running  stats.Distribution // of their durations without pauses
+	Paused   time.Duration      // all of them together
+	Slowest  Tail
+}
+
+// A Tail is the slowest hundredth of requests, at least one.
+type Tail struct {
+	From          time.Duration // the least duration among them, their 99th percentile
+	Count         int
+	Total, Paused time.Duration // of all of them together
+}
+
+// Share returns the part of the requests' time in which they were paused, from 0 to 1.
+func (t *Tail) Share() float64 { return float64(t.Paused) / float64(max(1, t.Total)) }
+
+// maxLabels is how many labels are distinguished.
+const maxLabels = 1 << 12
+
+// OtherLabels is the label of the requests beyond the first 4,096 labels.
+const OtherLabels = "(others)"
+
+// Summaries returns the sums of all requests of a process that want holds for, and of those with
+// each label, the ones with the longest time in all first.
+func (p *Process) Summaries(want func(*Span) bool) (all *Summary, byLabel []*Summary) {
+	all = &Summary{}
+	of := make(map[string]*Summary)
+	each := func(add func(sum *Summary, s *Span, took time.Duration)) {
+		for s := range p.Spans() {
+			if !p.IsRequest(s) || !s.Complete || !want(s) {
+				continue
+			}
+			label := s.Label()
+			sum := of[label]
+			if sum == nil {
+				if len(of) >= maxLabels {
+					label = OtherLabels
+				}
+				if sum = of[label]; sum == nil {
+					sum = &Summary{Label: label}
+					of[label], byLabel = sum, append(byLabel, sum)
+				}
+			}
+			took := s.Duration.Or(0)
+			add(all, s, took)
+			add(sum, s, took)
+		}
+	}
+	each(func(sum *Summary, s *Span, took time.Duration) {
+		sum.Count++
+		sum.Duration.Add(took)
+		sum.Running.Add(took - s.Paused)
+		sum.Paused += s.Paused
+		if s.Paused > 0 {
+			sum.Hit++
+		}
+	})
+	all.Slowest.From = all.Duration.Percentile(99)
+	for _, sum := range byLabel {
+		sum.Slowest.From = sum.Duration.Percentile(99)
+	}
+	each(func(sum *Summary, s *Span, took time.Duration) {
+		if t := &sum.Slowest; took >= t.From {
+			t.Count++
+			t.Total += took
+			t.Paused += s.Paused
+		}
+	})
+	slices.SortStableFunc(byLabel, func(a, b *Summary) int {
+		return cmp.Or(cmp.Compare(b.Duration.Sum(), a.Duration.Sum()), cmp.Compare(a.Label, b.Label))
+	})
+	return all, byLabel
+}
