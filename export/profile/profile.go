@@ -14,7 +14,7 @@ import (
 
 // A Profile is objects and their bytes by stack. Allocations and Heap make one.
 type Profile struct {
-	Title          string // what the bytes are, before the name of a process
+	Title          string // says of the bytes which they are; the name of a process follows
 	Objects, Space string // pprof's names of the number of objects, and of their bytes
 	Processes      []Process
 }

@@ -393,7 +393,7 @@ const (
 	undefined        = "UNDEFINED" // the type of nodes that the writer met as a reference only
 )
 
-// object reports whether a node is an object: those that stand for roots have no address.
+// object reports whether a node is an object: nodes that stand for roots have no address.
 func (d *gcdump) object(node uint32, r *record) bool {
 	return d.address(node) != 0 && d.types[r.typ].name != undefined
 }

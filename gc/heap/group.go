@@ -116,7 +116,7 @@ func (g *Graph) ofTypes(is func(of *Type) bool) []bool {
 	return types
 }
 
-// Groups returns the groups of a query, those that retain most first. Without a dominator
+// Groups returns the groups of a query, the largest retained bytes first. Without a dominator
 // tree of the snapshot's graph, what they retain is unknown, and nothing is returned for a
 // query that only the graph answers.
 func (s *Snapshot) Groups(q Query, d *Dominators) []Group {

@@ -14,7 +14,7 @@ type TypeGrowth struct {
 }
 
 // Grown returns the types of which the later of two snapshots has more or fewer objects or
-// bytes, those that grew most first. Of snapshots that are not whole, it says how much more
+// bytes, the largest growth first. Of snapshots that are not whole, it says how much more
 // arrived.
 func Grown(before, after *Snapshot) []TypeGrowth {
 	type name struct{ declaring, name, module string }

@@ -58,7 +58,7 @@ func (d *Dominators) Children(position uint32) func(yield func(uint32) bool) {
 	}
 }
 
-// Largest returns the positions of the n objects that retain most. Of those that retain the
+// Largest returns the positions of the n objects that retain most. Of objects that retain the
 // same, it has the one at the lower address first.
 func (d *Dominators) Largest(n int) []uint32 {
 	return d.largest(n, d.Retained, func(uint32) bool { return true })

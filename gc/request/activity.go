@@ -11,7 +11,7 @@ import (
 // Provider is the provider of the events of activities.
 const Provider = "Microsoft-Diagnostics-DiagnosticSource"
 
-// A step is what an event reports of an activity.
+// A step is the start or the stop of an activity.
 type step uint8
 
 const (

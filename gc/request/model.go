@@ -12,7 +12,7 @@ import (
 
 // The bounds of a Model, for a whole trace.
 const (
-	maxSpans     = 1 << 22 // which take 80 bytes each
+	maxSpans     = 1 << 22
 	maxOpen      = 1 << 20
 	maxIntervals = 1 << 20 // suspensions, and pauses of collections
 	maxNames     = 1 << 16
@@ -59,7 +59,7 @@ type spanAt struct {
 	index int
 }
 
-// A span is what is kept of a Span.
+// A span is the kept form of a Span, which takes 80 bytes.
 type span struct {
 	trace         TraceID
 	id, parent    SpanID

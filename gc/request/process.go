@@ -13,11 +13,11 @@ import (
 
 // A Process has the spans of a process of the trace.
 type Process struct {
-	PID       uint64
-	Len       int  // spans that started in the trace
-	Open      int  // of which did not end in it
-	Startless int  // spans that ended, and had started before the trace, or whose start was lost
-	Serves    bool // it has spans of requests from others: of the kinds Server and Consumer
+	PID       uint64 // trace.UnknownID if unknown
+	Len       int    // spans that started in the trace
+	Open      int    // of which did not end in it
+	Startless int    // spans that ended, and had started before the trace, or whose start was lost
+	Serves    bool   // it has spans of requests from others: of the kinds Server and Consumer
 
 	model *Model
 	of    *process

@@ -89,7 +89,7 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// TestReference compares the spans of a web server with those that another program found in
+// TestReference compares the spans of a web server with the ones that another program found in
 // the same trace.
 func TestReference(t *testing.T) {
 	folder := filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../../shared"), "traces", "requests")

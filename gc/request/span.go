@@ -50,7 +50,7 @@ type Span struct {
 	Complete          bool     // it ended, and no events were lost in its time
 }
 
-// Label returns what requests of one sort have in common: their route, or else their name.
+// Label returns the route, or the name if that is unknown, which similar requests share.
 func (s *Span) Label() string {
 	if s.Route != "" {
 		return s.Route

@@ -35,8 +35,8 @@ const maxLabels = 1 << 12
 // OtherLabels is the label of the requests beyond the first 4,096 labels.
 const OtherLabels = "(others)"
 
-// Summaries returns the sums of all requests of a process that want holds for, and of those with
-// each label, the ones with the longest time in all first.
+// Summaries sums up the requests of a process that want holds for, all together and by label,
+// the label with the longest time in all first.
 func (p *Process) Summaries(want func(*Span) bool) (all *Summary, byLabel []*Summary) {
 	all = &Summary{}
 	of := make(map[string]*Summary)

@@ -8,7 +8,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// objectsDoc is what objects --format json writes of a file.
+// objectsDoc is the output of objects --format json for a file.
 type objectsDoc struct {
 	Snapshots []snapshotDoc `json:"snapshots"`
 	// Growth compares the snapshots of this file and of those before it.

@@ -187,7 +187,7 @@ func (o *objectsOptions) writeTrees(std *stdio, out *output, snapshots []*snapsh
 	return nil
 }
 
-// treesDoc is what objects --tree --format json writes of a file.
+// treesDoc is the output of objects --tree --format json for a file.
 type treesDoc struct {
 	Snapshots []treeSnapshotDoc `json:"snapshots"`
 }
