@@ -18,10 +18,8 @@ import (
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/export/snapshot"
 	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/convert"
-	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
@@ -31,10 +29,9 @@ import (
 type convertOptions struct {
 	inputFlags
 	eventFilter
-	files   []string
-	to      formatOrTime
-	redact  bool
-	system  bool   // keep names of the framework
+	files []string
+	to    formatOrTime
+	redaction
 	gc      uint32 // whose heap snapshot is written; 0 for the last
 	by      choice // of the stacks of a heap snapshot
 	output  string
@@ -54,8 +51,7 @@ func newConvertCmd(std *stdio) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&opts.output, "output", "o", "", "write to this `file` or folder; - is standard output")
-	flags.BoolVar(&opts.redact, "redact", false, "nettrace: remove what identifies the program: names, paths, ids of public files")
-	flags.BoolVar(&opts.system, "keep-system", false, "with --redact: keep the framework's names that begin with System. or Microsoft.")
+	opts.redaction.addFlags(flags)
 	flags.Uint32Var(&opts.gc, "gc", 0, "write the heap snapshot of the collection with this `NUMBER`, not the last")
 	flags.Var(&opts.by, "by", "stacks of a heap snapshot: what holds objects (dominator), or the shortest path from a root")
 	opts.perfMap.addFlag(flags)
@@ -99,7 +95,12 @@ func formatHelp() string {
 	return b.String()
 }
 
-func (o *convertOptions) conflict() error { return cmp.Or(o.inputFlags.conflict(o.files), o.choose()) }
+func (o *convertOptions) conflict() error {
+	if err := cmp.Or(o.inputFlags.conflict(o.files), o.choose()); err != nil {
+		return err
+	}
+	return o.redaction.conflict(&o.Selection, o.format.Events)
+}
 
 // choose finds the format.
 func (o *convertOptions) choose() error {
@@ -113,12 +114,12 @@ func (o *convertOptions) choose() error {
 		o.format = convert.For(o.output)
 	}
 	switch {
-	case o.system && !o.redact:
-		return errors.New("--keep-system needs --redact")
 	case o.format == nil:
 		return fmt.Errorf("cannot tell the format from %s: add --to with one of %s", text.Quoted(o.output), strings.Join(convert.Names(), ", "))
-	case !o.format.Events && (o.redact || o.given()):
-		return fmt.Errorf("--redact, --name, --provider, --keywords and --level are for nettrace, which holds events; %s does not", o.format.Name)
+	case !o.format.Events && o.given():
+		return fmt.Errorf("--name, --provider, --keywords and --level are for nettrace, which holds events; %s does not", o.format.Name)
+	case o.format.Report && o.redact:
+		return errors.New("--redact is not for the report, which names the trace's file: redact into a .nettrace, and report on that")
 	case o.gc != 0 && !o.format.Snapshots():
 		return fmt.Errorf("--gc selects a heap snapshot; %s has none", o.format.Name)
 	case o.by.value != "" && !o.format.Profiles():
@@ -148,8 +149,9 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 	if c.OnlySnapshot() || o.gc != 0 || o.by.value != "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(graphPercent))
 	}
+	c.Redacted = o.redact
 	c.GC, c.Heap, c.ByPath = o.gc, o.gc != 0 || o.by.value != "", o.by.value == heap.ByPath.String()
-	r, err := std.read(ctx, paths, open.Options{Want: c.Wants(), Stacks: c.Stacks(), HeapDumps: o.format.Snapshots()})
+	r, err := o.redaction.read(ctx, std, paths, open.Options{Want: c.Wants(), Stacks: c.Stacks(), HeapDumps: o.format.Snapshots()})
 	if err != nil {
 		return err
 	}
@@ -174,6 +176,7 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 	if r.in.HeapDump != nil {
 		var s *heap.Snapshot
 		if s, err = heap.ReadGCDump(r.in.HeapDump); err == nil {
+			o.snapshot(s)
 			err = c.WriteHeapDump(r.in.Name, s, writers)
 		} else {
 			err = r.Fail(err)
@@ -262,12 +265,12 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 		return err
 	}
 	opts := convert.EventOptions{Selected: &o.Selection, PIDs: pids}
-	var learn []pass.Model
 	if o.redact {
-		opts.Redact = redact.New(redact.Options{KeepSystem: o.system})
-		learn = append(learn, pass.Raw(nil, opts.Redact.Learn))
+		opts.Redact, opts.Lost, err = o.learn(ctx, std, r)
+	} else {
+		opts.Lost, err = r.lossAhead(ctx)
 	}
-	if opts.Lost, err = r.lossAhead(ctx, learn...); err != nil {
+	if err != nil {
 		return err
 	}
 	outs, err := o.create(std, paths)
@@ -293,12 +296,6 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 	}
 	if written.Refused > 0 {
 		said += fmt.Sprintf("; %s lost: too large for the format", text.Plural(int64(written.Refused), "event was", "events were"))
-	}
-	if o.redact {
-		if slices.Contains(paths, "-") {
-			std.warn(r.in.Name, "standard input can be read only once, so the frames of stacks have no names; redact a file to keep them")
-		}
-		said += "; not hashed: figures, times, process and thread ids, heap addresses, the runtime's version, the operating system"
 	}
 	if o.output != "-" {
 		o.summarize(std, outs, said)
@@ -403,6 +400,9 @@ func held(c *convert.Converter) string {
 
 // summarize prints a summary of the written file, and how to open it.
 func (o *convertOptions) summarize(std *stdio, outs []*output, said string) {
+	if o.redact {
+		said += "; not hashed: figures, times, process and thread ids, heap addresses, the runtime's version, the operating system"
+	}
 	if o.format.Next != "" {
 		said += "; next: " + fmt.Sprintf(o.format.Next, text.Quoted(outs[0].name))
 	}

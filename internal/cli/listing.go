@@ -24,15 +24,16 @@ import (
 // list a trace process by process.
 type listing struct {
 	inputFlags
-	command  string // without gctrail
-	sortable []string
-	files    []string
-	format   choice
-	top      int
-	sort     string
-	output   string
-	raw      bool
-	file     *list.File // in output
+	redaction redaction // of lists with the flags for it
+	command   string    // without gctrail
+	sortable  []string
+	files     []string
+	format    choice
+	top       int
+	sort      string
+	output    string
+	raw       bool
+	file      *list.File // in output
 
 	info    *trace.Info     // of the trace that is read
 	perHeap bool            // collections carry each heap's part
@@ -133,7 +134,7 @@ func (l *listing) limit() int {
 // nil, with each selected collection.
 func (l *listing) scan(ctx context.Context, std *stdio, paths []string, models []pass.Model, collection func(*gc.Collection)) (*scanned, error) {
 	all := append(slices.Clip(models), new(gc.Model))
-	r, err := std.read(ctx, paths, open.Options{Want: pass.Wants(all...), Head: pass.Head(all...), Runs: pass.Runs(all...), Stacks: l.stacks, HeapDumps: l.heapDump != nil})
+	r, err := l.redaction.read(ctx, std, paths, open.Options{Want: pass.Wants(all...), Head: pass.Head(all...), Runs: pass.Runs(all...), Stacks: l.stacks, HeapDumps: l.heapDump != nil})
 	if err != nil {
 		return nil, err
 	}

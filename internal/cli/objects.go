@@ -155,12 +155,19 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 	flags.BoolVar(&opts.tree, "tree", false, "the dominator tree, or with --by path the shortest paths, by type")
 	flags.IntVar(&opts.depth, "depth", 0, "only the first `N` levels of the tree (default 12 in a table)")
 	flags.Lookup("depth").DefValue = "0" // which help does not show
+	opts.redaction.addFlags(flags)
 	cmd = opts.newCmd(std, cmd, opts)
 	flags.Lookup("format").Usage = listFormats + ", or json (one line for each file)"
 	return cmd
 }
 
 func (o *objectsOptions) conflict() error {
+	if err := o.redaction.conflict(&o.Selection, false); err != nil {
+		return err
+	}
+	if o.redaction.redact && cmp.Or(o.types, o.paths) != "" {
+		return errors.New("--redact hashes the names of types, which --type and --paths would select")
+	}
 	if o.paths != "" {
 		if o.types != "" || o.by.value != heap.ByType.String() {
 			return errors.New("--paths selects types and divides by path; leave out --type and --by")
@@ -205,6 +212,7 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 	o.heapDump = func(r io.Reader) error {
 		s, err := heap.ReadGCDump(r)
 		if err == nil {
+			o.redaction.snapshot(s)
 			snapshots = []*snapshotOf{{Snapshot: s, process: &gc.Process{PID: s.PID}}}
 		}
 		return err

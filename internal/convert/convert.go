@@ -64,6 +64,8 @@ type Converter struct {
 	Collections, Samples int64
 	// LeftOut counts collections that the format has no room for.
 	LeftOut int64
+	// Redacted keeps the name of the trace out of the output.
+	Redacted bool
 	// GC selects the heap snapshots of collections with this number; 0 selects all.
 	GC uint32
 	// Heap selects the stacks of a heap snapshot, which a format otherwise has only of a trace
@@ -189,7 +191,7 @@ func (c *Converter) event(ev *trace.Event) {
 // Write reads the trace to its end and writes each part to one of the writers. The error
 // is ErrNothing if nothing was written.
 func (c *Converter) Write(r Input, to []io.Writer) error {
-	c.name, c.info = r.Name(), r.Info()
+	c.name, c.info = c.nameOf(r.Name()), r.Info()
 	c.found.Options = findings.Options{Only: func(of *gc.Collection) bool { return c.selected.HasCollection(r.Info(), of) }}
 	for i, p := range c.parts() {
 		if p.events != nil {
@@ -227,9 +229,17 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 
 // WriteHeapDump writes the snapshot of a .gcdump file of a name, as Write does a trace's.
 func (c *Converter) WriteHeapDump(name string, s *heap.Snapshot, to []io.Writer) error {
-	c.name, c.info, c.dump = name, new(trace.Info), s
+	c.name, c.info, c.dump = c.nameOf(name), new(trace.Info), s
 	c.begin(to)
 	return c.end(to)
+}
+
+// nameOf returns the name of a trace in the output.
+func (c *Converter) nameOf(trace string) string {
+	if c.Redacted {
+		return "redacted trace"
+	}
+	return trace
 }
 
 // begin makes the writers of collections.

@@ -84,12 +84,14 @@ var inSignature = func() map[string]bool {
 
 // module redacts the path of a module's file.
 func (r *Redactor) module(ev *trace.Event, of, field reflect.Value) {
-	rewrite(field, func(path string) string {
-		if file := baseName(path); r.system != nil && isSystem(file) && r.system.owns(key{ev.PID, of.FieldByName("ModuleID").Uint()}) {
-			return file
-		}
-		return r.Name(path)
-	})
+	rewrite(field, func(path string) string { return r.path(path, key{ev.PID, of.FieldByName("ModuleID").Uint()}) })
+}
+
+func (r *Redactor) path(path string, module key) string {
+	if file := baseName(path); r.system != nil && isSystem(file) && r.system.owns(module) {
+		return file
+	}
+	return r.Name(path)
 }
 
 // assembly redacts the name of an assembly, which its version, culture and key follow.

@@ -44,14 +44,21 @@ func New(o Options) *Redactor {
 	for i := range keys {
 		_, _ = rand.Read(keys[i][:]) // which never fails
 	}
-	r := &Redactor{
-		hashes: hashes{key: keys[0], known: make(map[string]string)}, ids: newPermutation(keys[1][:]), code: newCodeMap(),
-		descs: make(map[*trace.Descriptor]*trace.Descriptor),
-	}
+	r := Redactor{hashes: hashes{key: keys[0], known: make(map[string]string)}, ids: newPermutation(keys[1][:])}
 	if o.KeepSystem {
 		r.system = newSystem()
 	}
-	return r
+	return r.Another()
+}
+
+// Another returns a Redactor for the events of another trace, which has the same hash for the
+// same name.
+func (r *Redactor) Another() *Redactor {
+	other := &Redactor{hashes: r.hashes, ids: r.ids, code: newCodeMap(), descs: make(map[*trace.Descriptor]*trace.Descriptor)}
+	if r.system != nil {
+		other.system = newSystem()
+	}
+	return other
 }
 
 // Learn reads an event ahead. Feed it all events of the trace in order, from an earlier

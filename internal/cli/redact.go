@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gctrail/gctrail/gc/heap"
+	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/internal/convert"
+	"github.com/gctrail/gctrail/internal/redact"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A redaction holds the flags that remove from the output what identifies the program.
+type redaction struct {
+	redact bool
+	system bool // keep names of the framework
+
+	first *redact.Redactor // of the first trace
+}
+
+func (o *redaction) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.redact, "redact", false, "remove what identifies the program: names, paths, ids of public files")
+	flags.BoolVar(&o.system, "keep-system", false, "with --redact: keep the framework's names that begin with System. or Microsoft.")
+}
+
+// conflict refuses to select processes by names, unless they are still there when it is done.
+func (o *redaction) conflict(selected *selection.Selection, named bool) error {
+	switch {
+	case o.system && !o.redact:
+		return errors.New("--keep-system needs --redact")
+	case o.redact && !named && selected.Process != "":
+		return errors.New("--redact hashes the names of processes: select them with --pid instead of --process")
+	}
+	return nil
+}
+
+// redactor returns a Redactor for the next trace. The same name has one hash in all.
+func (o *redaction) redactor() *redact.Redactor {
+	if o.first == nil {
+		o.first = redact.New(redact.Options{KeepSystem: o.system})
+		return o.first
+	}
+	return o.first.Another()
+}
+
+// learn returns a Redactor for the next trace that has read it ahead, and the trace's loss.
+func (o *redaction) learn(ctx context.Context, std *stdio, r *reading) (*redact.Redactor, *trace.Loss, error) {
+	redactor := o.redactor()
+	if r.Once {
+		std.warn(r.in.Name, "standard input can be read only once, so the frames of stacks have no names; redact a file to keep them")
+	}
+	lost, err := r.lossAhead(ctx, pass.Raw(nil, redactor.Learn))
+	return redactor, lost, err
+}
+
+// read opens a trace; with --redact a temporary copy of it that is redacted. What then reads
+// it need not know of redaction. A .gcdump is left to snapshot.
+func (o *redaction) read(ctx context.Context, std *stdio, paths []string, opts open.Options) (*reading, error) {
+	if !o.redact {
+		return std.read(ctx, paths, opts)
+	}
+	original := opts
+	original.Head, original.Runs = nil, nil // events are copied whole, one by one
+	original.Want = func(d *trace.Descriptor) bool { return convert.Wants(d) || opts.Want == nil || opts.Want(d) }
+	from, err := std.read(ctx, paths, original)
+	if err != nil || from.in.HeapDump != nil {
+		return from, err
+	}
+	defer from.Close()
+	redactor, lost, err := o.learn(ctx, std, from)
+	if err != nil {
+		return nil, err
+	}
+	read, write := io.Pipe()
+	copied := make(chan struct{})
+	go func() {
+		_, err := convert.Events(from, write, convert.EventOptions{Selected: new(selection.Selection), Redact: redactor, Lost: lost})
+		if errors.Is(err, convert.ErrNothing) { // which is said when the copy is read
+			err = nil
+		}
+		write.CloseWithError(err)
+		close(copied)
+	}()
+	in, err := open.Spooled(read, from.in.Name, math.MaxInt64-1, opts)
+	read.Close()
+	<-copied
+	if err != nil {
+		return nil, err
+	}
+	r := std.reading(ctx, in, paths)
+	r.Once = true // paths lead to the original
+	return r, nil
+}
+
+// snapshot redacts the snapshot of a .gcdump file.
+func (o *redaction) snapshot(s *heap.Snapshot) {
+	if o.redact {
+		o.redactor().HeapDump(s)
+	}
+}
