@@ -219,16 +219,16 @@ func TestServeDump(t *testing.T) {
 	}
 	eval[bool](b, `(window.confirm = () => true)()`)
 	b.click(button)
-	b.wait(`document.querySelector("[role=status] code")`)
-	command := eval[string](b, `document.querySelector("[role=status] code").textContent`)
-	path := strings.TrimPrefix(command, "gctrail objects ")
+	b.wait(`document.querySelector("[role=status] button")`)
+	path := eval[string](b, `document.querySelector("[role=status] button").textContent`)
 	t.Cleanup(func() { _ = os.Remove(path) })
 	if objects := gctrail(t, "objects", path); !strings.Contains(objects, "GcLoad+Session") {
-		b.Errorf("%s:\n%s", command, objects)
+		b.Errorf("%s:\n%s", path, objects)
 	}
 	b.shoot("dump")
 	b.click("[role=status] button")
 	b.wait(`document.querySelector(".grid .rows .row")`)
+	b.wait(`[...document.querySelectorAll(".of-types tbody td:first-child")].some((e) => e.textContent.includes("GcLoad+Session"))`)
 }
 
 // ended waits until the only process that is served has ended, and returns how many

@@ -63,7 +63,7 @@ export function Home(): JSX.Element {
             {processes.length === 0 ? <p class="hint">None is running, or none can be reached.</p> : <Sources of={processes} dump={dumping === "" ? take : undefined} />}
             <p role="status">
               {dumping !== "" && `Taking a heap snapshot of ${dumping} …`}
-              {dumped && <><button type="button" onClick={() => show({ kind: "file", id: dumped.id, name: dumped.path, live: false, collections: 0 })}>{dumped.path}</button> {dumped.about}. Its objects: <code>gctrail objects {dumped.path}</code></>}
+              {dumped && <><button type="button" onClick={() => show({ kind: "file", id: dumped.id, name: dumped.path, live: false, collections: 0 })}>{dumped.path}</button> {dumped.about}.</>}
             </p>
           </section>
         )}
