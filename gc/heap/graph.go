@@ -22,6 +22,9 @@ type Root struct {
 	// method whose variable a stack holds; 0 for a thread-static field.
 	ID    uint64
 	Field string // the name of a static field
+	// Method is the method whose variable a stack holds: its type and name, empty if the
+	// trace does not name it.
+	Method string
 	// Dependent is set for the value of a dependent handle whose key is unknown, in a .gcdump.
 	Dependent bool
 	// Pins is set if the collector does not move the object: that of a pinned handle, or of a
@@ -102,7 +105,7 @@ func (w *walk) build() {
 			missing.Unknown++
 			continue
 		}
-		g.roots = append(g.roots, Root{object, r.kind, r.id, r.field, r.dependent, r.pins})
+		g.roots = append(g.roots, Root{Object: object, Kind: r.kind, ID: r.id, Field: r.field, Dependent: r.dependent, Pins: r.pins})
 	}
 	if missing.Whole() {
 		w.of.Graph = g

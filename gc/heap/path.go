@@ -12,8 +12,7 @@ import (
 type way struct {
 	before uint32 // none right below a root
 	typ    uint32
-	root   RootKind // right below a root
-	field  string
+	root   uint32 // right below a root, its place in roots
 	// dependent is set if a dependent handle leads from the step before.
 	dependent bool
 }
@@ -21,9 +20,10 @@ type way struct {
 // ways are the shortest paths from roots to all objects. Paths over objects of the same
 // types are one.
 type ways struct {
-	g   *Graph
-	all []way
-	of  []uint32 // of each object; none if no root leads to it
+	g     *Graph
+	all   []way
+	roots []rootKey
+	of    []uint32 // of each object; none if no root leads to it
 }
 
 // ways walks the graph from its roots, by distance, and at the same distance from those first
@@ -47,9 +47,16 @@ func (g *Graph) ways() *ways {
 		w.of[object] = id
 	}
 	queue := make([]uint32, 0, g.Len())
+	places := make(map[rootKey]uint32)
 	for _, r := range roots {
 		if w.of[r.Object] == none {
-			take(r.Object, way{before: none, typ: g.nodes.typ.at(r.Object), root: r.Kind, field: r.Field})
+			at, is := places[r.key()]
+			if !is {
+				at = uint32(len(w.roots))
+				places[r.key()] = at
+				w.roots = append(w.roots, r.key())
+			}
+			take(r.Object, way{before: none, typ: g.nodes.typ.at(r.Object), root: at})
 			queue = append(queue, r.Object)
 		}
 	}
@@ -75,12 +82,16 @@ func (g *Graph) ways() *ways {
 // to returns the root and the types on the way to an object that a root leads to.
 func (w *ways) to(object uint32) (root Root, path []*Type) {
 	for id := w.of[object]; id != none; id = w.all[id].before {
-		root = Root{Object: object, Kind: w.all[id].root, Field: w.all[id].field}
+		root = w.rootOf(id)
 		path = append(path, w.g.types[w.all[id].typ])
 	}
+	root.Object = object
 	slices.Reverse(path)
 	return root, path
 }
+
+// rootOf returns the root of a step right below one.
+func (w *ways) rootOf(id uint32) Root { return w.roots[w.all[id].root].root() }
 
 // steps returns the root and the steps on the way to an object that a root leads to.
 func (w *ways) steps(object uint32) (root Root, path []Step) {

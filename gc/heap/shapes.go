@@ -74,7 +74,7 @@ func (w *ways) shortened(id uint32, ends []end) (root Root, path []*Type) {
 			path = append(path, nil)
 			id = first
 		}
-		root = Root{Kind: w.all[id].root, Field: w.all[id].field}
+		root = w.rootOf(id)
 		path = append(path, w.g.types[w.all[id].typ])
 	}
 	slices.Reverse(path)

@@ -25,9 +25,10 @@ const MaxObjects = 1 << 26
 
 // A process is the state of a process.
 type process struct {
-	pid   uint64
-	types types
-	walk  *walk // after GCStart of generation 2
+	pid     uint64
+	types   types
+	methods methods
+	walk    *walk // after GCStart of generation 2
 	// young is a collection of younger generations that runs. While a snapshot is asked for,
 	// it lists the heap too, also within a background collection, whose snapshot that is not.
 	young     gc.Opt[uint32]
@@ -40,6 +41,7 @@ func (*Snapshots) Kinds() []clr.Kind {
 	return append([]clr.Kind{
 		clr.KindGCStart, clr.KindGCEnd, clr.KindGCGenerationRange, clr.KindGCBulkRootStaticVar,
 		clr.KindBulkType, clr.KindModuleLoad, clr.KindModuleDCStart, clr.KindModuleDCEnd,
+		clr.KindMethodLoadVerbose, clr.KindMethodDCStartVerbose, clr.KindMethodDCEndVerbose,
 	}, numbered[:]...)
 }
 
@@ -76,6 +78,10 @@ func (m *Snapshots) Event(e *pass.Event) {
 	case clr.KindModuleLoad, clr.KindModuleDCStart, clr.KindModuleDCEnd: // laid out alike
 		if v, _ := pass.Decode[clr.ModuleLoad](e); len(v.ModuleILPath) > 0 {
 			p.types.load(v.ModuleID, v.ModuleILPath.String())
+		}
+	case clr.KindMethodLoadVerbose, clr.KindMethodDCStartVerbose, clr.KindMethodDCEndVerbose: // likewise
+		if v, ok := pass.Decode[clr.MethodLoadVerbose](e); ok && m.MaxObjects > 0 {
+			p.methods.named(v)
 		}
 	default:
 		if p.young.Known() {
@@ -122,13 +128,20 @@ func (m *Snapshots) unended(p *process) {
 	m.end(p)
 }
 
-// End ends the snapshots that the trace has no end of, and completes the names of types.
+// End ends the snapshots that the trace has no end of, and completes the names of types and
+// of the methods whose variables are roots.
 func (m *Snapshots) End() {
 	for p := range m.processes.All() {
 		if p.walk != nil {
 			m.unended(p)
 		}
 		p.types.resolve()
+		for _, s := range p.snapshots {
+			if s.Graph != nil {
+				p.methods.resolve(s.Graph)
+			}
+		}
+		p.methods = methods{}
 	}
 }
 

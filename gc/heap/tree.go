@@ -11,7 +11,8 @@ import (
 // list, are in the node of the first.
 type TreeNode struct {
 	// Root is set in the nodes right below the top, unless the tree begins at types. Static
-	// fields of one name are one node, and so are other roots of one kind; Object and ID are 0.
+	// fields of one name are one node, and so are variables of one method, and other roots of
+	// one kind; Object and ID are 0.
 	Root *Root
 	// Type is nil for the top, for roots, and for the node of the objects that no single
 	// root holds.
@@ -124,11 +125,18 @@ func (f *fold[K]) add(k K, at uint32, objects, bytes int64, node func() TreeNode
 
 // A rootKey is what roots of one node have in common.
 type rootKey struct {
-	kind  RootKind
-	field string
+	kind          RootKind
+	field, method string
 }
 
-func (k rootKey) node() TreeNode { return TreeNode{Root: &Root{Kind: k.kind, Field: k.field}} }
+func (r *Root) key() rootKey { return rootKey{r.Kind, r.Field, r.Method} }
+
+func (k rootKey) root() Root { return Root{Kind: k.kind, Field: k.field, Method: k.method} }
+
+func (k rootKey) node() TreeNode {
+	r := k.root()
+	return TreeNode{Root: &r}
+}
 
 // Tree returns the dominator tree of the objects that are alive, with one node for objects of
 // one type whose immediate dominators are in one node.
@@ -168,7 +176,7 @@ func (d *Dominators) byRoot() []branch {
 	for p := range d.Children(0) {
 		k := rootKey{kind: several}
 		if r, is := rooted[d.Object(p)]; is {
-			k = rootKey{r.Kind, r.Field}
+			k = r.key()
 		}
 		f.add(k, p, d.Held(p), d.retained[p], func() TreeNode {
 			if k.kind == several {
@@ -231,7 +239,7 @@ func (g *Graph) PathTree(q TreeQuery) *TreeNode {
 		n.Type = g.types[way.typ]
 		n.TotalObjects += n.Objects
 		n.TotalBytes += n.Bytes
-		switch k := (rootKey{way.root, way.field}); {
+		switch k := w.roots[way.root]; {
 		case n.TotalObjects == 0:
 		case way.before == none:
 			roots.add(k, uint32(id), n.TotalObjects, n.TotalBytes, k.node)

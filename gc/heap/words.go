@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,11 +17,16 @@ func (r Root) String() string {
 	switch {
 	case r.Field != "":
 		return r.Field + " (static)"
+	case r.Method != "":
+		return rootWords[r.Kind] + " of " + r.Method
 	case r.Dependent:
 		return "a dependent handle"
 	}
 	return rootWords[r.Kind]
 }
+
+// Name returns the static field or the method, empty for other roots and if it is unknown.
+func (r Root) Name() string { return cmp.Or(r.Field, r.Method) }
 
 // countWords are the kinds of roots as a sentence counts them.
 var countWords = [NumRootKinds]string{"of unknown kind", "in variables", "strong handles", "pinned handles", "handles for COM", "waiting for finalizers", "static fields"}

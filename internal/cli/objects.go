@@ -83,14 +83,14 @@ func objectFields(by heap.Grouping, root string) []list.Field[objectRow] {
 	return fields
 }
 
-// holder returns the root that holds an object: the name of a static field, the address of a
-// handle, or the type of a dependent handle's key.
+// holder returns what holds an object: the name of a static field or of a variable's method, the
+// address of a handle, or the type of a dependent handle's key.
 func (r *objectRow) holder() string {
 	switch {
 	case r.Key != nil:
 		return r.Key.String()
-	case r.Root.Field != "":
-		return r.Root.Field
+	case r.Root.Name() != "":
+		return r.Root.Name()
 	case r.Root.ID != 0 && r.Root.Kind != heap.RootStack:
 		return fmt.Sprintf("0x%x", r.Root.ID)
 	}

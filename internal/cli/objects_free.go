@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/list"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // The lists of free space.
@@ -118,7 +119,13 @@ func (o *objectsOptions) writeFree(std *stdio, out *output, snapshots []*snapsho
 		if of.Graph != nil {
 			rows = o.freeRows(of)
 		}
-		if err := w.section(of.head, rows); err != nil {
+		head := func(p *text.Page) {
+			of.head(p)
+			if of.Generations == nil {
+				p.Prose("Free between objects: ", "unknown, because the trace does not have the ranges of generations. Record one that has them with: gctrail dump -p PID")
+			}
+		}
+		if err := w.section(head, rows); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ type treeRow struct {
 	totalObjects, totalBytes int64
 	all                      int64 // bytes of the whole tree
 	objects, bytes           gc.Opt[int64]
-	root, field              string // of a node for roots
+	root, holder             string // of a node for roots
 	typ, module              string // of others
 	omitted                  int64  // nodes
 }
@@ -57,7 +57,7 @@ func treeFields(table bool, total string) []list.Field[treeRow] {
 		number("objects", "objects", func(r *treeRow) figure.Value { return list.Opt(r.objects, list.Count) }),
 		number("omitted_nodes", "", func(r *treeRow) figure.Value { return known(r.omitted) }),
 		word("root", func(r *treeRow) string { return r.root }),
-		word("field", func(r *treeRow) string { return r.field }),
+		word("holder", func(r *treeRow) string { return r.holder }),
 	}
 	if table {
 		label := word("type", (*treeRow).label)
@@ -78,17 +78,18 @@ func (r *treeRow) label() string {
 		return indent + "(" + text.Plural(r.omitted, "more node", "more nodes") + ")"
 	case r.typ != "":
 		return indent + r.typ
-	case r.field != "":
-		return indent + r.field + " (" + r.root + ")"
+	case r.holder != "":
+		return indent + r.holder + " (" + r.root + ")"
 	}
 	return indent + "[" + r.root + "]"
 }
 
-// rootOf returns the kind of root and the field that a node stands for, if it has no type.
-func rootOf(n *heap.TreeNode) (root, field string) {
+// rootOf returns the kind of root that a node without a type stands for, and the static field
+// or the method.
+func rootOf(n *heap.TreeNode) (root, holder string) {
 	switch {
 	case n.Root != nil:
-		return n.Root.Kind.String(), n.Root.Field
+		return n.Root.Kind.String(), n.Root.Name()
 	case n.Type == nil:
 		return heap.SeveralRoots, ""
 	}
@@ -137,7 +138,7 @@ func treeRows(of *snapshotOf, top *heap.TreeNode) []treeRow {
 		for _, child := range n.Children {
 			nodes++
 			r := treeRow{of: of, node: nodes, parent: parent, depth: depth, totalObjects: child.TotalObjects, totalBytes: child.TotalBytes, all: top.TotalBytes}
-			r.root, r.field = rootOf(child)
+			r.root, r.holder = rootOf(child)
 			if t := child.Type; t != nil {
 				r.objects, r.bytes = gc.Some(child.Objects), gc.Some(child.Bytes)
 				r.typ, r.module = t.String(), t.Module
@@ -204,7 +205,7 @@ type treeSnapshotDoc struct {
 // A treeDoc is a node of a tree in JSON.
 type treeDoc struct {
 	Root         gc.Opt[string] `json:"root"`
-	Field        gc.Opt[string] `json:"field"`
+	Holder       gc.Opt[string] `json:"holder"`
 	Type         gc.Opt[string] `json:"type"`
 	Module       gc.Opt[string] `json:"module"`
 	Objects      int64          `json:"objects"`
@@ -232,9 +233,9 @@ func newTreeSnapshotDoc(s *snapshotOf, top *heap.TreeNode) treeSnapshotDoc {
 }
 
 func newTreeDoc(n *heap.TreeNode) treeDoc {
-	root, field := rootOf(n)
+	root, holder := rootOf(n)
 	doc := treeDoc{
-		Root: word(root), Field: word(field), Objects: n.Objects, Bytes: n.Bytes, TotalObjects: n.TotalObjects, TotalBytes: n.TotalBytes,
+		Root: word(root), Holder: word(holder), Objects: n.Objects, Bytes: n.Bytes, TotalObjects: n.TotalObjects, TotalBytes: n.TotalBytes,
 		Omitted: omittedDoc(n.Omitted), Children: make([]treeDoc, len(n.Children)),
 	}
 	if n.Type != nil {
