@@ -21,7 +21,7 @@ type domtree struct {
 	span []uint32 // how many positions the subtree has, with its root
 }
 
-// dominators returns the dominator tree of what roots reach.
+// dominators returns the dominator tree of the nodes that roots reach.
 //
 // The algorithm is semi-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related
 // Problems", 2005): semidominators as Lengauer and Tarjan find them, and from these the
@@ -176,8 +176,8 @@ func (s *search) climb(steps int) {
 	}
 }
 
-// tree returns the nodes in pre-order of the dominator tree. Place and span are of no use
-// to the search any more.
+// tree returns the nodes in pre-order of the dominator tree. It reuses the memory of place
+// and span.
 func (s *search) tree(place, span []uint32) *domtree {
 	n := len(s.vertex)
 	idom, free := s.parent, s.head
@@ -195,7 +195,7 @@ func (s *search) tree(place, span []uint32) *domtree {
 		free[above] += span[v]
 		free[v] = place[v] + 1
 	}
-	// Each column is permuted into the memory of one that is done with.
+	// The search has no more use for its columns, so that they become the columns of the tree.
 	t := &domtree{node: make([]uint32, n), span: s.vertex, up: span}
 	for v, p := range place {
 		t.node[p] = s.vertex[v]

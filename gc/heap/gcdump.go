@@ -21,9 +21,10 @@ const maxGCDump = 8 << 30
 // GCHeapDump.cs, MemoryGraph.cs and Graph.cs, and Microsoft.Diagnostics.FastSerialization).
 //
 // Its names are PerfView's: types of one name are one type for each order of magnitude of
-// their objects' sizes, such as "System.Byte[] (Bytes > 1K)". What the file does not have is
-// zero: the collection, times, addresses of types, weak handles, and mostly generations. The
-// values of dependent handles are roots of the kind RootOther, because their keys are unknown.
+// their objects' sizes, such as "System.Byte[] (Bytes > 1K)". The format has no
+// field for the number of the collection, its times, the addresses of types, or weak handles,
+// and most files have no generations: these stay zero. The values of dependent handles are
+// roots of the kind RootOther, because the format does not have their keys.
 func ReadGCDump(r io.Reader) (*Snapshot, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxGCDump+1))
 	if err != nil {
@@ -84,8 +85,8 @@ func (d *gcdump) fail(section string, err error) error {
 	return &trace.FormatError{Format: gcdumpFormat, Off: d.cursor.Pos(), Section: section, Err: err}
 }
 
-// malformed returns the error of a section that says what the format does not allow, or ends
-// early.
+// malformed returns the error for a section that violates the format, or that the end of the
+// file truncates.
 func (d *gcdump) malformed(section string) error {
 	if !d.cursor.OK() {
 		return d.fail(section, io.ErrUnexpectedEOF)

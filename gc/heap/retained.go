@@ -7,7 +7,7 @@ import (
 
 // Dominators is the dominator tree of the objects that are alive. An object dominates
 // another if all ways from roots to the other lead through it: without it, the other would
-// be garbage too. What an object retains is the bytes of all that it dominates, with itself.
+// be garbage too. An object retains the bytes of all objects that it dominates, and its own.
 //
 // Objects have positions in it, from 1 on, in which those that one dominates follow it.
 // Position 0 is the program, above all roots.
@@ -85,7 +85,7 @@ func (d *Dominators) largest(n int, by func(position uint32) int64, keeps func(p
 	return largest[:min(n, len(largest))]
 }
 
-// By returns what the objects of each group retain, of n groups: the sum over the objects that
+// By returns the bytes that the objects of each of n groups retain: the sum over the objects that
 // are not dominated by another of their group, so that nothing counts twice. Objects of the
 // group -1 are left out.
 func (d *Dominators) By(n int, group func(object uint32) int) []int64 {
@@ -100,7 +100,7 @@ func (d *Dominators) By(n int, group func(object uint32) int) []int64 {
 	return retained
 }
 
-// ByType returns what the objects of each type retain, as By does.
+// ByType returns the bytes that the objects of each type retain, as By does.
 func (d *Dominators) ByType() map[*Type]int64 {
 	g := d.graph
 	byType := make(map[*Type]int64, len(g.types))

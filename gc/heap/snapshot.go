@@ -32,7 +32,7 @@ type Snapshot struct {
 	// have the keyword GCHeapSurvivalAndMovement.
 	Generations []GenerationUse
 
-	// Missing describes what is known to be missing.
+	// Missing describes the gaps that are known.
 	Missing Missing
 	// Graph has the objects themselves. It is nil if the snapshot is not whole, because it
 	// is then unknown which object has which reference, and if it was not asked for.

@@ -53,8 +53,8 @@ type TreeQuery struct {
 // whose elements alternate between two types has as many levels as elements.
 const MaxTreeDepth = 200
 
-// A branch is a node with what is needed to find its children: of the dominator tree the
-// positions of the objects that no other of the node dominates, of paths the numbers of ways.
+// A branch is a node whose children are not yet found. At has the positions of its objects
+// that no other one of the node dominates, or the numbers of its ways.
 type branch struct {
 	*TreeNode
 	parent *TreeNode
@@ -99,7 +99,7 @@ func (q *TreeQuery) grow(branches []branch, below func(branch) []branch) *TreeNo
 	return top
 }
 
-// A fold adds up what belongs to one node.
+// A fold adds up objects by the node to which they belong.
 type fold[K comparable] struct {
 	branches []branch
 	byKey    map[K]int
@@ -123,7 +123,7 @@ func (f *fold[K]) add(k K, at uint32, objects, bytes int64, node func() TreeNode
 	b.TotalBytes += bytes
 }
 
-// A rootKey is what roots of one node have in common.
+// A rootKey identifies the node of a root.
 type rootKey struct {
 	kind          RootKind
 	field, method string

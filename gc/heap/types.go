@@ -126,7 +126,7 @@ func (t *types) load(module uint64, path string) {
 	}
 }
 
-// resolve completes the types by what stood after them in the trace: the paths of modules,
+// resolve completes the types by events that came after them in the trace: the paths of modules,
 // and the names of nested types in those of types of which they are arguments.
 func (t *types) resolve() {
 	for _, of := range t.all {

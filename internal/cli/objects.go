@@ -83,7 +83,7 @@ func objectFields(by heap.Grouping, root string) []list.Field[objectRow] {
 	return fields
 }
 
-// holder returns what holds an object: the name of a static field or of a variable's method, the
+// holder returns the name of an object's root: the name of a static field or of a variable's method, the
 // address of a handle, or the type of a dependent handle's key.
 func (r *objectRow) holder() string {
 	switch {
@@ -97,7 +97,7 @@ func (r *objectRow) holder() string {
 	return ""
 }
 
-// certainty marks what arrived of a snapshot of which something is missing.
+// certainty marks the figures of an incomplete snapshot as lower bounds.
 func certainty(r *objectRow) gc.Certainty {
 	if r.of.Missing.Whole() {
 		return gc.Exact
