@@ -79,6 +79,9 @@ func (m *Model) marked(e *event, instance uint16, source markSource, mark rawMar
 		return
 	}
 	m.room.marks++
+	if b.marks == nil {
+		b.marks, m.marks = m.marks, nil
+	}
 	b.marks = append(b.marks, mark)
 }
 
@@ -91,6 +94,7 @@ func (b *building) computeMarks() {
 		return
 	}
 	slices.SortStableFunc(b.marks, func(a, c rawMark) int { return int(a.heap) - int(c.heap) })
+	b.Marks = slices.Grow(b.Marks, len(b.marks))
 	at := b.Start.Or(0)
 	for i, m := range b.marks {
 		if i == 0 || m.heap != b.marks[i-1].heap {
@@ -100,7 +104,7 @@ func (b *building) computeMarks() {
 		at = m.at
 	}
 	b.rt.model.room.marks -= len(b.marks)
-	b.marks = nil
+	b.rt.model.marks, b.marks = b.marks[:0], nil
 	for rest := b.Marks; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].Heap == rest[0].Heap {

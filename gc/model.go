@@ -44,8 +44,9 @@ type Model struct {
 	next      int        // with how many held it is asked again
 	loss      *trace.Loss
 	info      *trace.Info
-	surveyed  bool // loss and processes cover the whole trace
-	ending    bool // the trace ended: missing events may have come later
+	surveyed  bool      // loss and processes cover the whole trace
+	ending    bool      // the trace ended: missing events may have come later
+	marks     []rawMark // of a finished collection, whose memory the next uses
 
 	event event
 	now   time.Duration // of the event

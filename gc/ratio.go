@@ -37,8 +37,15 @@ func (r *ratio) of(granted int64) int64 {
 	if !r.known() {
 		return granted
 	}
-	shares := slices.Sorted(slices.Values(r.shares))
+	shares := r.sorted(new([maxShares]float64))
 	return int64(math.Round(float64(granted) * min(1, shares[len(shares)/2])))
+}
+
+// sorted returns the shares in ascending order, in the memory of the caller.
+func (r *ratio) sorted(memory *[maxShares]float64) []float64 {
+	shares := append(memory[:0], r.shares...)
+	slices.Sort(shares)
+	return shares
 }
 
 // Shares of different collections differ by less than leastSpread if allocation contexts
@@ -56,7 +63,7 @@ func (r *ratio) margin(granted int64) int64 {
 	spread := unknownSpread
 	switch n := len(r.shares); {
 	case n > 2:
-		shares := slices.Sorted(slices.Values(r.shares))
+		shares := r.sorted(new([maxShares]float64))
 		spread = max(leastSpread, min(unknownSpread, shares[n-1-n/10]-shares[n/10]))
 	case n > 0:
 		spread = firstSpread

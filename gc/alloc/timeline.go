@@ -3,6 +3,7 @@ package alloc
 import (
 	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/symbol"
@@ -11,6 +12,9 @@ import (
 // maxTimed bounds the entries of a timeline, unless more than half as many rows are
 // kept apart.
 const maxTimed = 1 << 19
+
+// manyTimed entries are likely to become maxTimed.
+const manyTimed = maxTimed / 16
 
 // A Timed is an allocation of one type, on one heap, from one stack, at one
 // time.
@@ -43,6 +47,9 @@ type entry struct {
 func (t *timeline) add(at time.Duration, key uint32, s *sum) {
 	if t.slot == 0 {
 		t.slot, t.limit = time.Millisecond, maxTimed
+	}
+	if len(t.entries) == cap(t.entries) && len(t.entries) >= manyTimed {
+		t.entries = slices.Grow(t.entries, t.limit-len(t.entries)) // at once, without garbage
 	}
 	t.entries = append(t.entries, entry{at, s.bytes, uint32(s.samples), key})
 	if len(t.entries) < t.limit {

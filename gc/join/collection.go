@@ -162,9 +162,9 @@ func (w *window) collections(r *replay, rt *runtime, ev *pass.Event) []*Collecti
 		i := slices.IndexFunc(all, func(c *Collection) bool { return c.Number == part.number })
 		if i < 0 {
 			i = len(all)
-			all = append(all, &Collection{
-				PID: rt.pid, Instance: rt.instance, Number: part.number, Start: part.from, Rows: make([]Row, 0, r.rows),
-			})
+			c := r.newCollection()
+			c.PID, c.Instance, c.Number, c.Start = rt.pid, rt.instance, part.number, part.from
+			all = append(all, c)
 		}
 		c := all[i]
 		c.Pause += part.to - part.from
@@ -179,7 +179,6 @@ func (w *window) collections(r *replay, rt *runtime, ev *pass.Event) []*Collecti
 	}
 	for _, c := range all {
 		c.sort()
-		r.rows = len(c.Rows)
 	}
 	return all
 }
@@ -219,8 +218,19 @@ type replay struct {
 	byTID   map[uint64]*thread
 	free    []*thread
 	cuts    []time.Duration
-	next    []int // by thread of a heap, its first segment that is not over
-	rows    int   // of the last collection, as many as the next is likely to have
+	next    []int       // by thread of a heap, its first segment that is not over
+	over    *Collection // a collection that was handed out
+}
+
+// newCollection returns an empty collection.
+func (r *replay) newCollection() *Collection {
+	c := r.over
+	if c == nil {
+		return new(Collection)
+	}
+	r.over = nil
+	*c = Collection{Rows: c.Rows[:0]}
+	return c
 }
 
 // reset frees the threads of the window before.

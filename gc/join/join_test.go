@@ -22,9 +22,16 @@ type script struct {
 	done   []*Collection
 }
 
+// cloned returns a copy of a collection that stays valid.
+func cloned(c *Collection) *Collection {
+	d := *c
+	d.Rows = slices.Clone(c.Rows)
+	return &d
+}
+
 func newScript() *script {
 	s := &script{makers: map[uint64]*eventtest.Maker{10: {PID: 7, TID: 10}, 11: {PID: 7, TID: 11}, 12: {PID: 7, TID: 12}}}
-	s.model.Done = func(c *Collection) { s.done = append(s.done, c) }
+	s.model.Done = func(c *Collection) { s.done = append(s.done, cloned(c)) }
 	s.pass = pass.New(&s.model)
 	return s
 }

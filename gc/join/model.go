@@ -20,8 +20,8 @@ const (
 // A Model rebuilds joins. The zero Model is ready for use, for one trace, by one
 // goroutine.
 type Model struct {
-	// Done is called with each collection whose pauses are over. It may retain
-	// the collection.
+	// Done is called with each collection whose pauses are over. The collection is valid
+	// during the call.
 	Done func(*Collection)
 
 	runtimes pass.Table[runtime]
@@ -274,6 +274,7 @@ func (m *Model) restart(rt *runtime, e *pass.Event) {
 func (m *Model) finish(rt *runtime, c *Collection) {
 	if rt.held != nil && rt.held.Number == c.Number {
 		rt.held.merge(c)
+		m.replay.over = c
 		return
 	}
 	if rt.background != (optNumber{c.Number, true}) {
@@ -290,6 +291,7 @@ func (m *Model) done(c *Collection) {
 	if m.Done != nil {
 		m.Done(c)
 	}
+	m.replay.over = c
 }
 
 // End emits the remaining collections at the end of the trace.

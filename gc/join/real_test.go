@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -27,7 +28,11 @@ func TestSumsToThePause(t *testing.T) {
 		}
 		defer in.Close()
 		joined := map[uint32]*join.Collection{}
-		joins := join.Model{Done: func(c *join.Collection) { joined[c.Number] = c }}
+		joins := join.Model{Done: func(c *join.Collection) {
+			d := *c
+			d.Rows = slices.Clone(c.Rows)
+			joined[c.Number] = &d
+		}}
 		var model gc.Model
 		var all []*gc.Collection
 		for c, err := range model.Collections(in.Source, &joins) {

@@ -2,6 +2,7 @@ package pass_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/gctrail/gctrail/gc"
@@ -41,7 +42,11 @@ func askedModels() []asked {
 		{"handles", &handles, func(pid uint64) string { return fmt.Sprint(handles.Processes(), handles.Rows(pid, false)) }},
 		{"pins", &pins, func(pid uint64) string { return fmt.Sprint(pins.Processes(), pins.Rows(pid)) }},
 		{"finalizers", &finalizers, func(pid uint64) string { return fmt.Sprint(finalizers.Processes(), finalizers.Rows(pid)) }},
-		{"join", &join.Model{Done: func(c *join.Collection) { joins = append(joins, *c) }}, func(uint64) string { return fmt.Sprint(joins) }},
+		{"join", &join.Model{Done: func(c *join.Collection) {
+			d := *c
+			d.Rows = slices.Clone(c.Rows)
+			joins = append(joins, d)
+		}}, func(uint64) string { return fmt.Sprint(joins) }},
 		{"tunings", &tunings, func(uint64) string { return fmt.Sprint(tunings.All()) }},
 		{"segment", &segments, func(pid uint64) string {
 			all := ""

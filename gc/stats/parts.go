@@ -117,7 +117,8 @@ func (d *Division) addPhases(c *gc.Collection, rest time.Duration) {
 // beyond the events is other marking.
 func (d *Division) addRoots(c *gc.Collection, most time.Duration, alone bool) {
 	var of Division
-	for _, r := range Roots(c) {
+	var few [16]Root // as collections have
+	for _, r := range appendRoots(few[:0], c) {
 		if r.Root == clr.RootTypeNewFQ && !alone {
 			continue
 		}
@@ -150,8 +151,9 @@ type Root struct {
 }
 
 // Roots returns the marking of a collection by kind of root.
-func Roots(c *gc.Collection) []Root {
-	var roots []Root
+func Roots(c *gc.Collection) []Root { return appendRoots(nil, c) }
+
+func appendRoots(roots []Root, c *gc.Collection) []Root {
 	for i := range c.Marks {
 		m := &c.Marks[i]
 		roots = addRoot(roots, Root{m.Root, m.Duration, m.Bytes.Or(0)})

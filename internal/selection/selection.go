@@ -39,7 +39,7 @@ func (s *Selection) HasProcess(p *gc.Process) bool {
 	if len(s.PIDs) > 0 && !slices.Contains(s.PIDs, p.PID) {
 		return false
 	}
-	return slices.ContainsFunc(p.Names(), s.Process.Matches)
+	return s.Process == "" || slices.ContainsFunc(p.Names(), s.Process.Matches)
 }
 
 // AllTimes reports whether all times are selected.
