@@ -219,7 +219,7 @@ type replay struct {
 	free    []*thread
 	cuts    []time.Duration
 	next    []int       // by thread of a heap, its first segment that is not over
-	over    *Collection // a collection that was handed out
+	over    *Collection // a collection whose memory the next uses
 }
 
 // newCollection returns an empty collection.

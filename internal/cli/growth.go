@@ -12,7 +12,7 @@ const (
 	followGrowth = 20 // percent
 	// pageGrowth is of commands that write pages: most of their Go heap is the packed figures
 	// and details of all collections, which hold no pointers and cost nothing to mark.
-	pageGrowth = 50
+	pageGrowth = 25
 )
 
 // limitGrowth sets GOGC, unless it is set.
