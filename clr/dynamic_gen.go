@@ -21,7 +21,7 @@ const (
 	DynamicSizeAdaptationSample
 )
 
-// CommittedUsage is what a GCDynamicEvent of this name carries.
+// CommittedUsage is the payload of a GCDynamicEvent of this name.
 //
 // Raised after GCStart of every GC and before GCEnd of blocking GCs.
 //
@@ -58,7 +58,7 @@ func (e *CommittedUsage) Append(dst []byte) []byte {
 	return dst
 }
 
-// HeapCountTuning is what a GCDynamicEvent of this name carries.
+// HeapCountTuning is the payload of a GCDynamicEvent of this name.
 //
 // Runtimes: .NET 8 only (DATAS opt-in).
 type HeapCountTuning struct {
@@ -102,7 +102,7 @@ func (e *HeapCountTuning) Append(dst []byte) []byte {
 	return dst
 }
 
-// HeapCountSample is what a GCDynamicEvent of this name carries.
+// HeapCountSample is the payload of a GCDynamicEvent of this name.
 //
 // Runtimes: .NET 8 only (DATAS opt-in).
 type HeapCountSample struct {
@@ -134,7 +134,7 @@ func (e *HeapCountSample) Append(dst []byte) []byte {
 	return dst
 }
 
-// SizeAdaptationTuning is what a GCDynamicEvent of this name carries.
+// SizeAdaptationTuning is the payload of a GCDynamicEvent of this name.
 //
 // Runtimes: .NET 9+ (DATAS: Server GC default).
 type SizeAdaptationTuning struct {
@@ -205,7 +205,7 @@ func (e *SizeAdaptationTuning) Append(dst []byte) []byte {
 	return dst
 }
 
-// SizeAdaptationFullGCTuning is what a GCDynamicEvent of this name carries.
+// SizeAdaptationFullGCTuning is the payload of a GCDynamicEvent of this name.
 //
 // Runtimes: .NET 9+.
 type SizeAdaptationFullGCTuning struct {
@@ -255,7 +255,7 @@ func (e *SizeAdaptationFullGCTuning) Append(dst []byte) []byte {
 	return dst
 }
 
-// SizeAdaptationSample is what a GCDynamicEvent of this name carries.
+// SizeAdaptationSample is the payload of a GCDynamicEvent of this name.
 //
 // Runtimes: .NET 9+.
 type SizeAdaptationSample struct {

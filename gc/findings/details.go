@@ -7,6 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -31,6 +32,7 @@ type Details struct {
 	Finalized  []FinalizedType // in descending order of objects
 	Joins      *join.Sum       // activities of the threads of server GC in pauses; nil if unknown
 	Snapshots  Snapshots       // of the heap
+	Requests   *request.Summary // of all requests; nil if unknown
 }
 
 // An AllocatedType is the sampled allocation of one type on one heap.

@@ -99,13 +99,14 @@ const (
 	ListFinalizers                // of this trace, by type
 	ListJoins                     // of this trace, by heap and phase
 	ListObjects                   // of the heap snapshots in this trace
+	ListRequests                  // of this trace, the slowest first
 	TakeSnapshots                 // of the heap, to another trace
 	Report                        // on a part of this trace
 	Record                        // another trace
 )
 
 var actionNames = [...]string{
-	"list collections", "list events", "list types", "list allocations", "list pins", "list handles", "list finalizers", "list joins", "list objects", "take snapshots",
+	"list collections", "list events", "list types", "list allocations", "list pins", "list handles", "list finalizers", "list joins", "list objects", "list requests", "take snapshots",
 	"report", "record",
 }
 

@@ -8,13 +8,14 @@ import (
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/trace"
 )
 
-var wantsJoined = pass.Wants(new(gc.Model), new(join.Model), new(heap.Snapshots))
+var wantsJoined = pass.Wants(new(gc.Model), new(join.Model), new(heap.Snapshots), pass.Raw(request.Wants, nil))
 
 // examineJoined examines a trace together with its joins, because findings on server GC need
-// the times of the GC threads, and with its heap snapshots.
+// the times of the GC threads, and with its heap snapshots and its requests.
 func examineJoined(src trace.Source) ([]findings.Result, error) {
 	sums := map[uint64]*join.Sum{}
 	joins := join.Model{Done: func(c *join.Collection) {
@@ -24,10 +25,17 @@ func examineJoined(src trace.Source) ([]findings.Result, error) {
 		sums[c.PID].Add(c)
 	}}
 	snapshots := heap.Snapshots{MaxObjects: heap.MaxObjects}
+	var requests request.Model
 	return findings.Examine(src, findings.Options{
 		Details: func(p *gc.Process) findings.Details {
 			of := slices.DeleteFunc(snapshots.All(), func(s *heap.Snapshot) bool { return s.PID != p.PID })
-			return findings.Details{Joins: sums[p.PID], Snapshots: findings.NewSnapshots(of)}
+			details := findings.Details{Joins: sums[p.PID], Snapshots: findings.NewSnapshots(of)}
+			for _, r := range requests.Processes(src.Loss()) {
+				if r.PID == p.PID {
+					details.Requests, _ = r.Summaries(func(*request.Span) bool { return true })
+				}
+			}
+			return details
 		},
-	}, &joins, &snapshots)
+	}, append(requests.Models(), &joins, &snapshots)...)
 }

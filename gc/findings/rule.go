@@ -20,7 +20,7 @@ type rule struct {
 	kind      ruleKind
 	ends      bool   // its problem ends the process: verdicts name it first
 	minor     bool   // reported even where pauses do not exceed the budget
-	snapshots bool   // rests on heap snapshots: the length of the trace does not matter
+	anyLength bool   // does not rest on the length of the trace
 	threshold string // when the rule fires
 	source    string // where the rule and its thresholds come from
 	tested    []Claim
@@ -57,7 +57,7 @@ func (k ruleKind) String() string { return enum.Name("ruleKind", kindNames[:], k
 // this order.
 var rules = slices.Concat(
 	pauseRules, limitRules, inducedRules, fullRules, largeRules, modeRules, markRules, rootRules, pinRules, suspensionRules,
-	processorRules, outsideRules, youngRules, phaseRules, serverRules, joinRules, memoryRules, heapRules, cappedRules, traceRules,
+	processorRules, outsideRules, youngRules, phaseRules, serverRules, joinRules, memoryRules, heapRules, requestRules, cappedRules, traceRules,
 )
 
 // A Rule describes a rule, for listing and explaining rules.
@@ -214,7 +214,7 @@ func (r *rule) advise(j *judgement, f *Finding) {
 
 // moderate lowers the confidence of findings from a short trace.
 func (j *judgement) moderate(f *Finding) {
-	if f.kind != quality && !f.rule.snapshots && j.short() {
+	if f.kind != quality && !f.rule.anyLength && j.short() {
 		f.Confidence = min(f.Confidence, Medium)
 	}
 }

@@ -50,6 +50,7 @@ var ruleTraces = map[string]struct{ finds, not string }{
 	"R46": {"net10-wks-poh.nettrace.gz", "net10-wks-pin-collect.nettrace.gz"},
 	"R47": {"net10-wks-leak.nettrace.gz", web},
 	"R48": {"net10-wks-leak-event.nettrace.gz", "net10-wks-cache-once.nettrace.gz"},
+	"R90": {"net10-wks-requests.nettrace.gz", web},
 	"R50": {"net10-wks-handles-collect.nettrace.gz", web},
 	"R51": {"net10-wks-finalizers-collect.nettrace.gz", web},
 	"R52": {"net10-wks-pressure-collect.nettrace.gz", "net10-wks-finalizers-collect.nettrace.gz"},

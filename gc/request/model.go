@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -10,9 +11,11 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
+// DefaultMaxSpans is how many spans a Model keeps.
+const DefaultMaxSpans = 1 << 22
+
 // The bounds of a Model, for a whole trace.
 const (
-	maxSpans     = 1 << 22
 	maxOpen      = 1 << 20
 	maxIntervals = 1 << 20 // suspensions, and pauses of collections
 	maxNames     = 1 << 16
@@ -24,6 +27,9 @@ const (
 // A Model collects the spans of a trace, and the times in which threads were suspended. The
 // zero Model is ready for use, for one trace, by one goroutine.
 type Model struct {
+	// MaxSpans bounds the spans that are kept, of 80 bytes each; 0 for DefaultMaxSpans.
+	MaxSpans int
+
 	processes map[uint64]*process // with spans or suspensions
 	order     []*process
 	open      map[spanKey]spanAt
@@ -159,7 +165,7 @@ func (m *Model) call(s *span) {
 
 // started adds a span.
 func (m *Model) started(p *process, key spanKey, at time.Duration) {
-	if m.spans == maxSpans || len(m.open) == maxOpen {
+	if m.spans == cmp.Or(m.MaxSpans, DefaultMaxSpans) || len(m.open) == maxOpen {
 		m.leftOut++
 		return
 	}

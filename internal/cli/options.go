@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// options are what a command was asked for: a plain struct, which the command's flags and
+// options are the settings of a command: a plain struct, which the command's flags and
 // arguments fill, and tests fill without them.
 type options interface {
 	// conflict returns an error for options that exclude each other.

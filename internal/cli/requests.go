@@ -182,10 +182,6 @@ func (o *requestsOptions) head(wanted func(*request.Span) bool, routes bool) fun
 	}
 }
 
-// innocent is the share of the time of the slowest requests, in percent, below which pauses are
-// not why they are slow, and guilty that above which they mostly are.
-const innocent, guilty = 10, 50
-
 // requestsVerdict states how far pauses explain the slowest requests.
 func requestsVerdict(all *request.Summary) string {
 	words := fmt.Sprintf("p50 %s, p99 %s, longest %s; without pauses p99 %s.", units.Duration(all.Duration.Percentile(50)),
@@ -194,13 +190,13 @@ func requestsVerdict(all *request.Summary) string {
 	if all.Slowest.Count > 1 {
 		slowest = "the slowest " + units.Count(all.Slowest.Count) + " requests (1 %)"
 	}
-	share := 100 * all.Slowest.Share()
-	words += fmt.Sprintf(" GC pauses took %s of the time of %s: ", units.Percent(share), slowest)
+	share := all.Slowest.Share()
+	words += fmt.Sprintf(" GC pauses took %s of the time of %s: ", units.Percent(100*share), slowest)
 	switch {
-	case share < innocent:
+	case share < request.PartlyPaused:
 		return words + "they are not why these are slow."
-	case share > guilty:
-		return words + "they are why these are slow."
+	case share < request.MostlyPaused:
+		return words + "they are a part of why these are slow."
 	}
-	return words + "they are a part of why these are slow."
+	return words + "they are why these are slow."
 }

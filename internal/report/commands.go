@@ -108,6 +108,7 @@ func (c *Case) listing(a findings.Action) []string {
 		{findings.ListFinalizers, d.NamesFinalized(), []string{"finalizers"}},
 		{findings.ListJoins, d.Joins != nil, []string{"joins"}},
 		{findings.ListObjects, d.Snapshots.Last != nil, []string{"objects"}},
+		{findings.ListRequests, d.Requests != nil, []string{"requests"}},
 	} {
 		if l.action == a && l.known {
 			return l.words
@@ -195,8 +196,10 @@ func (rep *Report) next() []string {
 		}
 		next = append(next, rep.record(c, findings.Allocations))
 	}
-	if words := c.listing(findings.ListObjects); words != nil { // somebody paid for them
-		next = slices.Insert(next, 0, rep.reads(c, none, none, words...))
+	for _, asked := range [...]findings.Action{findings.ListObjects, findings.ListRequests} {
+		if words := c.listing(asked); words != nil { // somebody paid for them
+			next = slices.Insert(next, 0, rep.reads(c, none, none, words...))
+		}
 	}
 	if c.Code == findings.NoVerdict && rep.loss.Dropped() > 0 { // nothing here can be relied on
 		next = slices.Insert(next, 0, rep.record(c, findings.LargeBuffer))

@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/symbol"
@@ -27,6 +28,7 @@ const (
 	maxCallers = 10
 	maxInduced = 1 << 14 // stacks
 	maxObjects = 1 << 23 // of all heap snapshots: half a gigabyte of memory
+	maxSpans   = 1 << 18 // of requests: 20 MB, beyond which nothing is said of them
 )
 
 // Details reads events other than collections': allocations, pins, finalization, handles,
@@ -45,6 +47,8 @@ type Details struct {
 	join       join.Model
 	joins      map[uint64]*join.Sum // by process
 	snapshots  heap.Snapshots
+	requests   request.Model
+	loss       *trace.Loss
 	induced    map[induced]int
 }
 
@@ -68,6 +72,7 @@ func NewDetails(o *selection.Selection, info *trace.Info) *Details {
 	d.handles.Stacks, d.finalizers.Types = d.allocs.Stacks, &d.types
 	d.background.Done, d.join.Done = d.addPhases, d.addJoins
 	d.snapshots.MaxObjects = maxObjects
+	d.requests.MaxSpans = maxSpans
 	return d
 }
 
@@ -84,7 +89,7 @@ func (d *Details) Models() []pass.Model {
 		}
 		models = append(models, m)
 	}
-	return models
+	return append(models, d.requests.Models()...)
 }
 
 // Names returns the table of methods that Details resolve stacks with, for the perf
@@ -170,7 +175,20 @@ func (d *Details) of(p *gc.Process) findings.Details {
 	found.Handles, found.PinnedFrom = d.handlesOf(p.PID)
 	found.LargeBelow = d.allocs.LargeBelow(p.PID, source)
 	found.Snapshots = findings.NewSnapshots(d.snapshotsOf(p.PID))
+	found.Requests = d.requestsOf(p.PID)
 	return found
+}
+
+// requestsOf sums up the requests of a process that began in the time that is selected, nil if
+// there are none, or more than are kept.
+func (d *Details) requestsOf(pid uint64) *request.Summary {
+	for _, p := range d.requests.Processes(d.loss) {
+		if p.PID == pid && d.requests.LeftOut() == 0 {
+			all, _ := p.Summaries(func(s *request.Span) bool { return d.selected.AllTimes() || d.selected.HasTime(d.info, s.Start) })
+			return all
+		}
+	}
+	return nil
 }
 
 // lost takes the loss of the trace, when it was read.
@@ -178,6 +196,7 @@ func (d *Details) lost(loss *trace.Loss) {
 	if d == nil {
 		return
 	}
+	d.loss = loss
 	for _, s := range d.snapshots.All() {
 		s.Lost(loss)
 	}

@@ -46,7 +46,7 @@ func (t *table) dynamicFile() *writer {
 	}
 	w.p(")\n")
 	for _, e := range t.Dynamic {
-		w.comment(fmt.Sprintf("%s is what a GCDynamicEvent of this name carries.", e.Name))
+		w.comment(fmt.Sprintf("%s is the payload of a GCDynamicEvent of this name.", e.Name))
 		w.notes(e.Notes)
 		w.p("//\n// Runtimes: %s.", e.Runtimes)
 		t.structs(w, &e)
