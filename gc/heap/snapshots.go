@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"errors"
 	"sort"
 
 	"github.com/gctrail/gctrail/clr"
@@ -154,6 +155,41 @@ func (m *Snapshots) All() []*Snapshot {
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Start.Or(0) < all[j].Start.Or(0) })
 	return all
+}
+
+// ErrOtherProcess reports a trace that is not of the process of a snapshot.
+var ErrOtherProcess = errors.New("it is not a trace of the same process, or has no names of its types")
+
+// Borrow names types that have no names as another trace of the same processes does, and
+// returns how many. Both traces have ended.
+func (m *Snapshots) Borrow(from *Snapshots) (named int, err error) {
+	for p := range m.processes.All() {
+		if len(p.snapshots) == 0 {
+			continue
+		}
+		err = ErrOtherProcess
+		for other := range from.processes.All() {
+			if other.pid == p.pid {
+				var n int
+				n, err = p.types.borrow(&other.types)
+				named += n
+			}
+		}
+		if err != nil {
+			return named, err
+		}
+	}
+	return named, nil
+}
+
+// Nameless counts the types with objects that have no name.
+func (s *Snapshot) Nameless() (n int) {
+	for _, u := range s.Types {
+		if u.Name == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // Startless counts objects of collections whose GCStart is not in the trace. They are in

@@ -1,6 +1,7 @@
 package heap_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -194,7 +195,7 @@ func TestMissing(t *testing.T) {
 		},
 		"event with edges": {
 			func(events []clr.Event) []clr.Event {
-				return slices.DeleteFunc(events, func(e clr.Event) bool { return e.EventKind() == clr.KindGCBulkEdge })
+				return slices.DeleteFunc(slices.Clone(events), func(e clr.Event) bool { return e.EventKind() == clr.KindGCBulkEdge })
 			},
 			heap.Missing{Edges: 4},
 		},
@@ -289,6 +290,52 @@ func TestDeclaring(t *testing.T) {
 }
 
 // FuzzSnapshots: whatever events come, a graph is whole, and its figures add up.
+// without returns the events but for those of kinds.
+func without[E clr.Event](events []clr.Event) []clr.Event {
+	return slices.DeleteFunc(slices.Clone(events), func(e clr.Event) bool { _, is := e.(E); return is })
+}
+
+// TestBorrow: types without names are named by another trace of the same process, which
+// need not have a snapshot, and not by that of another process.
+func TestBorrow(t *testing.T) {
+	moduleOf := func(id uint64, path string) clr.Event {
+		return &clr.ModuleDCEnd{ModuleID: id, ModuleILPath: clr.NewUTF16(path)}
+	}
+	typeOf := func(id uint64, name string) clr.Event {
+		return &clr.BulkType{Values: []clr.BulkTypeValue{{TypeID: id, ModuleID: 1, Name: clr.NewUTF16(name)}}}
+	}
+	types := without[*clr.GCBulkNode](written())
+	for _, test := range []struct {
+		name   string
+		events []clr.Event
+		named  int
+		err    error
+	}{
+		{"the same", types, 3, nil},
+		{"without modules", without[*clr.ModuleDCEnd](types), 3, nil},
+		{"one of the types", []clr.Event{typeOf(text, "System.String"), moduleOf(1, "/app/shop.dll")}, 1, nil},
+		{"no types", []clr.Event{moduleOf(2, "/app/shop.dll")}, 0, heap.ErrOtherProcess},
+		{"other types", []clr.Event{typeOf(1, "System.String")}, 0, heap.ErrOtherProcess},
+		{"another module at the address", append(slices.Clone(types), moduleOf(1, "/app/other.dll")), 0, heap.ErrOtherProcess},
+		{"modules elsewhere", append(without[*clr.ModuleDCEnd](types), moduleOf(2, "/app/shop.dll")), 0, heap.ErrOtherProcess},
+		{"nothing", nil, 0, heap.ErrOtherProcess},
+	} {
+		var m, from heap.Snapshots
+		s := one(t, read(t, &m, 8, without[*clr.BulkType](written())...))
+		read(t, &from, 8, test.events...)
+		if s.Nameless() != 3 {
+			t.Fatalf("%d types have no names", s.Nameless())
+		}
+		named, err := m.Borrow(&from)
+		if named != test.named || !errors.Is(err, test.err) || s.Nameless() != 3-named {
+			t.Errorf("%s: %d named, %v; %d are left", test.name, named, err, s.Nameless())
+		}
+		if i := slices.IndexFunc(s.Types, func(u heap.TypeUse) bool { return u.ID == order }); named == 3 && s.Types[i].String() != "Shop.Order" {
+			t.Errorf("%s: %s", test.name, s.Types[i])
+		}
+	}
+}
+
 func FuzzSnapshots(f *testing.F) {
 	kinds := (*heap.Snapshots)(nil).Kinds()
 	join := func(events []clr.Event) []byte {

@@ -147,6 +147,48 @@ func (t *types) resolve() {
 	}
 }
 
+// borrow names types that have no names as those of another trace do, and returns how many.
+// It fails if the other trace is not of the same process: modules and types are addresses,
+// of which both then have the same ones, except for a few that were unloaded between them.
+func (t *types) borrow(from *types) (named int, err error) {
+	var same, different int
+	check := func(equal bool) {
+		if equal {
+			same++
+		} else {
+			different++
+		}
+	}
+	for id, path := range t.modules {
+		if other, known := from.modules[id]; known {
+			check(other == path)
+		}
+	}
+	var names [][2]*Type
+	nameless := 0
+	for _, of := range t.all {
+		if of.Name == "" {
+			nameless++
+		}
+		i, known := from.byID[of.ID]
+		switch {
+		case !known || from.all[i].Name == "":
+		case of.Name == "":
+			names = append(names, [2]*Type{of, from.all[i]})
+		default:
+			check(of.Name == from.all[i].Name)
+		}
+	}
+	apart := len(t.modules) > 0 && len(from.modules) > 0 && same == 0
+	if len(names)+same == 0 || len(names) == 0 && nameless > 0 || apart || different > 0 && different >= same {
+		return 0, ErrOtherProcess
+	}
+	for _, n := range names {
+		*n[0] = *n[1]
+	}
+	return len(names), nil
+}
+
 // declaredBy takes the declaring type from the type's full name.
 func (t *Type) declaredBy(full string) {
 	name, _, _ := strings.Cut(full, "[")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -209,8 +208,8 @@ func snapshotText(s *heap.Snapshot, pause gc.Opt[time.Duration]) string {
 	if d, known := pause.Get(); known {
 		says += ", paused for " + units.Duration(d)
 	}
-	if !slices.ContainsFunc(s.Types, func(t heap.TypeUse) bool { return t.Name != "" }) {
-		says += "; types have no names, because another session has received them: take a snapshot when it has ended"
+	if s.Nameless() == len(s.Types) {
+		says += "; types have no names, because another session has received them: take a snapshot when it has ended, or use gctrail objects --types-from"
 	}
 	return says
 }

@@ -115,7 +115,8 @@ type objectsOptions struct {
 	free       choice // a list of free space instead
 	minSize    byteSize
 	tree       bool
-	depth      int // of the tree; 0 for the usual
+	depth      int    // of the tree; 0 for the usual
+	typesFrom  string // a trace with the names of types
 
 	listed []*snapshotOf // snapshots so far
 }
@@ -154,6 +155,7 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 	flags.Var(&opts.minSize, "min-size", "only objects of at least this size")
 	flags.BoolVar(&opts.tree, "tree", false, "the dominator tree, or with --by path the shortest paths, by type")
 	flags.IntVar(&opts.depth, "depth", 0, "only the first `N` levels of the tree (default 12 in a table)")
+	flags.StringVar(&opts.typesFrom, "types-from", "", "take names of types that are missing from this `FILE`, another trace of the process")
 	flags.Lookup("depth").DefValue = "0" // which help does not show
 	opts.redaction.addFlags(flags)
 	cmd = opts.newCmd(std, cmd, opts)
@@ -208,6 +210,12 @@ func (o *objectsOptions) run(ctx context.Context, std *stdio) error {
 // list writes the snapshots of a trace, or of a .gcdump file.
 func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	model := heap.Snapshots{MaxObjects: heap.MaxObjects}
+	var named heap.Snapshots
+	if o.typesFrom != "" {
+		if _, err := o.scan(ctx, std, []string{o.typesFrom}, []pass.Model{&named}, nil); err != nil {
+			return err
+		}
+	}
 	var snapshots []*snapshotOf
 	o.heapDump = func(r io.Reader) error {
 		s, err := heap.ReadGCDump(r)
@@ -227,6 +235,11 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 		return err
 	}
 	if s.in.HeapDump == nil {
+		if o.typesFrom != "" {
+			if _, err := model.Borrow(&named); err != nil {
+				return misusef("--types-from %s: %w", o.typesFrom, err)
+			}
+		}
 		snapshots = o.selected(s, model.All(), collections)
 	}
 	if err := o.write(std, out, snapshots); err != nil {
@@ -378,6 +391,9 @@ func (s *snapshotOf) head(p *text.Page) {
 	}
 	if len(free) > 0 {
 		p.Prose("Free between objects: ", strings.Join(free, ", ")+".")
+	}
+	if n := s.Nameless(); n > 0 {
+		p.Prose("Unnamed: ", fmt.Sprintf("%s, because another session had received their names; --types-from FILE takes these from another trace of the process, such as an earlier snapshot.", text.Plural(int64(n), "type", "types")))
 	}
 	if missing := s.Lacks(); missing != "" {
 		p.Prose("Missing: ", missing)
