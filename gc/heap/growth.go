@@ -57,7 +57,7 @@ type Suspect struct {
 	Path []Step
 	// Objects is 1 for an object, or else how many there are.
 	Objects int64
-	// Held is what grew below it: the objects that it dominates directly and of whose type
+	// Held is the growth below it: the objects that it dominates directly and of whose type
 	// most of the growth is, and what these dominate in turn, down to where the growth
 	// divides. It is nil if what grew is the suspect itself.
 	Held []Step

@@ -46,7 +46,7 @@ func PathWords(root Root, types []*Type) []string {
 // PathWords returns the words for the way from a root to a suspect, and for what it holds.
 func (s *Suspect) PathWords() []string {
 	root := s.Root
-	root.Field = program.Inert(root.Field)
+	root.Field, root.Method = program.Inert(root.Field), program.Inert(root.Method)
 	path := []string{root.String()}
 	for _, step := range s.Path {
 		path = append(path, step.words())

@@ -343,8 +343,8 @@ func (o *objectsOptions) write(std *stdio, out *output, snapshots []*snapshotOf)
 		}
 		return jsontext.Encode(out, doc)
 	case list.Table:
-		if by == heap.ByType && !o.selects() {
-			return o.writeGrowth(std, out)
+		if by == heap.ByType && !o.selects() || (by == heap.ByPath || by == heap.ByObject) && o.generation.value == "" && o.minSize == 0 && o.root.value == "" {
+			return o.writeGrowth(std, out, by)
 		}
 	}
 	return nil

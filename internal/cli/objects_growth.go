@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
@@ -62,15 +63,41 @@ var growthFields = []list.Field[heap.TypeGrowth]{
 	{Name: "type", Heading: "type", Left: true, Type: figure.Text, Value: func(r *heap.TypeGrowth) figure.Value { return list.Word(r.Type.String()) }},
 }
 
-// writeGrowth writes a table of what grew between the snapshots that were listed.
-func (o *objectsOptions) writeGrowth(std *stdio, out *output) error {
+// placeFields are the columns of growth by path, or by holder.
+func placeFields(by heap.Grouping) []list.Field[heap.PlaceGrowth] {
+	return []list.Field[heap.PlaceGrowth]{
+		{Name: "objects", Heading: "objects", Type: figure.Int, Value: func(r *heap.PlaceGrowth) figure.Value { return list.Count(r.Objects) }},
+		{Name: "bytes", Heading: "MB", Type: figure.Bytes, Value: func(r *heap.PlaceGrowth) figure.Value { return list.Bytes(r.Bytes) }},
+		{Name: "retained_bytes", Heading: "retained MB", Type: figure.Bytes, Value: func(r *heap.PlaceGrowth) figure.Value { return list.Bytes(r.Retained) }},
+		{Name: by.String(), Heading: by.String(), Left: true, Type: figure.Text, Value: func(r *heap.PlaceGrowth) figure.Value { return list.Word(strings.Join(r.Path(), " → ")) }},
+	}
+}
+
+// writeGrowth writes a table of the growth between the snapshots that were listed.
+func (o *objectsOptions) writeGrowth(std *stdio, out *output, by heap.Grouping) error {
+	grown := heap.GrownHolders
+	switch by {
+	case heap.ByType:
+		return writeGrown(o, std, out, growthFields, func(g *growthOf) []heap.TypeGrowth {
+			return slices.DeleteFunc(g.types, func(t heap.TypeGrowth) bool { return t.Bytes <= 0 })
+		})
+	case heap.ByPath:
+		grown = heap.GrownPaths
+	}
+	return writeGrown(o, std, out, placeFields(by), func(g *growthOf) []heap.PlaceGrowth {
+		rows := grown(g.all[0], g.all[len(g.all)-1], o.typeFilter())
+		return slices.DeleteFunc(rows, func(r heap.PlaceGrowth) bool { return r.Bytes <= 0 })
+	})
+}
+
+// writeGrown writes the rows of each process with several snapshots.
+func writeGrown[R any](o *objectsOptions, std *stdio, out *output, fields []list.Field[R], rows func(*growthOf) []R) error {
 	l := o.listing
 	l.sort = "" // by a column of the snapshots
-	w := newRowWriter(&l, std, out, growthFields)
+	w := newRowWriter(&l, std, out, fields)
 	w.begun = len(o.listed)
 	for _, g := range grownIn(o.listed) {
-		more := slices.DeleteFunc(g.types, func(t heap.TypeGrowth) bool { return t.Bytes <= 0 })
-		if err := w.section(g.head, more); err != nil {
+		if err := w.section(g.head, rows(&g)); err != nil {
 			return err
 		}
 	}
@@ -79,17 +106,40 @@ func (o *objectsOptions) writeGrowth(std *stdio, out *output) error {
 
 // A growthDoc is what grew in a process, in JSON.
 type growthDoc struct {
-	PID      gc.Opt[int64]   `json:"pid"`
-	From     gc.Opt[int64]   `json:"from_number"`
-	To       gc.Opt[int64]   `json:"to_number"`
-	Types    []typeGrowthDoc `json:"types"`
-	Suspects []suspectDoc    `json:"-"` // of the last snapshot
+	PID   gc.Opt[int64]   `json:"pid"`
+	From  gc.Opt[int64]   `json:"from_number"`
+	To    gc.Opt[int64]   `json:"to_number"`
+	Types []typeGrowthDoc `json:"types"`
+	// Paths and Holders are empty if a part of a snapshot is missing.
+	Paths    []placeGrowthDoc `json:"paths"`
+	Holders  []placeGrowthDoc `json:"holders"`
+	Suspects []suspectDoc     `json:"-"` // of the last snapshot
 }
 
 type typeGrowthDoc struct {
 	Type    string `json:"type"`
 	Objects int64  `json:"objects"`
 	Bytes   int64  `json:"bytes"`
+}
+
+type placeGrowthDoc struct {
+	Path     []string `json:"path"`
+	Objects  int64    `json:"objects"`
+	Bytes    int64    `json:"bytes"`
+	Retained int64    `json:"retained_bytes"`
+}
+
+// placeDocs returns the first places, as many as a table has if there is no limit.
+func placeDocs(grown []heap.PlaceGrowth, limit int) []placeGrowthDoc {
+	if limit == 0 {
+		limit = defaultTop
+	}
+	docs := []placeGrowthDoc{}
+	for i := range grown[:min(limit, len(grown))] {
+		g := &grown[i]
+		docs = append(docs, placeGrowthDoc{g.Path(), g.Objects, g.Bytes, g.Retained})
+	}
+	return docs
 }
 
 type suspectDoc struct {
@@ -106,6 +156,8 @@ func newGrowthDocs(listed []*snapshotOf, limit int) []growthDoc {
 	for _, g := range grownIn(listed) {
 		first, last := g.of[0], g.of[len(g.of)-1]
 		doc := growthDoc{PID: last.pid(), From: first.number(), To: last.number(), Types: []typeGrowthDoc{}, Suspects: g.docs()}
+		doc.Paths = placeDocs(heap.GrownPaths(first.Snapshot, last.Snapshot, nil), limit)
+		doc.Holders = placeDocs(heap.GrownHolders(first.Snapshot, last.Snapshot, nil), limit)
 		for _, t := range g.types {
 			if limit == 0 || len(doc.Types) < limit {
 				doc.Types = append(doc.Types, typeGrowthDoc{t.Type.String(), t.Objects, t.Bytes})
