@@ -29,9 +29,9 @@ type Details struct {
 	// PinnedFrom is the method that creates most of the GC handles that pin, empty if
 	// unknown.
 	PinnedFrom string
-	Finalized  []FinalizedType // in descending order of objects
-	Joins      *join.Sum       // activities of the threads of server GC in pauses; nil if unknown
-	Snapshots  Snapshots       // of the heap
+	Finalized  []FinalizedType  // in descending order of objects
+	Joins      *join.Sum        // activities of the threads of server GC in pauses; nil if unknown
+	Snapshots  Snapshots        // of the heap
 	Requests   *request.Summary // of all requests; nil if unknown
 }
 

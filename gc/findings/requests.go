@@ -39,8 +39,11 @@ func pausesDelay(j *judgement) (Finding, bool) {
 		Description: fmt.Sprintf("GC pauses took %s of the time of the slowest %s (1 %%), which took %s or longer. Without pauses, the 99th percentile of all %s would be %s instead of %s.",
 			units.Percent(100*t.Share()), plural(t.Count, "request"), units.Duration(t.From), units.Count(all.Count), units.Duration(all.Running.Percentile(99)), units.Duration(all.Duration.Percentile(99))),
 		Evidence: []Figure{
-			{"requests", float64(all.Count)}, {"paused_requests", float64(all.Hit)}, {"slowest_paused_pct", 100 * t.Share()},
-			{"p99_ms", millis(all.Duration.Percentile(99))}, {"p99_running_ms", millis(all.Running.Percentile(99))},
+			{"requests", float64(all.Count)},
+			{"paused_requests", float64(all.Hit)},
+			{"slowest_paused_pct", 100 * t.Share()},
+			{"p99_ms", millis(all.Duration.Percentile(99))},
+			{"p99_running_ms", millis(all.Running.Percentile(99))},
 		},
 	}
 	if t.Share() >= request.MostlyPaused && t.From >= slowRequest {

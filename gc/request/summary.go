@@ -26,9 +26,13 @@ type Tail struct {
 	Total, Paused time.Duration // of all of them together
 }
 
-// The shares of the slowest requests' time from which pauses are a part of why they are slow,
-// and from which they are the larger part.
-const PartlyPaused, MostlyPaused = 0.1, 0.5
+const (
+	// PartlyPaused is the share of the slowest requests' time from which pauses are a part of
+	// why they are slow.
+	PartlyPaused = 0.1
+	// MostlyPaused is the share from which pauses are the larger part of that.
+	MostlyPaused = 0.5
+)
 
 // Share returns the part of the requests' time in which they were paused, from 0 to 1.
 func (t *Tail) Share() float64 { return float64(t.Paused) / float64(max(1, t.Total)) }
