@@ -95,12 +95,18 @@ func (d *Dump) Received() int64 {
 
 // CollectsTwice reports whether a runtime collects a second time for each snapshot.
 func CollectsTwice(p *diag.Process) bool {
+	major, known := majorOf(p)
+	return known && major < 10
+}
+
+// majorOf returns the major version of a process's runtime, if that is known.
+func majorOf(p *diag.Process) (major int, known bool) {
 	if p.Info == nil {
-		return false
+		return 0, false
 	}
-	major, _, _ := strings.Cut(p.Info.RuntimeVersion, ".")
-	n, err := strconv.Atoi(major)
-	return err == nil && n < 10
+	text, _, _ := strings.Cut(p.Info.RuntimeVersion, ".")
+	major, err := strconv.Atoi(text)
+	return major, err == nil
 }
 
 // single reports whether one session is the better choice: the second collection of a
@@ -149,10 +155,13 @@ func (d *Dump) Run(ctx context.Context) (*Result, error) {
 	return result, errors.Join(err, unread)
 }
 
-// config selects the events of a snapshot, and the names of modules and methods.
+// config selects the events of a snapshot, and the names of modules and methods. From
+// .NET 11 on, the runtime can wait for room in its buffer in place of losing events: the
+// program is paused in any case, and the session is being read.
 func (d *Dump) config() diag.Config {
+	major, _ := majorOf(d.Process)
 	return diag.Config{
-		BufferMB: d.BufferMB, NoStacks: true, Rundown: diag.RundownMethods,
+		BufferMB: d.BufferMB, NoStacks: true, Rundown: diag.RundownMethods, Block: major >= 11,
 		Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: snapshotKeywords, Level: snapshotLevel}},
 	}
 }

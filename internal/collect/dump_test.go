@@ -3,10 +3,14 @@ package collect
 import (
 	"context"
 	"errors"
+	"io"
+	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 )
@@ -54,5 +58,58 @@ func TestSingle(t *testing.T) {
 	}
 	if c := CostOf(84e6); c.Pause != 1260*time.Millisecond {
 		t.Errorf("1.68 million objects pause for %v", c.Pause)
+	}
+}
+
+// A recordedTrace is a session that sends a trace and is asked to stop.
+type recordedTrace struct {
+	trace []byte
+	stop  chan struct{}
+	once  sync.Once
+}
+
+func (r *recordedTrace) Run(w io.Writer) error {
+	_, err := w.Write(r.trace)
+	<-r.stop
+	return err
+}
+
+func (r *recordedTrace) Stop() { r.once.Do(func() { close(r.stop) }) }
+
+// TestDumpSessions: a session without the keyword Type begins and ends, then one is read while
+// another asks for the collection. Only the one that is read waits for room in the buffer, and
+// only of runtimes that can.
+func TestDumpSessions(t *testing.T) {
+	for version, blocks := range map[string]bool{"10.0.1": false, "11.0.0": true} {
+		var mu sync.Mutex
+		var asked []diag.Config
+		server, err := diag.Serve(diag.ServerOptions{Folder: t.TempDir(), Collect: func(c diag.Config) (diag.Tracing, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			asked = append(asked, c)
+			return &recordedTrace{trace: webBytes(t), stop: make(chan struct{})}, nil
+		}})
+		if err != nil {
+			t.Skip(err)
+		}
+		process := &diag.Process{Name: "web", Address: server.Address(), Info: &diag.Info{RuntimeVersion: version}}
+		d := &Dump{Process: process, Output: filepath.Join(t.TempDir(), "web.nettrace"), BufferMB: 8, Repeat: 1, Notify: func(Notice) {}}
+		if r, err := d.Run(t.Context()); err != nil || r.Collections == 0 {
+			t.Errorf("%s: %+v, %v", version, r, err)
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+		if len(asked) != 3 {
+			t.Fatalf("%s: %d sessions", version, len(asked))
+		}
+		for i, want := range []struct {
+			keywords uint64
+			block    bool
+		}{{clr.KeywordGC, false}, {snapshotKeywords, blocks}, {clr.KeywordGCHeapCollect, false}} {
+			if c := asked[i]; c.Providers[0].Keywords != want.keywords || c.Block != want.block {
+				t.Errorf("%s: session %d: %+v", version, i+1, c)
+			}
+		}
 	}
 }
