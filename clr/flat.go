@@ -3,6 +3,8 @@ package clr
 import (
 	"encoding/binary"
 	"strconv"
+
+	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
 // A flat is a layout of numbers alone, as most events have it, prepared for payloads that
@@ -20,8 +22,8 @@ type flatField struct {
 	*field
 	before    string // the member's name, with the punctuation before it
 	off, size int
-	last      uint64 // the latest value of 8 bytes
-	text      []byte // of last, once it came again, as ids do
+	high      uint64 // the latest value of 8 bytes, without its last six digits
+	text      []byte // of high: most addresses and ids are near the one before
 }
 
 // flatten returns the flat form of a layout.
@@ -71,14 +73,13 @@ func (w *jsonWriter) flat(of *flat) {
 			v = uint64(binary.LittleEndian.Uint32(at))
 		default:
 			v = binary.LittleEndian.Uint64(at)
-			if v == f.last && f.words == nil {
-				if len(f.text) == 0 {
-					f.text = strconv.AppendUint(f.text, v, 10)
+			if high := v / 1_000_000; high > 0 && f.words == nil {
+				if high != f.high {
+					f.high, f.text = high, strconv.AppendUint(f.text[:0], high, 10)
 				}
-				dst = append(dst, f.text...)
+				dst = jsontext.AppendSix(append(dst, f.text...), v)
 				continue
 			}
-			f.last, f.text = v, f.text[:0]
 		}
 		dst = strconv.AppendUint(dst, v, 10)
 		if f.words != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestFlat: layouts of numbers alone are written as others are, where a number comes
-// again too, and payloads that are too short for them are left to object.
+// TestFlat: layouts of numbers alone are written as others are, where a number or one near
+// it comes again too, and payloads that are too short for them are left to object.
 func TestFlat(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	flats := 0
@@ -23,10 +23,18 @@ func TestFlat(t *testing.T) {
 				}
 				flats++
 				payload := make([]byte, f.least+2)
-				for round := range 6 {
+				for round := range 8 {
 					if round%3 == 0 {
 						for i := range payload {
 							payload[i] = byte(random.Uint32() >> (random.Uint32() % 32))
+						}
+					}
+					for _, f := range f.fields {
+						switch round {
+						case 1:
+							payload[f.off]++ // near the number before
+						case 6:
+							clear(payload[f.off+min(2, f.size) : f.off+f.size]) // of less than six digits
 						}
 					}
 					ev := &trace.Event{Desc: new(trace.Descriptor), Payload: payload, PointerSize: ptrSize}

@@ -3,6 +3,8 @@ package trace
 import (
 	"strconv"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
 // Millis is a duration that is written in milliseconds, exactly and without trailing zeros.
@@ -19,9 +21,7 @@ func (d Millis) Append(dst []byte) []byte {
 	if rest == 0 {
 		return dst
 	}
-	point := len(dst)
-	dst = strconv.AppendUint(dst, 1e6+rest, 10) // all six digits, after one that becomes the point
-	dst[point] = '.'
+	dst = jsontext.AppendSix(append(dst, '.'), rest)
 	for dst[len(dst)-1] == '0' {
 		dst = dst[:len(dst)-1]
 	}

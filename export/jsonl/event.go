@@ -86,10 +86,9 @@ func (e *Events) appendTime(dst []byte, d time.Duration) []byte {
 
 // appendNanos appends the part of a second, with nine digits, so that times sort as text.
 func appendNanos(dst []byte, part time.Duration) []byte {
-	point := len(dst)
-	dst = strconv.AppendUint(dst, uint64(time.Second+part), 10) // all digits, after one that becomes the point
-	dst[point] = '.'
-	return dst
+	ms := part / time.Millisecond
+	dst = append(dst, '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10))
+	return jsontext.AppendSix(dst, uint64(part))
 }
 
 // membersOf returns the members of an event from the end of the time to cpu.

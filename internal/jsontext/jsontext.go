@@ -1,5 +1,5 @@
 // Package jsontext writes strings as JSON that is safe to show on a terminal: what
-// controls one, or turns the direction of text, is escaped.
+// controls one, or turns the direction of text, is escaped. It also writes digits.
 package jsontext
 
 import (
@@ -52,6 +52,14 @@ func AppendString(dst []byte, s string) []byte {
 		dst = AppendRune(dst, r)
 	}
 	return append(dst, '"')
+}
+
+// AppendSix appends the last six digits of a number, with leading zeros. It is faster than
+// strconv, and lines of JSON are mostly numbers.
+func AppendSix(dst []byte, n uint64) []byte {
+	six := uint32(n % 1_000_000)
+	a, b, c := six/10_000, six/100%100, six%100
+	return append(dst, byte('0'+a/10), byte('0'+a%10), byte('0'+b/10), byte('0'+b%10), byte('0'+c/10), byte('0'+c%10))
 }
 
 // Encode writes v as a line of JSON.

@@ -3,6 +3,7 @@ package jsontext
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"testing"
 	"unicode"
 )
@@ -29,6 +30,14 @@ func TestNothingControls(t *testing.T) {
 		var back string
 		if err := json.Unmarshal(line, &back); err != nil || back != string(all)+"😀�" {
 			t.Errorf("%s: %v, %q", name, err, back)
+		}
+	}
+}
+
+func TestAppendSix(t *testing.T) {
+	for n, want := range map[uint64]string{0: "x000000", 7: "x000007", 123_456: "x123456", 999_999: "x999999", 1_000_000: "x000000", math.MaxUint64: "x551615"} {
+		if got := string(AppendSix([]byte("x"), n)); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
 }
