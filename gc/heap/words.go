@@ -96,6 +96,9 @@ func (s *Suspect) Confidence() string {
 // Unsuspected returns why Suspects returns nothing, as the end of a sentence.
 func Unsuspected(snapshots []*Snapshot) string {
 	for _, s := range snapshots {
+		if s.Graph == nil && s.Lacks() == "" {
+			return "unknown without what objects retain"
+		}
 		if s.Graph == nil {
 			return "unknown, because a part of a snapshot is missing"
 		}

@@ -114,6 +114,7 @@ type objectsOptions struct {
 	root       choice // each root of this kind
 	free       choice // a list of free space instead
 	minSize    byteSize
+	noRetained bool
 	tree       bool
 	depth      int    // of the tree; 0 for the usual
 	typesFrom  string // a trace with the names of types
@@ -153,6 +154,7 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 	flags.Var(&opts.root, "root", "each root of this kind, with the object that it holds")
 	flags.Var(&opts.free, "free", "the free space between objects: each gap, or what pins gaps open")
 	flags.Var(&opts.minSize, "min-size", "only objects of at least this size")
+	flags.BoolVar(&opts.noRetained, "no-retained", false, "only count objects, fast and in little memory, without what they retain")
 	flags.BoolVar(&opts.tree, "tree", false, "the dominator tree, or with --by path the shortest paths, by type")
 	flags.IntVar(&opts.depth, "depth", 0, "only the first `N` levels of the tree (default 12 in a table)")
 	flags.StringVar(&opts.typesFrom, "types-from", "", "take names of types that are missing from this `FILE`, another trace of the process")
@@ -175,6 +177,9 @@ func (o *objectsOptions) conflict() error {
 			return errors.New("--paths selects types and divides by path; leave out --type and --by")
 		}
 		o.types, o.by.value = o.paths, heap.ByPath.String()
+	}
+	if by := o.grouping(); o.noRetained && (by != heap.ByType && by != heap.ByModule || o.minSize > 0 || o.generation.value+o.root.value+o.free.value != "" || o.tree) {
+		return errors.New("--no-retained counts objects by type or module; leave out all that needs single objects: other --by, --root, --free, --tree, --generation, --min-size")
 	}
 	if o.free.value != "" {
 		return cmp.Or(o.freeConflict(), o.listing.conflict())
@@ -210,6 +215,9 @@ func (o *objectsOptions) run(ctx context.Context, std *stdio) error {
 // list writes the snapshots of a trace, or of a .gcdump file.
 func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	model := heap.Snapshots{MaxObjects: heap.MaxObjects}
+	if o.noRetained {
+		model.MaxObjects = 0
+	}
 	var named heap.Snapshots
 	if o.typesFrom != "" {
 		if _, err := o.scan(ctx, std, []string{o.typesFrom}, []pass.Model{&named}, nil); err != nil {
