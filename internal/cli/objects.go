@@ -27,6 +27,7 @@ import (
 type snapshotOf struct {
 	*heap.Snapshot
 	process *gc.Process
+	file    string
 	tree    *heap.Dominators // nil if it is unknown
 }
 
@@ -135,7 +136,7 @@ func newObjectsOptions() *objectsOptions {
 		listing: newListing("objects", slices.Compact(names)), by: choice{heap.ByType.String(), heap.Groupings()},
 		generation: choice{of: heap.GenerationNames()}, root: choice{of: heap.RootKinds()}, free: choice{of: freeLists},
 	}
-	o.format.of = append(slices.Clip(o.format.of), "json")
+	o.format.of = append(slices.Clip(o.format.of), "json", objectsPage)
 	return o
 }
 
@@ -161,7 +162,7 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 	flags.Lookup("depth").DefValue = "0" // which help does not show
 	opts.redaction.addFlags(flags)
 	cmd = opts.newCmd(std, cmd, opts)
-	flags.Lookup("format").Usage = listFormats + ", or json (one line for each file)"
+	flags.Lookup("format").Usage = listFormats + ", json (one line for each file), or html (a page)"
 	return cmd
 }
 
@@ -171,6 +172,9 @@ func (o *objectsOptions) conflict() error {
 	}
 	if o.redaction.redact && cmp.Or(o.types, o.paths) != "" {
 		return errors.New("--redact hashes the names of types, which --type and --paths would select")
+	}
+	if o.format.value == objectsPage && (o.tree || o.free.value != "" || o.root.value != "" || o.by.value != heap.ByType.String() || o.selects() || o.paths != "" || o.top >= 0 || o.sort != "") {
+		return errors.New("--format html is a page to look around in; leave out what selects, divides and sorts")
 	}
 	if o.paths != "" {
 		if o.types != "" || o.by.value != heap.ByType.String() {
@@ -209,6 +213,9 @@ const graphPercent = 20
 
 func (o *objectsOptions) run(ctx context.Context, std *stdio) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(graphPercent))
+	if o.format.value == objectsPage {
+		return o.writePage(ctx, std)
+	}
 	return o.each(ctx, std, o.list)
 }
 
@@ -229,7 +236,7 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 		s, err := heap.ReadGCDump(r)
 		if err == nil {
 			o.redaction.snapshot(s)
-			snapshots = []*snapshotOf{{Snapshot: s, process: &gc.Process{PID: s.PID}}}
+			snapshots = []*snapshotOf{{Snapshot: s, process: &gc.Process{PID: s.PID}, file: paths[0]}}
 		}
 		return err
 	}
@@ -248,7 +255,7 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 				return misusef("--types-from %s: %w", o.typesFrom, err)
 			}
 		}
-		snapshots = o.selected(s, model.All(), collections)
+		snapshots = o.selected(s, paths[0], model.All(), collections)
 	}
 	if err := o.write(std, out, snapshots); err != nil {
 		return err
@@ -268,10 +275,10 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 
 // selected returns the selected ones of the snapshots of a trace, with all that the trace
 // has of them.
-func (o *objectsOptions) selected(s *scanned, all []*heap.Snapshot, collections []*gc.Collection) []*snapshotOf {
+func (o *objectsOptions) selected(s *scanned, file string, all []*heap.Snapshot, collections []*gc.Collection) []*snapshotOf {
 	var selected []*snapshotOf
 	for _, snapshot := range all {
-		of := &snapshotOf{Snapshot: snapshot, process: s.process(snapshot.PID)}
+		of := &snapshotOf{Snapshot: snapshot, process: s.process(snapshot.PID), file: file}
 		if !o.HasProcess(of.process) || !o.has(snapshot.Start.Or(0)) {
 			continue
 		}
@@ -312,6 +319,9 @@ func (s *snapshotOf) findDominators() {
 // write writes snapshots, of which one at a time has a dominator tree.
 func (o *objectsOptions) write(std *stdio, out *output, snapshots []*snapshotOf) error {
 	switch {
+	case o.format.value == objectsPage:
+		o.listed = append(o.listed, snapshots...)
+		return nil
 	case o.tree:
 		return o.writeTrees(std, out, snapshots)
 	case o.free.value != "":

@@ -19,9 +19,9 @@ type growthOf struct {
 	suspects []heap.Suspect
 }
 
-// grownIn returns what grew in each process of which there are several snapshots. Files of
-// .gcdump without a process id are of one process.
-func grownIn(all []*snapshotOf) []growthOf {
+// byProcess divides snapshots by process. Files of .gcdump without a process id are of one
+// process.
+func byProcess(all []*snapshotOf) [][]*snapshotOf {
 	var order []uint64
 	byPID := make(map[uint64][]*snapshotOf)
 	for _, s := range all {
@@ -30,9 +30,17 @@ func grownIn(all []*snapshotOf) []growthOf {
 		}
 		byPID[s.PID] = append(byPID[s.PID], s)
 	}
+	processes := make([][]*snapshotOf, len(order))
+	for i, pid := range order {
+		processes[i] = byPID[pid]
+	}
+	return processes
+}
+
+// grownIn returns what grew in each process of which there are several snapshots.
+func grownIn(all []*snapshotOf) []growthOf {
 	var compared []growthOf
-	for _, pid := range order {
-		of := byPID[pid]
+	for _, of := range byProcess(all) {
 		if len(of) < 2 {
 			continue
 		}

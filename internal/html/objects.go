@@ -19,6 +19,12 @@ const (
 	foldBelow = 1000
 )
 
+// A Snapshot is a heap snapshot, with its file if the page has snapshots of several.
+type Snapshot struct {
+	*heap.Snapshot
+	File string
+}
+
 // Objects are the heap snapshots of one process.
 type Objects struct {
 	pid  uint64 // trace.UnknownID if unknown
@@ -99,8 +105,8 @@ const folded = -1
 
 // NewObjects returns the heap snapshots of a process, in their order. There is one dominator
 // tree at a time.
-func NewObjects(pid uint64, snapshots []*heap.Snapshot) *Objects {
-	n := names{types: make(map[*heap.Type]int), roots: make(map[string]int), files: make(map[string]int)}
+func NewObjects(pid uint64, snapshots []Snapshot) *Objects {
+	n := names{types: make(map[*heap.Type]int), same: make(map[sameType]int), roots: make(map[string]int), files: make(map[string]int)}
 	n.page = objects{
 		Names: []string{}, Modules: []int{}, Files: []string{}, Generations: heap.GenerationNames(), FoldBelow: foldBelow,
 		Snapshots: []pageSnapshot{}, Suspects: []suspect{},
@@ -111,10 +117,22 @@ func NewObjects(pid uint64, snapshots []*heap.Snapshot) *Objects {
 	}
 	n.page.LeftOut = len(snapshots) - len(shown)
 	for _, s := range shown {
-		n.page.Snapshots = append(n.page.Snapshots, n.snapshot(s))
+		n.number(s.Types)
+		of := n.snapshot(s.Snapshot)
+		switch {
+		case s.File != "" && s.Number > 0:
+			of.Label += " of " + base(s.File)
+		case s.File != "":
+			of.Label = base(s.File)
+		}
+		n.page.Snapshots = append(n.page.Snapshots, of)
 	}
 	if len(snapshots) > 1 {
-		found := heap.Suspects(snapshots)
+		all := make([]*heap.Snapshot, len(snapshots))
+		for i := range snapshots {
+			all[i] = snapshots[i].Snapshot
+		}
+		found := heap.Suspects(all)
 		for i := range found {
 			s := &found[i]
 			at := s.Path[len(s.Path)-1]
@@ -124,7 +142,7 @@ func NewObjects(pid uint64, snapshots []*heap.Snapshot) *Objects {
 			n.page.Suspects = append(n.page.Suspects, suspect{s.String(), n.ofType(at.Type), s.Confidence()})
 		}
 		if len(found) == 0 {
-			n.page.Unsuspected = heap.Unsuspected(snapshots)
+			n.page.Unsuspected = heap.Unsuspected(all)
 		}
 	}
 	return &Objects{pid, n.page}
@@ -134,8 +152,16 @@ func NewObjects(pid uint64, snapshots []*heap.Snapshot) *Objects {
 type names struct {
 	page  objects
 	types map[*heap.Type]int
+	same  map[sameType]int
 	roots map[string]int
 	files map[string]int
+}
+
+// A sameType is how types of several files are known for the same: by the name and the
+// module, and of several with the same ones, which have numbers, by their order.
+type sameType struct {
+	name, module string
+	number       int
 }
 
 func (n *names) add(name string, module int) int {
@@ -143,21 +169,33 @@ func (n *names) add(name string, module int) int {
 	return len(n.page.Names) - 1
 }
 
-func (n *names) ofType(t *heap.Type) int {
-	i, known := n.types[t]
-	if !known {
-		i = n.add(t.String(), n.file(t.Module))
-		n.types[t] = i
+// number numbers the names of the types in a snapshot.
+func (n *names) number(types []heap.TypeUse) {
+	seen := make(map[sameType]int)
+	for _, u := range types {
+		k := sameType{name: u.Type.String(), module: u.Type.Module}
+		seen[k]++
+		k.number = seen[k]
+		if _, known := n.types[u.Type]; known {
+			continue
+		}
+		i, known := n.same[k]
+		if !known {
+			i = n.add(k.name, n.file(k.module))
+			n.same[k] = i
+		}
+		n.types[u.Type] = i
 	}
-	return i
 }
+
+func (n *names) ofType(t *heap.Type) int { return n.types[t] }
 
 // file returns the number of the file of a type, without its folder.
 func (n *names) file(module string) int {
 	if module == "" {
 		return folded
 	}
-	name := path.Base(strings.ReplaceAll(module, `\`, "/"))
+	name := base(module)
 	i, known := n.files[name]
 	if !known {
 		i = len(n.page.Files)
@@ -166,6 +204,9 @@ func (n *names) file(module string) int {
 	}
 	return i
 }
+
+// base returns the name of a file without its folder, of any system.
+func base(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
 
 func (n *names) ofRoot(words string) int {
 	i, known := n.roots[words]

@@ -19,6 +19,15 @@ import (
 
 const leak = "../../testdata/net10-wks-leak.nettrace.gz"
 
+// snapshotsOf returns snapshots without files.
+func snapshotsOf(all []*heap.Snapshot) []Snapshot {
+	snapshots := make([]Snapshot, len(all))
+	for i, s := range all {
+		snapshots[i].Snapshot = s
+	}
+	return snapshots
+}
+
 // addsUp checks that the rows and nodes of a snapshot are all of its objects.
 func addsUp(t *testing.T, page *objects, s *pageSnapshot) {
 	t.Helper()
@@ -70,7 +79,7 @@ func addsUp(t *testing.T, page *objects, s *pageSnapshot) {
 // and the suspect.
 func TestObjects(t *testing.T) {
 	snapshots := heaptest.Snapshots(t, leak)
-	page := &NewObjects(31720, snapshots).page
+	page := &NewObjects(31720, snapshotsOf(snapshots)).page
 	if len(page.Snapshots) != 3 || page.LeftOut != 0 || page.Unsuspected != "" || len(page.Suspects) != 1 {
 		t.Fatalf("%d snapshots, %d left out, suspects %+v, %q", len(page.Snapshots), page.LeftOut, page.Suspects, page.Unsuspected)
 	}
@@ -115,7 +124,7 @@ func TestObjects(t *testing.T) {
 func TestObjectsOfLoss(t *testing.T) {
 	snapshots := heaptest.Snapshots(t, leak)
 	snapshots[1].Missing.Lost, snapshots[1].Graph = true, nil
-	page := &NewObjects(31720, snapshots).page
+	page := &NewObjects(31720, snapshotsOf(snapshots)).page
 	s := &page.Snapshots[1]
 	addsUp(t, page, s)
 	if s.About != "at least " || s.Lacks != "events that the trace lost. What objects retain is unknown." || s.Live != nil || s.LiveBytes != nil || len(s.Tree)+len(s.Paths) > 0 {
@@ -183,7 +192,7 @@ func TestObjectsBounds(t *testing.T) {
 			of.Number = uint32(i + 1)
 			snapshots[i] = &of
 		}
-		of := NewObjects(7, snapshots)
+		of := NewObjects(7, snapshotsOf(snapshots))
 		page := &of.page
 		if page.LeftOut != 3 || len(page.Snapshots) != maxSnapshots || page.Snapshots[0].Label != "GC 1" || page.Snapshots[1].Label != "GC 5" {
 			t.Errorf("%d left out, %d shown: %s, %s", page.LeftOut, len(page.Snapshots), page.Snapshots[0].Label, page.Snapshots[1].Label)
@@ -206,7 +215,7 @@ func TestObjectsBounds(t *testing.T) {
 
 // TestObjectsBlock: a page has the snapshots of the processes that have some, in a line each.
 func TestObjectsBlock(t *testing.T) {
-	tr := &Trace{Report: json.RawMessage(`{"processes":[]}`), Objects: []*Objects{NewObjects(31720, heaptest.Snapshots(t, leak))}}
+	tr := &Trace{Report: json.RawMessage(`{"processes":[]}`), Objects: []*Objects{NewObjects(31720, snapshotsOf(heaptest.Snapshots(t, leak)))}}
 	for _, pid := range []uint64{1, 31720, 2} {
 		tr.Add(&gc.Collection{Process: &gc.Process{PID: pid}, Number: 1})
 	}
@@ -221,5 +230,24 @@ func TestObjectsBlock(t *testing.T) {
 	}
 	if len(lines) != 1 || !slices.Equal(has, []bool{false, true, false}) || !strings.Contains(lines[0], `"Shop.Leak"`) {
 		t.Errorf("%d lines, %v", len(lines), has)
+	}
+}
+
+// TestObjectsOfFiles: snapshots in several files have one table of types, and the names of
+// their files.
+func TestObjectsOfFiles(t *testing.T) {
+	one := heaptest.Snapshots(t, leak)
+	same := NewObjects(31720, snapshotsOf([]*heap.Snapshot{one[0], one[2]})).page
+	several := NewObjects(31720, []Snapshot{{one[0], "/tmp/before.nettrace"}, {heaptest.Snapshots(t, leak)[2], `C:\after.nettrace`}}).page
+	if !slices.Equal(several.Names, same.Names) || !slices.EqualFunc(several.Snapshots[1].Types, same.Snapshots[1].Types, slices.Equal) {
+		t.Errorf("%d names in two files, and %d in one", len(several.Names), len(same.Names))
+	}
+	var labels []string
+	for i := range several.Snapshots {
+		addsUp(t, &several, &several.Snapshots[i])
+		labels = append(labels, several.Snapshots[i].Label)
+	}
+	if want := []string{"GC 5 of before.nettrace", "GC 7 of after.nettrace"}; !slices.Equal(labels, want) {
+		t.Errorf("%q, want %q", labels, want)
 	}
 }

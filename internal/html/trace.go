@@ -147,6 +147,9 @@ func (t *Trace) Begins(of *gc.Process) []time.Duration {
 	return nil
 }
 
+// AddProcess adds a process, which may have no collection.
+func (t *Trace) AddProcess(of *gc.Process) { t.process(of) }
+
 func (t *Trace) process(of *gc.Process) *process {
 	p := t.byProcess[of]
 	if p == nil && len(t.processes) < maxProcesses {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"iter"
 	"path/filepath"
@@ -152,7 +153,7 @@ func (page *Page) Gather(p *Paged, budget Budget, complete func(*Report)) (*Repo
 func (p *Paged) objects(of []*gc.Process, loss *trace.Loss) []*html.Objects {
 	var all []*html.Objects
 	for _, process := range of {
-		var snapshots []*heap.Snapshot
+		var snapshots []html.Snapshot
 		for _, s := range p.snapshots.All() {
 			if s.PID != process.PID || !p.selected.AllTimes() && !p.selected.HasTime(p.Info(), s.Start.Or(0)) {
 				continue
@@ -163,13 +164,26 @@ func (p *Paged) objects(of []*gc.Process, loss *trace.Loss) []*html.Objects {
 				}
 			}
 			s.Lost(loss)
-			snapshots = append(snapshots, s)
+			snapshots = append(snapshots, html.Snapshot{Snapshot: s})
 		}
 		if len(snapshots) > 0 {
 			all = append(all, html.NewObjects(process.PID, snapshots))
 		}
 	}
 	return all
+}
+
+// AddSnapshots adds heap snapshots of a process to a page that has nothing else of it.
+func (page *Page) AddSnapshots(name string, of *gc.Process, snapshots []html.Snapshot) {
+	t := &html.Trace{Name: name, Report: json.RawMessage(`{"processes":[]}`), Objects: []*html.Objects{html.NewObjects(of.PID, snapshots)}}
+	t.AddProcess(of)
+	page.Traces = append(page.Traces, t)
+}
+
+// DescribeSnapshots names a page of heap snapshots.
+func (page *Page) DescribeSnapshots(program string) {
+	page.Title, page.Verdict = export.Clean(filepath.Base(page.Traces[0].Name))+" - gctrail", "What is on the heap, and what keeps it there."
+	page.Program, page.Terms = program, Terms()
 }
 
 // Describe names the page after a report.

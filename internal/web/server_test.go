@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,6 +61,16 @@ func get(t *testing.T, url string) (*http.Response, []byte) {
 		t.Fatal(err)
 	}
 	return r, body
+}
+
+// TestServeHeapDump: a .gcdump file is shown, too.
+func TestServeHeapDump(t *testing.T) {
+	addr := serve(t, Options{Files: []string{"../../testdata/net8-wks-rich.gcdump.gz"}})
+	r, body := get(t, "http://"+addr+"/file/0/objects?t="+token)
+	objects, err := io.ReadAll(flate.NewReader(bytes.NewReader(body)))
+	if r.StatusCode != 200 || err != nil || !bytes.Contains(objects, []byte(`"label":"net8-wks-rich.gcdump.gz"`)) || !bytes.Contains(objects, []byte(`"objects":15833`)) {
+		t.Errorf("%d %v %.200s", r.StatusCode, err, objects)
+	}
 }
 
 func TestPage(t *testing.T) {

@@ -7,6 +7,9 @@ import (
 	"io"
 	"sync"
 
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/heap"
+	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
@@ -29,7 +32,9 @@ func (f *file) block(ctx context.Context, program, name string) ([]byte, error) 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.blocks == nil {
-		in, err := open.File(f.path, report.PageOptions())
+		opts := report.PageOptions()
+		opts.HeapDumps = true
+		in, err := open.File(f.path, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -48,6 +53,10 @@ var errNoBlock = errors.New("no such part")
 
 // read makes the page's data of a trace, and closes it. The caller holds the lock.
 func (f *file) read(ctx context.Context, program string, in *open.Input) error {
+	if in.HeapDump != nil {
+		defer in.Close()
+		return f.readHeapDump(program, in.HeapDump)
+	}
 	r := report.NewReading(ctx, in, f.name, []string{cmp.Or(f.path, f.name)})
 	r.Once = f.path == ""
 	defer r.Close()
@@ -59,6 +68,23 @@ func (f *file) read(ctx context.Context, program string, in *open.Input) error {
 		return err
 	}
 	page.Describe(rep, program)
+	return f.keep(&page)
+}
+
+// readHeapDump makes the page's data of a .gcdump file.
+func (f *file) readHeapDump(program string, dump io.Reader) error {
+	s, err := heap.ReadGCDump(dump)
+	if err != nil {
+		return err
+	}
+	var page report.Page
+	page.AddSnapshots(f.name, &gc.Process{PID: s.PID}, []html.Snapshot{{Snapshot: s, File: f.name}})
+	page.DescribeSnapshots(program)
+	return f.keep(&page)
+}
+
+// keep keeps the data of the page.
+func (f *file) keep(page *report.Page) (err error) {
 	if f.blocks, err = page.Blocks(); err != nil {
 		return err
 	}

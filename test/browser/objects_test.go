@@ -3,6 +3,7 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -170,4 +171,41 @@ func TestObjectsPrinted(t *testing.T) {
 		t.Errorf("%d tables are cut", cut)
 	}
 	b.shoot("objects-printed")
+}
+
+// TestObjectsOfFiles: a page of snapshots alone compares the ones of two files, and has a
+// process for each.
+func TestObjectsOfFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "heap.html")
+	gctrail(t, "objects", "--format", "html", "-o", path, fixture("net8-wks-rich.gcdump.gz"), fixture("net8-wks-rich.gcdump.gz"), fixture(leak))
+	b := newTab(t, size{360, 740})
+	url := "file://" + path
+	b.open(url)
+	b.wait(`document.querySelector(".objects .retained canvas")`)
+	if got := b.textOf(".growth"); !strings.Contains(got, "Growth from net8-wks-rich.gcdump.gz to net8-wks-rich.gcdump.gz: 0 B, 0 objects") || !strings.Contains(got, "Nothing grew") {
+		t.Errorf("%q", got)
+	}
+	if got := eval[int](b, `document.querySelectorAll(".tree tbody tr td:nth-child(3)").values().filter((e) => e.textContent !== "0 B" && e.textContent !== "").toArray().length`); got > 0 {
+		t.Errorf("%d rows of the tree grew", got)
+	}
+	if over := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+		t.Errorf("the page is %d pixels too wide", over)
+	}
+	b.click(".processes tbody tr:nth-child(2) button")
+	b.wait(`document.querySelector(".suspect")`)
+	if got := b.textOf(".objects > header .hint"); !strings.HasPrefix(got, "Heap snapshot: GC 7 of "+leak+" at 1.280 s, 3.07 MB") {
+		t.Errorf("%q", got)
+	}
+	b.blameless("GET " + url)
+}
+
+// TestServeObjects: the page of a served snapshot has its objects.
+func TestServeObjects(t *testing.T) {
+	address := serve(t, nil, "--open", "no", fixture("net8-wks-rich.gcdump.gz"))
+	b := newTab(t, size{1280, 900})
+	b.open(address)
+	b.wait(`document.querySelectorAll(".of-types tbody tr").length === 50`)
+	b.click(".of-types tbody tr:nth-child(5) button")
+	b.wait(`document.querySelector(".paths td.way")`)
+	b.within(address)
 }

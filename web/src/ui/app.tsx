@@ -28,6 +28,18 @@ export function App({ store }: { store: Store }): JSX.Element {
   const p = useStore(store, (s) => s.process);
   const stage = useStage(6);
   const comparing = useStore(store, (s) => s.data.head.comparison !== null && s.state.compare);
+  if (p && p.rows === 0 && p.header.objects) {
+    return (
+      <>
+        <Bar store={store} />
+        <main>
+          <Processes store={store} />
+          <Objects store={store} key={p.index} />
+        </main>
+        <footer>{store.data.head.program}. {store.data.origin}</footer>
+      </>
+    );
+  }
   return (
     <>
       <a class="skip" href="#collections" onClick={(e) => { e.preventDefault(); document.querySelector<HTMLElement>(".grid")?.focus(); }}>Skip to the GCs</a>

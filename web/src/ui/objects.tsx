@@ -57,7 +57,7 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
     <section class="objects" aria-labelledby="objects-title">
       <header class="section-head">
         <h2 id="objects-title">Objects</h2>
-        <p class="hint">The heap at {name(shown)}.{data.snapshots_left_out > 0 && ` ${plural(data.snapshots_left_out, "snapshot")} between the first and the last ones are left out.`}</p>
+        <p class="hint">Heap snapshot: {name(shown)}.{data.snapshots_left_out > 0 && ` ${plural(data.snapshots_left_out, "snapshot")} between the first and the last ones are left out.`}</p>
         {last > 0 && (
           <div class="choices">
             <label>Snapshot <select value={at} onChange={(e) => store.set({ snapshot: Number(e.currentTarget.value) })}>{data.snapshots.map((s, i) => <option key={i} value={i}>{name(s)}</option>)}</select></label>
@@ -143,10 +143,14 @@ interface Row {
   bytes: number;
   retained: number;
   generations: number[];
-  grew: number;
 }
 
-const rowsOf = (s: Snapshot): Row[] => s.types.map(([name, objects, bytes, retained, ...generations]) => ({ name, objects, bytes, retained, generations, grew: NaN }));
+const rowsOf = (s: Snapshot): Row[] => s.types.map(([name, objects, bytes, retained, ...generations]) => ({ name, objects, bytes, retained, generations }));
+
+interface Amount {
+  objects: number;
+  bytes: number;
+}
 
 const shownGrowth = 12;
 
@@ -154,18 +158,27 @@ const shownGrowth = 12;
 function Growth({ store, data, before, after, hold }: { store: Store; data: Data; before: Snapshot; after: Snapshot; hold(type: number): void }): JSX.Element {
   const [all, setAll] = useState(false);
   const rows = useMemo(() => {
-    const byName = new globalThis.Map<number, { name: number; before: Row | null; after: Row | null }>();
-    for (const r of rowsOf(before)) byName.set(r.name, { name: r.name, before: r, after: null });
-    for (const r of rowsOf(after)) byName.set(r.name, { name: r.name, before: byName.get(r.name)?.before ?? null, after: r });
-    const grew = (r: { before: Row | null; after: Row | null }, of: "bytes" | "objects") => (r.after?.[of] ?? 0) - (r.before?.[of] ?? 0);
-    return [...byName.values()].map((r) => ({ ...r, bytes: grew(r, "bytes"), objects: grew(r, "objects") }))
+    // By name and module, as the command compares them: the same types of two files have no more in common.
+    const byName = new globalThis.Map<string, { name: number; before: Amount; after: Amount }>();
+    const add = (s: Snapshot, side: "before" | "after") => {
+      for (const [name, objects, bytes] of s.types) {
+        const key = `${data.names[name]}|${data.modules[name]}`;
+        let sums = byName.get(key);
+        if (!sums) byName.set(key, (sums = { name, before: { objects: 0, bytes: 0 }, after: { objects: 0, bytes: 0 } }));
+        sums[side].objects += objects;
+        sums[side].bytes += bytes;
+      }
+    };
+    add(before, "before");
+    add(after, "after");
+    return [...byName.values()].map((r) => ({ ...r, bytes: r.after.bytes - r.before.bytes, objects: r.after.objects - r.before.objects }))
       .filter((r) => r.bytes !== 0 || r.objects !== 0).sort((a, b) => b.bytes - a.bytes);
   }, [before, after]);
   const signed = (n: number, text: string) => (n > 0 ? `+${text}` : text);
-  const most = rows.reduce((m, r) => Math.max(m, r.before?.bytes ?? 0, r.after?.bytes ?? 0), 1);
+  const most = rows.reduce((m, r) => Math.max(m, r.before.bytes, r.after.bytes), 1);
   const shown = all ? rows : rows.slice(0, shownGrowth);
-  const bar = (s: Snapshot, r: Row | null, which: string) => (
-    <span class={`amount ${which}`}><i style={{ width: `${(100 * (r?.bytes ?? 0)) / most}%` }} aria-hidden="true" /><span><span class="hidden">{s.label}: </span>{bytes(r?.bytes ?? 0)}</span></span>
+  const bar = (s: Snapshot, r: Amount, which: string) => (
+    <span class={`amount ${which}`}><i style={{ width: `${(100 * r.bytes) / most}%` }} aria-hidden="true" /><span><span class="hidden">{s.label}: </span>{bytes(r.bytes)}</span></span>
   );
   const sum = after.bytes - before.bytes;
   return (
@@ -181,7 +194,7 @@ function Growth({ store, data, before, after, hold }: { store: Store; data: Data
                 <td class="code"><button type="button" onClick={() => hold(r.name)}>{data.names[r.name]}</button></td>
                 <td class="amounts">{bar(before, r.before, "before")}{bar(after, r.after, "after")}</td>
                 <td class="number">{signed(r.bytes, bytes(r.bytes))}</td>
-                <td class="number" title={`${count(r.before?.objects ?? 0)} to ${count(r.after?.objects ?? 0)}`}>{signed(r.objects, count(r.objects))}</td>
+                <td class="number" title={`${count(r.before.objects)} to ${count(r.after.objects)}`}>{signed(r.objects, count(r.objects))}</td>
               </tr>
             ))}
           </tbody>
