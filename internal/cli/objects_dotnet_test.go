@@ -47,6 +47,7 @@ func TestLeaks(t *testing.T) {
 		"async":  "one object: shutdown (static) → System.Threading.CancellationTokenSource → Registrations → %s × CallbackNode → System.Threading.ExecutionContext → OneElementAsyncLocalValueMap → Shop.Request, ",
 		"handle": "%s objects of one type: a strong handle → Shop.Buffer, ",
 		"lru":    "", "once": "", "churn": "",
+		"unsubscribed": "",
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +72,7 @@ func TestLeaks(t *testing.T) {
 					if len(said) != 1 || !strings.Contains(said[0], fmt.Sprintf(holds, count)) || confidence[0] != c.confidence {
 						t.Errorf("%v: %q, confidence %v", c, said, confidence)
 					}
-				case c.to == 2: // it is still filled
+				case c.to == 2 && mode != "unsubscribed": // it is still filled
 					if len(said) != 1 || !strings.HasSuffix(said[0], "which do not show whether it still grows") {
 						t.Errorf("%v: %q", c, said)
 					}

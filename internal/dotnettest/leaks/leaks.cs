@@ -3,6 +3,7 @@
 //   leaks MODE [OBJECTS]   OBJECTS is how many a step adds, 2000 if not given
 //   modes that leak:                   static event timer table async handle
 //   modes that fill a cache and stop:  lru once churn
+//   the mode event, mended:            unsubscribed
 //
 // It prints a line when a step is done, and ends with the input.
 //
@@ -45,7 +46,7 @@ public static class Program {
     full = step * 21 / 10; // of a cache, in the third step
     names = new string[full];
     Action add = args.Length > 0 ? Adder(args[0]) : null;
-    if (add == null) { Console.Error.WriteLine("leaks MODE: static event timer table async handle lru once churn"); return 2; }
+    if (add == null) { Console.Error.WriteLine("leaks MODE: static event timer table async handle lru once churn unsubscribed"); return 2; }
     TextReader lines = new StreamReader(Console.OpenStandardInput());
     TextWriter done = new StreamWriter(Console.OpenStandardOutput()) { AutoFlush = true };
     done.WriteLine("ready");
@@ -60,6 +61,7 @@ public static class Program {
     switch (mode) {
       case "static": return () => sessions["session " + n] = new Shop.Session();
       case "event": return () => feed.Changed += new Shop.View().Draw;
+      case "unsubscribed": return () => { var v = new Shop.View(); feed.Changed += v.Draw; feed.Changed -= v.Draw; };
       case "timer": return () => { var p = new Shop.Poller(); p.Timer = new Timer(p.Poll, null, 3600000, 3600000); };
       case "table": return () => { var o = new Shop.Order { Id = n }; orders.Add(o); audits.Add(o, new Shop.Audit()); };
       case "async": return () => ExecutionContext.Run(ExecutionContext.Capture(), Serve, null);
