@@ -30,6 +30,8 @@ type process struct {
 	types   types
 	methods methods
 	walk    *walk // after GCStart of generation 2
+	// unused is the walk of an earlier collection without objects: nearly all are.
+	unused *walk
 	// young is a collection of younger generations that runs. While a snapshot is asked for,
 	// it lists the heap too, also within a background collection, whose snapshot that is not.
 	young     gc.Opt[uint32]
@@ -109,7 +111,13 @@ func (m *Snapshots) start(p *process, e *pass.Event, number uint32) {
 		}
 		m.unended(p)
 	}
-	p.walk = &walk{of: &Snapshot{PID: p.pid, Number: number, Start: gc.Some(e.Time)}, types: &p.types, graph: m.MaxObjects > 0}
+	w := p.unused
+	if w == nil {
+		w = &walk{of: new(Snapshot)}
+	}
+	*w.of = Snapshot{PID: p.pid, Number: number, Start: gc.Some(e.Time)}
+	*w = walk{of: w.of, types: &p.types, graph: m.MaxObjects > 0}
+	p.walk, p.unused = w, nil
 }
 
 // end ends the walk. A collection without objects wrote no snapshot.
@@ -120,6 +128,8 @@ func (m *Snapshots) end(p *process) {
 			m.kept += s.Graph.Len()
 		}
 		p.snapshots = append(p.snapshots, s)
+	} else {
+		p.unused = p.walk
 	}
 	p.walk = nil
 }
