@@ -45,7 +45,8 @@ type capture struct {
 	passed  int64  // bytes before pending
 	failed  error  // of writing, after which nothing is written any more
 
-	abort func() // ends the trace without a snapshot
+	abort  func()        // ends the trace without a snapshot
+	listed chan struct{} // has a value when a collection that lists the heap has arrived
 
 	eventful  bool // an event of the process was read
 	eventless bool // the recording failed before that
@@ -104,7 +105,7 @@ var errAborted = errors.New("nothing more can be written")
 // newCapture returns a capture that writes everything to out. If out is nil, the capture
 // needs a ring.
 func newCapture(process *diag.Process, session *diag.Session, out *tracefile.File) *capture {
-	c := &capture{process: process, session: session, in: session}
+	c := &capture{process: process, session: session, in: session, listed: make(chan struct{}, 1)}
 	c.awaited = awaited{plan: new(Plan), notify: func(Notice) {}, met: c.met}
 	if out != nil {
 		out.Hold() // until there is an event to read in it
@@ -241,6 +242,12 @@ func (c *capture) read() error {
 }
 
 func (c *capture) add(col *gc.Collection) {
+	if col.HeapDump {
+		select {
+		case c.listed <- struct{}{}:
+		default:
+		}
+	}
 	if c.ring == nil {
 		c.found.Add(col)
 	}

@@ -27,6 +27,9 @@ const (
 	// dumpSilence is how long a process may send nothing before its first object: a
 	// background collection may be running, which is not interrupted.
 	dumpSilence = time.Minute
+	// dumpArrival is how long the end of a snapshot may take to arrive. It arrives within a
+	// tenth of a second, but on a busy machine.
+	dumpArrival = 3 * time.Second
 	// dumpLimit is how long a snapshot may take.
 	dumpLimit = time.Hour
 )
@@ -170,7 +173,7 @@ func (d *Dump) config() diag.Config {
 // the keyword Type on. It forgets them when a session of its provider begins and none has
 // the keyword; not when an earlier snapshot's ends, if others go on, such as that of top.
 func (d *Dump) forgetTypes(ctx context.Context) error {
-	session, err := d.Process.Client().Collect(ctx, diag.Config{
+	session, err := d.patient().Collect(ctx, diag.Config{
 		BufferMB: 1, NoStacks: true, Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: 1}},
 	})
 	if err != nil {
@@ -220,6 +223,9 @@ func (d *Dump) take(ctx context.Context, c *capture) error {
 		Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGCHeapCollect, Level: snapshotLevel}},
 	})
 	if err == nil {
+		if CollectsTwice(d.Process) {
+			c.awaitListed()
+		}
 		err = session.Close()
 	}
 	if cause := context.Cause(asking); cause != nil {
@@ -229,6 +235,15 @@ func (d *Dump) take(ctx context.Context, c *capture) error {
 		return &ProcessError{Title(d.Process), err}
 	}
 	return nil
+}
+
+// awaitListed waits until a collection that lists the heap has arrived: the runtime lists it
+// again when the session that asked ends, and has no room in its buffer for both.
+func (c *capture) awaitListed() {
+	select {
+	case <-c.listed:
+	case <-time.After(dumpArrival):
+	}
 }
 
 // watchSilence gives up with ErrSilent when nothing has been received for a while.
