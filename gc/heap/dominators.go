@@ -196,7 +196,7 @@ func (s *search) tree(place, span []uint32) *domtree {
 		free[v] = place[v] + 1
 	}
 	// The search has no more use for its columns, so that they become the columns of the tree.
-	t := &domtree{node: make([]uint32, n), span: s.vertex, up: span}
+	t := &domtree{node: free[:n], span: s.vertex, up: span}
 	for v, p := range place {
 		t.node[p] = s.vertex[v]
 	}

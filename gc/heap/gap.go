@@ -22,11 +22,13 @@ type Gap struct {
 
 // Gaps returns the gaps between the objects of all generations, in order of address. The sum
 // of those of a generation is its GenerationUse.Free. There are none if the ranges of the
-// generations are unknown, or if objects overlap.
+// generations are unknown, or if ranges or runs of objects overlap, as in a damaged trace.
 func (g *Graph) Gaps() []Gap {
 	pieces := g.nodes.pieces()
-	if pieces == nil {
-		return nil
+	for i := 1; i < len(g.ranges); i++ {
+		if g.ranges[i].Start < g.ranges[i-1].End {
+			return nil // each range would be compared with all objects
+		}
 	}
 	pins := make(map[uint32]Root)
 	for _, r := range g.roots {

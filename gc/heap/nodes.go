@@ -101,8 +101,13 @@ func newIndex(n *nodes) *index {
 }
 
 // pieces divides runs where others begin, and returns the parts in order of address; nil if
-// they overlap.
+// they overlap, or if there are so many that they would need more memory than the objects,
+// because addresses do not ascend.
 func (n *nodes) pieces() []piece {
+	const few, each = 1000, 8
+	if len(n.runs) > few+n.len()/each {
+		return nil
+	}
 	starts := make([]uint64, len(n.runs))
 	for i := range n.runs {
 		starts[i] = n.runs[i].start
@@ -166,14 +171,12 @@ func (p *piece) divide(n *nodes) {
 
 // sort puts the objects in order of address, the first of several at one address only.
 func (x *index) sort() {
-	all := make([]uint32, x.nodes.len())
+	all, address := make([]uint32, x.nodes.len()), make([]uint64, x.nodes.len())
 	for i := range all {
-		all[i] = uint32(i)
+		all[i], address[i] = uint32(i), x.nodes.addressOf(uint32(i))
 	}
-	slices.SortFunc(all, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(x.nodes.addressOf(a), x.nodes.addressOf(b)), cmp.Compare(a, b))
-	})
-	x.sorted = slices.CompactFunc(all, func(a, b uint32) bool { return x.nodes.addressOf(a) == x.nodes.addressOf(b) })
+	slices.SortFunc(all, func(a, b uint32) int { return cmp.Or(cmp.Compare(address[a], address[b]), cmp.Compare(a, b)) })
+	x.sorted = slices.CompactFunc(all, func(a, b uint32) bool { return address[a] == address[b] })
 	x.duplicates = x.nodes.len() - len(x.sorted)
 }
 

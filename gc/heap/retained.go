@@ -2,6 +2,7 @@ package heap
 
 import (
 	"cmp"
+	"runtime/debug"
 	"slices"
 )
 
@@ -17,9 +18,21 @@ type Dominators struct {
 	retained []int64 // by position
 }
 
+// returnMemory returns garbage to the system if a graph is so large that this is worth its time.
+// Freed memory is in pieces that the next large column does not fit in, so that the process
+// would have both.
+func returnMemory(objects int) {
+	const many = 1 << 22
+	if objects > many {
+		debug.FreeOSMemory()
+	}
+}
+
 // Dominators returns the dominator tree of the graph.
 func (g *Graph) Dominators() *Dominators {
+	returnMemory(g.Len()) // of reading
 	d := &Dominators{graph: g, tree: dominators(&g.refs, g.rooted())}
+	returnMemory(g.Len()) // of the search
 	d.retained = make([]int64, len(d.tree.node))
 	for p := len(d.retained) - 1; p > 0; p-- {
 		d.retained[p] += g.Size(d.tree.node[p])

@@ -58,8 +58,8 @@ func (t *Type) Matches(pattern string) bool {
 	return true
 }
 
-// maxTypeBytes bounds the names of the types of a process, and maxTypes the types that have
-// one: what is beyond has no name.
+// maxTypeBytes bounds the names of the types of a process: the others have none. MaxTypes
+// bounds the types themselves: objects of others are of the type with the ID 0.
 const (
 	maxTypeBytes = 64 << 20
 	maxTypes     = 1 << 20
@@ -92,6 +92,10 @@ func (t *types) index(id uint64) uint32 {
 
 func (t *types) find(id uint64) uint32 {
 	i, known := t.byID[id]
+	if !known && len(t.all) >= maxTypes {
+		id = 0
+		i, known = t.byID[id]
+	}
 	if !known {
 		if t.byID == nil {
 			t.byID = make(map[uint64]uint32)
