@@ -11,6 +11,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/gc/heap"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/saturate"
@@ -63,9 +65,10 @@ func (o *allocsOptions) run(ctx context.Context, std *stdio) error { return o.ea
 func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	by := allocBys[o.by.value]
 	var model alloc.Model
+	var snapshots heap.Snapshots
 	s := &allocSection{model: &model, sums: map[uint64]*collectedAllocs{}}
 	l := modelList[alloc.Total, alloc.Row]{
-		model: &model, rejected: model.Rejected, collection: s.collection, fields: s.fields(by),
+		model: &model, beside: []pass.Model{&snapshots}, rejected: model.Rejected, collection: s.collection, fields: s.fields(by),
 		pid: func(t alloc.Total) uint64 { return t.PID },
 		rows: func(t alloc.Total) []alloc.Row {
 			s.total = t
@@ -97,6 +100,7 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 	}
 	l.head = func(p *text.Page, of *gc.Process, t alloc.Total) {
 		s.head(p, of, &t)
+		writeSnapshot(p, &model, snapshots.All(), t.PID, paths)
 		l.naming.writeUnresolved(p, "samples", report.Record(of, format, report.RecordAllocations), func(tally *symbol.Tally) {
 			for _, r := range model.Rows(t.PID, t.Source, alloc.ByStack) {
 				tally.Add(model.Stacks, r.Stack, r.Samples)

@@ -13,7 +13,8 @@ import (
 // of type T and rows of type R.
 type modelList[T, R any] struct {
 	naming     naming
-	model      pass.Model // for the selected time
+	model      pass.Model   // for the selected time
+	beside     []pass.Model // for all of the trace
 	collection func(*gc.Collection)
 	fields     []list.Field[R]
 	below      func(*R) []string // see rowWriter
@@ -30,7 +31,7 @@ type modelList[T, R any] struct {
 // list reads a trace and writes l's results.
 func (l *modelList[T, R]) list(ctx context.Context, o *listing, std *stdio, out *output, paths []string) error {
 	o.stacks, o.names = l.naming.stacks != nil, &l.naming.table
-	scan, err := o.scan(ctx, std, paths, append(l.naming.models(), o.during(l.model)), l.collection)
+	scan, err := o.scan(ctx, std, paths, append(append(l.naming.models(), l.beside...), o.during(l.model)), l.collection)
 	if err != nil {
 		return err
 	}

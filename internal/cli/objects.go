@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
@@ -29,6 +30,8 @@ type snapshotOf struct {
 	process *gc.Process
 	file    string
 	tree    *heap.Dominators // nil if it is unknown
+	allocs  *alloc.Model     // of a trace; nil for other files
+	paths   []string         // of the trace
 }
 
 // An objectRow is a part of the objects of a snapshot.
@@ -240,8 +243,9 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 		}
 		return err
 	}
+	var allocs alloc.Model
 	var collections []*gc.Collection
-	s, err := o.scan(ctx, std, paths, []pass.Model{&model}, func(c *gc.Collection) {
+	s, err := o.scan(ctx, std, paths, []pass.Model{&model, o.during(&allocs)}, func(c *gc.Collection) {
 		if c.HeapDump {
 			collections = append(collections, c)
 		}
@@ -256,6 +260,9 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 			}
 		}
 		snapshots = o.selected(s, paths[0], model.All(), collections)
+		for _, of := range snapshots {
+			of.allocs, of.paths = &allocs, paths
+		}
 	}
 	if err := o.write(std, out, snapshots); err != nil {
 		return err
@@ -410,6 +417,7 @@ func (s *snapshotOf) head(p *text.Page) {
 	if len(free) > 0 {
 		p.Prose("Free between objects: ", strings.Join(free, ", ")+".")
 	}
+	s.writeAllocated(p)
 	if n := s.Nameless(); n > 0 {
 		p.Prose("Unnamed: ", fmt.Sprintf("%s, because another session had received their names; --types-from FILE takes these from another trace of the process, such as an earlier snapshot.", text.Plural(int64(n), "type", "types")))
 	}
