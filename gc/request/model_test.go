@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,13 +113,13 @@ func TestSpans(t *testing.T) {
 	a.suspend(30, 1, clr.SuspendReasonSuspendForGCPrep)
 	a.restart(40, 1)
 	a.raise(42, "ActivityStop", "Db", "Query", append(ids(2, 1), "DisplayName", "select")...)
-	a.raise(50, "ActivityStart", "Timer", "Tick", "Id", "00-"+traceID+"-"+spanID(3)+"-01")
+	a.raise(50, "ActivityStart", "Timer", "Tick", "Id", "00-"+traceID+"-"+spanID(3)+"-01", "DisplayName", "every second")
 	a.raise(60, "ActivityStop", "Web", "In", served(1)...)
 	a.raise(61, "Event", "Old", "Work.Start", ids(4, 0)...)
 	a.suspend(62, 1, clr.SuspendReasonSuspendForGC) // its end was lost
 	a.suspend(70, 1, clr.SuspendReasonSuspendForGC)
 	a.restart(71, 1)
-	a.raise(80, "Event", "Old", "Work.Stop", ids(4, 0)...)
+	a.raise(80, "Event", "Old", "Work.Stop", append(ids(4, 0), "DisplayName", "Work")...)
 	a.restart(90, 3)                                                                           // began before the trace
 	a.raise(91, "ActivityStart", "Web", "In", "TraceId", traceID, "SpanId", "not hexadecimal") // no id
 
@@ -131,7 +132,7 @@ func TestSpans(t *testing.T) {
 		"pid 7: 4 spans, 1 open, 1 startless, serves true",
 		`0000000000000001 In "GET /a" from 10 took 50ns, paused 14 for [5 6], suspended 3, request true, complete true`,
 		`0000000000000002 Query "select" from 20 took 22ns, paused 10 for [6], suspended 0, request false, complete true`,
-		`0000000000000003 Tick "" from 50 took -, paused 1 for [], suspended 0, request false, complete false`,
+		`0000000000000003 Tick "every second" from 50 took -, paused 1 for [], suspended 0, request false, complete false`,
 		`0000000000000004 Work "" from 61 took 19ns, paused 1 for [], suspended 0, request false, complete false`,
 	}
 	if diff := cmp.Diff(want, spansOf(t, &m, src)); diff != "" {
@@ -203,7 +204,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestBounds: there is no room for more than a million open spans.
+// TestBounds: there is no room for more than a million open spans, nor for more spans than
+// asked for.
 func TestBounds(t *testing.T) {
 	a := &actor{Maker: eventtest.Maker{PID: 7}}
 	a.raise(1, "ActivityStart", "Web", "In", "SpanId", spanID(1))
@@ -220,5 +222,86 @@ func TestBounds(t *testing.T) {
 	p := m.Processes(new(trace.Loss))[0]
 	if p.Len != maxOpen || p.Open != maxOpen || m.LeftOut() != 3 {
 		t.Errorf("%d spans, %d left out", p.Len, m.LeftOut())
+	}
+
+	few := Model{MaxSpans: 2}
+	for n := range 4 {
+		digits[30] = byte('1' + n)
+		few.feed(ev)
+	}
+	if p := few.Processes(new(trace.Loss))[0]; p.Len != 2 || few.LeftOut() != 2 {
+		t.Errorf("%d of two spans, %d left out", p.Len, few.LeftOut())
+	}
+}
+
+// TestDecode: ids and routes of activities as filters ask for them.
+func TestDecode(t *testing.T) {
+	const other = "0af7651916cd43dd8448eb211c80319d"
+	id := spanID(0xb7ad6b)
+	context := "00-" + traceID + "-" + id + "-01"
+	for _, tt := range []struct {
+		arguments []string
+		want      string // trace, span, parent, route
+	}{
+		{[]string{"TraceId", traceID, "SpanId", id}, traceID + " " + id + "  "},
+		{[]string{"TraceId", strings.ToUpper(traceID), "SpanId", strings.ToUpper(id)}, traceID + " " + id + "  "},
+		{[]string{"Id", context}, traceID + " " + id + "  "},
+		{[]string{"TraceId", other, "SpanId", spanID(9), "Id", context}, other + " " + spanID(9) + "  "},
+		{[]string{"Id", context, "ParentId", "00-" + traceID + "-" + spanID(8) + "-00"}, traceID + " " + id + " " + spanID(8) + " "},
+		{[]string{"SpanId", id, "ParentSpanId", spanID(7)}, " " + id + " " + spanID(7) + " "},
+		{[]string{"SpanId", id, "Method", "GET"}, " " + id + "  "},
+		{[]string{"SpanId", id, "Path", "/a"}, " " + id + "  /a"},
+		{[]string{"SpanId", id, "Method", "GET", "Path", "/a", "DisplayName", "x"}, " " + id + "  GET /a"},
+		{[]string{"SpanId", id, "DisplayName", "In"}, " " + id + "  "},
+		{[]string{"SpanId", id, "DisplayName", "orders"}, " " + id + "  orders"},
+		{[]string{"SpanId", id[:15] + "g"}, "none"},
+		{[]string{"SpanId", "g" + id[1:]}, "none"},
+		{[]string{"SpanId", id[:14]}, "none"},
+		{[]string{"Id", "|a1.2.", "Path", "/a"}, "none"},
+		{[]string{"Id", context[:52]}, "none"},
+		{nil, "none"},
+	} {
+		var a activity
+		got := "none"
+		if a.decode(&trace.Event{Desc: &trace.Descriptor{Name: "ActivityStart"}, Payload: payload("Web", "In", tt.arguments...)}) {
+			got = fmt.Sprintf("%v %v %v %v", a.trace, a.span, a.parent, a.route(nil))
+		}
+		if got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.arguments, got, tt.want)
+		}
+	}
+}
+
+// TestMany: requests of many sorts are summed up together beyond the first ones, names beyond
+// their bound are unknown, and an id may come again.
+func TestMany(t *testing.T) {
+	a := &actor{Maker: eventtest.Maker{PID: 7}}
+	const spans = maxNames + 10
+	for n := range spans {
+		ids := []string{"SpanId", spanID(1), "Path", fmt.Sprint(n)}
+		a.raise(10*n, "ActivityStart", "Web", "In", ids...)
+		a.raise(10*n+1, "ActivityStop", "Web", "In", ids...)
+	}
+	var m Model
+	src := &made{events: a.events}
+	if err := pass.Run(t.Context(), src, m.Models()...); err != nil {
+		t.Fatal(err)
+	}
+	p := m.Processes(&src.loss)[0]
+	all, labels := p.Summaries(func(*Span) bool { return true })
+	if p.Len != spans || all.Count != spans || all.Hit != 0 || all.Slowest.Share() != 0 || len(labels) != maxLabels+1 {
+		t.Fatalf("%d spans, %d requests, %d labels", p.Len, all.Count, len(labels))
+	}
+	if others := labels[0]; others.Label != OtherLabels || others.Count != spans-maxLabels {
+		t.Errorf("%q: %d", others.Label, others.Count)
+	}
+	unnamed := 0
+	for s := range p.Spans() {
+		if s.Route == "" {
+			unnamed++
+		}
+	}
+	if unnamed != spans-maxNames+2 { // "Web" and "In" are names too
+		t.Errorf("%d spans without a route", unnamed)
 	}
 }
