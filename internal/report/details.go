@@ -77,19 +77,20 @@ func NewDetails(o *selection.Selection, info *trace.Info) *Details {
 }
 
 // Models returns the models that Details consist of, which read the trace: names of code and
-// types in all of it, and the rest in the time that is selected.
+// types and heap snapshots in all of it, as a later snapshot needs the names of an earlier
+// one, and the rest in the time that is selected.
 func (d *Details) Models() []pass.Model {
 	if d == nil {
 		return nil
 	}
 	models := []pass.Model{pass.Raw(symbol.Wants, d.table.Feed), pass.Raw(symbol.WantsTypes, d.types.Feed)}
-	for _, m := range []pass.Model{&d.allocs, &d.handles, &d.finalizers, &d.background, &d.join, &d.snapshots, (*inducers)(d)} {
+	for _, m := range []pass.Model{&d.allocs, &d.handles, &d.finalizers, &d.background, &d.join, (*inducers)(d)} {
 		if !d.selected.AllTimes() {
 			m = pass.When(func(at time.Duration) bool { return d.selected.HasTime(d.info, at) }, m)
 		}
 		models = append(models, m)
 	}
-	return append(models, d.requests.Models()...)
+	return append(append(models, &d.snapshots), d.requests.Models()...)
 }
 
 // Names returns the table of methods that Details resolve stacks with, for the perf
@@ -202,9 +203,11 @@ func (d *Details) lost(loss *trace.Loss) {
 	}
 }
 
-// snapshotsOf returns the heap snapshots of a process.
+// snapshotsOf returns the heap snapshots of a process that are selected.
 func (d *Details) snapshotsOf(pid uint64) []*heap.Snapshot {
-	return slices.DeleteFunc(d.snapshots.All(), func(s *heap.Snapshot) bool { return s.PID != pid })
+	return slices.DeleteFunc(d.snapshots.All(), func(s *heap.Snapshot) bool {
+		return s.PID != pid || !d.selected.AllTimes() && !d.selected.HasTime(d.info, s.Start.Or(0))
+	})
 }
 
 // typesOf returns the largest types of each heap, in descending order of bytes, each with

@@ -18,7 +18,6 @@ import (
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/symbol"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A Paged is an Input whose collections also go to a page.
@@ -29,7 +28,6 @@ type Paged struct {
 	selected   *selection.Selection
 	details    *Details
 	background background.Model
-	snapshots  heap.Snapshots
 	walked     []*gc.Collection // of which there may be snapshots
 	page       *html.Trace      // does not keep the rest in memory, as a part of it would
 }
@@ -38,14 +36,12 @@ type Paged struct {
 func NewPaged(r Input, o *selection.Selection) *Paged {
 	p := &Paged{Input: r, selected: o, details: NewDetails(o, r.Info()), page: new(html.Trace)}
 	p.background.Done, p.details.allocs.KeepTimes = p.page.Phases, true
-	p.snapshots.MaxObjects = heap.MaxObjects
+	p.details.snapshots.MaxObjects = heap.MaxObjects // as gctrail objects, which the page is instead of
 	return p
 }
 
 // PageOptions returns the options of a reader for Page.Gather.
-func PageOptions() open.Options {
-	return optionsOf(new(background.Model), new(gc.Model), new(heap.Snapshots))
-}
+func PageOptions() open.Options { return optionsOf(new(background.Model), new(gc.Model)) }
 
 // Names returns the table of methods; see Details.Names.
 func (p *Paged) Names() *symbol.Table { return p.details.Names() }
@@ -56,7 +52,7 @@ func (p *Paged) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Col
 	return func(yield func(*gc.Collection, error) bool) {
 		page := adderTo(p.page)
 		defer page.close()
-		for c, err := range p.Input.Collections(m, append(models, &p.background, &p.snapshots)...) {
+		for c, err := range p.Input.Collections(m, append(models, &p.background)...) {
 			if err == nil && c.HeapDump {
 				p.walked = append(p.walked, c)
 			}
@@ -144,26 +140,22 @@ func (page *Page) Gather(p *Paged, budget Budget, complete func(*Report)) (*Repo
 		t.PauseAtLeast[rep.cases[i].Summary.Process] = rep.cases[i].Summary.All().PauseAtLeast()
 	}
 	t.Allocations = p.details.allocations(t.Order, t)
-	t.Objects = p.objects(t.Order, rep.loss)
+	t.Objects = p.objects(t.Order)
 	page.Traces, page.documents = append(page.Traces, t), append(page.documents, document)
 	return rep, nil
 }
 
 // objects returns the selected heap snapshots of some processes.
-func (p *Paged) objects(of []*gc.Process, loss *trace.Loss) []*html.Objects {
+func (p *Paged) objects(of []*gc.Process) []*html.Objects {
 	var all []*html.Objects
 	for _, process := range of {
 		var snapshots []html.Snapshot
-		for _, s := range p.snapshots.All() {
-			if s.PID != process.PID || !p.selected.AllTimes() && !p.selected.HasTime(p.Info(), s.Start.Or(0)) {
-				continue
-			}
+		for _, s := range p.details.snapshotsOf(process.PID) {
 			for _, c := range p.walked {
 				if c.Process.PID == s.PID && c.Number == s.Number {
 					s.Collected(c)
 				}
 			}
-			s.Lost(loss)
 			snapshots = append(snapshots, html.Snapshot{Snapshot: s})
 		}
 		if len(snapshots) > 0 {
