@@ -239,7 +239,7 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 		s, err := heap.ReadGCDump(r)
 		if err == nil {
 			o.redaction.snapshot(s)
-			snapshots = []*snapshotOf{{Snapshot: s, process: &gc.Process{PID: s.PID}, file: paths[0]}}
+			snapshots = []*snapshotOf{{Snapshot: s, process: &gc.Process{PID: s.PID}, file: o.redaction.name(paths[0])}}
 		}
 		return err
 	}
@@ -285,7 +285,7 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 func (o *objectsOptions) selected(s *scanned, file string, all []*heap.Snapshot, collections []*gc.Collection) []*snapshotOf {
 	var selected []*snapshotOf
 	for _, snapshot := range all {
-		of := &snapshotOf{Snapshot: snapshot, process: s.process(snapshot.PID), file: file}
+		of := &snapshotOf{Snapshot: snapshot, process: s.process(snapshot.PID), file: o.redaction.name(file)}
 		if !o.HasProcess(of.process) || !o.has(snapshot.Start.Or(0)) {
 			continue
 		}

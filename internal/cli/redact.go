@@ -99,6 +99,14 @@ func (o *redaction) read(ctx context.Context, std *stdio, paths []string, opts o
 	return r, nil
 }
 
+// name returns the name of a file in the output: with --redact, a hash of it.
+func (o *redaction) name(path string) string {
+	if o.redact {
+		return o.redactor().Name(path)
+	}
+	return path
+}
+
 // snapshot redacts the snapshot of a .gcdump file.
 func (o *redaction) snapshot(s *heap.Snapshot) {
 	if o.redact {
