@@ -21,9 +21,9 @@ const (
 	snapshotKeywords = clr.KeywordGC | clr.KeywordType | clr.KeywordGCHeapDump | clr.KeywordGCHeapSurvivalAndMovement | clr.KeywordGCHeapAndTypeNames
 	// snapshotLevel is informational: the higher ones add events of allocations.
 	snapshotLevel = 4
-	// DumpBufferMB is the usual size of the buffer in the process. A heap is listed at some
-	// 80 MB a second, most of which is read meanwhile.
-	DumpBufferMB = 64
+	// DumpBufferMB is the usual size of the buffer in the process. A heap is listed at up to
+	// 400 MB a second, and on a busy machine nearly nothing of it is sent meanwhile.
+	DumpBufferMB = 128
 	// dumpSilence is how long a process may send nothing before its first object: a
 	// background collection may be running, which is not interrupted.
 	dumpSilence = time.Minute
