@@ -237,6 +237,7 @@ func TestDamagedGCDump(t *testing.T) {
 		{gcdump(8, false, false, false, nil), trace.ErrUnsupportedVersion},
 		{[]byte("\x14\x00\x00\x00!FastSerialization.2"), trace.ErrNotTrace},
 		{file[:100], io.ErrUnexpectedEOF},
+		{append(bytes.Clone(file[:len(file)-1]), 0xff), trace.ErrMalformed}, // the forward references are nowhere
 	} {
 		if _, err := heap.ReadGCDump(bytes.NewReader(tt.file)); !errors.Is(err, tt.want) {
 			t.Errorf("%v, want %v", err, tt.want)
