@@ -114,10 +114,11 @@ func majorOf(p *diag.Process) (major int, known bool) {
 
 // single reports whether one session is the better choice: the second collection of a
 // runtime that collects twice is then not listed, which only helps if the buffer has room
-// for all of the first.
+// for all of the first. It needs half of the buffer, because collections of young generations
+// may list the heap before it.
 func (d *Dump) single(cost gc.Opt[DumpCost]) bool {
 	c, known := cost.Get()
-	return known && d.Repeat == 1 && CollectsTwice(d.Process) && c.Bytes < int64(d.BufferMB)<<20
+	return known && d.Repeat == 1 && CollectsTwice(d.Process) && c.Bytes < int64(d.BufferMB)<<20/2
 }
 
 // Run takes the snapshots, until ctx is done. The result is nil if there is no trace.
