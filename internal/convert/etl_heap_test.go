@@ -44,7 +44,7 @@ func asETL(t *testing.T, path string) []byte {
 		}
 		buffer.Event(etltest.Event{
 			Type: etltest.Event64, Time: int64(ev.Time()), PID: uint32(ev.PID), TID: uint32(ev.TID), Provider: provider,
-			ID: uint16(ev.Desc.ID), Version: uint16(ev.Desc.Version), Level: uint8(ev.Desc.Level), Keywords: ev.Desc.Keywords, Payload: ev.Payload,
+			ID: uint16(ev.Desc.ID), Version: uint16(ev.Desc.Version), Level: ev.Desc.Level, Keywords: ev.Desc.Keywords, Payload: ev.Payload,
 		})
 	}
 	return f.Bytes()
