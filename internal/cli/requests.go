@@ -55,7 +55,7 @@ var routeFields = []list.Field[routeRow]{
 	routeTime("p50_running_ms", "", 0, func(s *request.Summary) time.Duration { return s.Running.Percentile(50) }),
 	routeTime("p99_ms", "p99 ms", 0, func(s *request.Summary) time.Duration { return s.Duration.Percentile(99) }),
 	routeTime("p99_running_ms", "without pauses", 0, func(s *request.Summary) time.Duration { return s.Running.Percentile(99) }),
-	routeTime("max_ms", "max ms", 2, func(s *request.Summary) time.Duration { return s.Duration.Max() }),
+	routeTime("longest_ms", "longest ms", 2, func(s *request.Summary) time.Duration { return s.Duration.Max() }),
 	{Name: "gc_paused_ms", Type: figure.Millis, Value: func(r *routeRow) figure.Value { return list.Time(r.Paused) }},
 	{Name: "slowest_paused_pct", Heading: "slowest paused %", Rank: 3, Type: figure.Percent, Value: func(r *routeRow) figure.Value { return list.Percent(100 * r.Slowest.Share()) }},
 	{Name: "request", Heading: "request", Left: true, Type: figure.Text, Value: func(r *routeRow) figure.Value { return list.Word(r.Label) }},

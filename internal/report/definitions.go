@@ -110,7 +110,7 @@ var figures = append(figure.Definitions(), []figure.Definition{
 		Source: "GCSuspendEEBegin, GCRestartEEBegin",
 	},
 	{
-		Name: "request percentiles", Unit: "ms", Keys: []string{"p50_ms", "p99_ms", "p50_running_ms", "p99_running_ms", "without pauses", "slowest_paused_pct", "slowest paused %"},
+		Name: "request percentiles", Unit: "ms", Keys: []string{"p50_ms", "p99_ms", "longest_ms", "p50_running_ms", "p99_running_ms", "without pauses", "slowest_paused_pct", "slowest paused %"},
 		Text:   "Of the durations of complete requests, and of their durations less their pauses (without pauses). slowest paused %: of the slowest 1 %, the part of their time together in which they were paused. paused counts the requests that a pause touched. Exact up to 32,768 requests, beyond that to 0.2 %.",
 		Source: "the spans",
 	},
