@@ -42,7 +42,7 @@ type Range struct {
 func (g *Graph) Len() int { return g.refs.len() }
 
 // Type returns the type of an object.
-func (g *Graph) Type(object uint32) *Type { return g.types[g.nodes.typ.at(object)] }
+func (g *Graph) Type(object uint32) *Type { return g.types[g.nodes.typeOf(object)] }
 
 // Size returns the size of an object in bytes.
 func (g *Graph) Size(object uint32) int64 { return int64(g.nodes.sizeOf(object)) }

@@ -102,7 +102,7 @@ func (q *Query) selection(g *Graph) *selection {
 
 func (s *selection) has(object uint32) bool {
 	g := s.g
-	return s.types[g.nodes.typ.at(object)] &&
+	return s.types[g.nodes.typeOf(object)] &&
 		(s.generation < 0 || g.generation != nil && g.generation[object] == uint8(s.generation)) &&
 		(s.least == 0 || g.Size(object) >= s.least)
 }
@@ -217,7 +217,7 @@ func (d *Dominators) groups(q *Query) []Group {
 		case !selected.has(object):
 			return -1
 		case q.By != ByGeneration:
-			return byType[g.nodes.typ.at(object)]
+			return byType[g.nodes.typeOf(object)]
 		case g.generation == nil:
 			return -1
 		}

@@ -205,7 +205,7 @@ func newView(g *Graph, numbers map[typeName]uint32) *view {
 	return v
 }
 
-func (v *view) name(position uint32) uint32 { return v.names[v.g.nodes.typ.at(v.d.Object(position))] }
+func (v *view) name(position uint32) uint32 { return v.names[v.g.nodes.typeOf(v.d.Object(position))] }
 
 // below returns the objects right below some, by their keys, and how many these are with
 // the objects of their types that follow them.

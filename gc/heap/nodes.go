@@ -14,7 +14,8 @@ type nodes struct {
 	offset column[uint32] // from the start of the run, in units
 	size   column[uint32] // in bytes; math.MaxUint32 for one that is in large
 	large  map[uint32]uint64
-	typ    column[uint32] // the index of the type
+	typ    column[uint16] // the index of the type; empty once an index does not fit
+	wide   column[uint32] // the same then
 }
 
 // A run is a stretch of objects with ascending addresses.
@@ -48,7 +49,29 @@ func (n *nodes) add(address, size uint64, typ uint32) {
 	}
 	n.offset.add(uint32((address - r.start) / unit))
 	n.size.add(uint32(size))
-	n.typ.add(typ)
+	n.addType(typ)
+}
+
+func (n *nodes) addType(typ uint32) {
+	if n.wide.n == 0 && typ <= math.MaxUint16 {
+		n.typ.add(uint16(typ))
+		return
+	}
+	for _, chunk := range n.typ.chunks {
+		for _, t := range chunk {
+			n.wide.add(uint32(t))
+		}
+	}
+	n.typ = column[uint16]{}
+	n.wide.add(typ)
+}
+
+// typeOf returns the index of an object's type.
+func (n *nodes) typeOf(i uint32) uint32 {
+	if n.wide.n > 0 {
+		return n.wide.at(i)
+	}
+	return uint32(n.typ.at(i))
 }
 
 // sizeOf returns the size of an object in bytes, as the event has it.

@@ -95,3 +95,24 @@ func TestManyTypes(t *testing.T) {
 		t.Errorf("%d types", len(all.all))
 	}
 }
+
+// TestTypeOf: the types of objects are the same before and after there are more than 65,536.
+func TestTypeOf(t *testing.T) {
+	var n nodes
+	const objects = math.MaxUint16 + 10
+	for i := range uint32(objects) {
+		n.add(uint64(i)*24, 24, i)
+		if got := n.typeOf(i); got != i || n.typeOf(i/2) != i/2 {
+			t.Fatalf("type %d, want %d", got, i)
+		}
+	}
+	n.add(objects*24, 24, 3)
+	for i := range uint32(objects) {
+		if got := n.typeOf(i); got != i {
+			t.Fatalf("type %d, want %d", got, i)
+		}
+	}
+	if n.typeOf(objects) != 3 || n.typ.n != 0 {
+		t.Errorf("type %d, want 3; %d narrow types left", n.typeOf(objects), n.typ.n)
+	}
+}

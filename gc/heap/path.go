@@ -56,7 +56,7 @@ func (g *Graph) ways() *ways {
 				places[r.key()] = at
 				w.roots = append(w.roots, r.key())
 			}
-			take(r.Object, way{before: none, typ: g.nodes.typ.at(r.Object), root: at})
+			take(r.Object, way{before: none, typ: g.nodes.typeOf(r.Object), root: at})
 			queue = append(queue, r.Object)
 		}
 	}
@@ -68,7 +68,7 @@ func (g *Graph) ways() *ways {
 			if w.of[to] != none {
 				continue
 			}
-			if typ := g.nodes.typ.at(to); typ == w.all[from].typ {
+			if typ := g.nodes.typeOf(to); typ == w.all[from].typ {
 				w.of[to] = from
 			} else {
 				take(to, way{before: from, typ: typ, dependent: k >= values})

@@ -117,7 +117,7 @@ func (d *Dominators) By(n int, group func(object uint32) int) []int64 {
 func (d *Dominators) ByType() map[*Type]int64 {
 	g := d.graph
 	byType := make(map[*Type]int64, len(g.types))
-	for i, n := range d.By(len(g.types), func(object uint32) int { return int(g.nodes.typ.at(object)) }) {
+	for i, n := range d.By(len(g.types), func(object uint32) int { return int(g.nodes.typeOf(object)) }) {
 		byType[g.types[i]] = n
 	}
 	return byType

@@ -90,7 +90,7 @@ func (g *Graph) Generations() map[*Type][]int64 {
 	const n = len(generationNames)
 	bytes := make([]int64, n*len(g.types))
 	for object := range uint32(g.Len()) {
-		bytes[n*int(g.nodes.typ.at(object))+int(g.generation[object])] += g.Size(object)
+		bytes[n*int(g.nodes.typeOf(object))+int(g.generation[object])] += g.Size(object)
 	}
 	byType := make(map[*Type][]int64, len(g.types))
 	for i, t := range g.types {

@@ -158,7 +158,7 @@ func (d *Dominators) outermost(is func(of *Type) bool) []uint32 {
 	types := d.graph.ofTypes(is)
 	var positions []uint32
 	for p := uint32(1); p < uint32(len(d.retained)); {
-		if !types[d.graph.nodes.typ.at(d.Object(p))] {
+		if !types[d.graph.nodes.typeOf(d.Object(p))] {
 			p++
 			continue
 		}
@@ -197,7 +197,7 @@ func (d *Dominators) byType(positions []uint32) []branch {
 }
 
 func (d *Dominators) fold(f *fold[uint32], p uint32) {
-	t := d.graph.nodes.typ.at(d.Object(p))
+	t := d.graph.nodes.typeOf(d.Object(p))
 	f.add(t, p, d.Held(p), d.retained[p], func() TreeNode { return TreeNode{Type: d.graph.types[t]} })
 }
 
@@ -227,7 +227,7 @@ func (g *Graph) PathTree(q TreeQuery) *TreeNode {
 	w, types := g.ways(), g.ofTypes(q.Type)
 	nodes := make([]TreeNode, len(w.all))
 	for object, id := range w.of {
-		if o := uint32(object); id != none && types[g.nodes.typ.at(o)] {
+		if o := uint32(object); id != none && types[g.nodes.typeOf(o)] {
 			nodes[id].Objects++
 			nodes[id].Bytes += g.Size(o)
 		}
