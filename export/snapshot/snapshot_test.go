@@ -50,6 +50,7 @@ func objects(g *heap.Graph) []object {
 		}
 	}
 	for _, r := range g.Roots() {
+		r.Method = "" // a .gcdump has none
 		all[r.Object].Roots = append(all[r.Object].Roots, r.Kind.String()+" "+r.String())
 	}
 	for i := range all {
