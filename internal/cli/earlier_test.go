@@ -37,9 +37,10 @@ var elsewhere = map[string]string{
 	"gctrail run":     "it numbers its files, and replaces none",
 }
 
-// ways are the arguments of commands that take others than a trace. IN is a trace, STORE
-// the store of a fleet, SERVER one of ClickHouse, and OUT the output.
+// ways are the arguments of commands that take others than a trace. IN is a trace, HEAP one
+// with heap snapshots, STORE the store of a fleet, SERVER one of ClickHouse, and OUT the output.
 var ways = map[string]string{
+	"gctrail objects":       "HEAP",
 	"gctrail diff":          "IN -- IN",
 	"gctrail trend":         "IN IN IN",
 	"gctrail fleet top":     "--store STORE --from all",
@@ -79,10 +80,11 @@ func writers() []string {
 	}
 	add(newRootCmd(&stdio{out: io.Discard, err: text.NewPrinter(io.Discard)}))
 	for _, name := range convert.Names() {
-		if name == "heapsnapshot" || name == "gcdump" { // IN has no heap snapshot
-			continue
+		in := "IN"
+		if name == "heapsnapshot" || name == "gcdump" {
+			in = "HEAP"
 		}
-		lines = append(lines, "convert --to "+name+" -o OUT IN", "convert --to "+name+" -o OUT/ IN")
+		lines = append(lines, "convert --to "+name+" -o OUT "+in, "convert --to "+name+" -o OUT/ "+in)
 	}
 	for _, format := range comparison.CheckFormats() {
 		lines = append(lines, "check --budget BUDGET --out "+format+"=OUT IN")
@@ -110,9 +112,10 @@ type saver struct {
 func TestEarlierOutput(t *testing.T) {
 	kills := extent.Pick(1, 8, 200)
 	dir := t.TempDir()
-	in, bad, limits := filepath.Join(dir, "in.nettrace"), filepath.Join(dir, "bad.nettrace"), filepath.Join(dir, "budget.yaml")
+	in, heap, bad, limits := filepath.Join(dir, "in.nettrace"), filepath.Join(dir, "heap.nettrace"), filepath.Join(dir, "bad.nettrace"), filepath.Join(dir, "budget.yaml")
 	err := errors.Join(
 		os.WriteFile(in, nettracetest.Gunzip(t, "../../testdata/net10-wks-stacks.nettrace.gz"), 0o600),
+		os.WriteFile(heap, nettracetest.Gunzip(t, "../../testdata/net10-wks-leak.nettrace.gz"), 0o600),
 		os.WriteFile(bad, []byte("no trace at all"), 0o600),
 	)
 	if err != nil {
@@ -127,8 +130,8 @@ func TestEarlierOutput(t *testing.T) {
 	t.Cleanup(server.Close)
 	s := saver{
 		program: executable(t),
-		replace: map[string]string{"IN": in, "BUDGET": limits, "STORE": fleetFolder(t), "SERVER": server.URL},
-		unread:  map[string]string{"IN": bad, "BUDGET": limits, "STORE": bad, "SERVER": "http://127.0.0.1:1"},
+		replace: map[string]string{"IN": in, "HEAP": heap, "BUDGET": limits, "STORE": fleetFolder(t), "SERVER": server.URL},
+		unread:  map[string]string{"IN": bad, "HEAP": bad, "BUDGET": limits, "STORE": bad, "SERVER": "http://127.0.0.1:1"},
 	}
 	each := extent.Pick(4, 1, 1)
 	for i, line := range writers() {
