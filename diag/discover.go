@@ -85,6 +85,9 @@ func (l *Lister) Arrivals(ctx context.Context, arrived func(*Process)) {
 // find looks for processes until ctx ends, because a file system that hangs would hold up
 // look for ever.
 func find(ctx context.Context, look func() []*Process) []*Process {
+	if ctx.Err() != nil {
+		return nil // whichever of the two below would be first
+	}
 	found := make(chan []*Process, 1)
 	go func() { found <- look() }()
 	select {
