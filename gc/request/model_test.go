@@ -160,13 +160,14 @@ func TestSummaries(t *testing.T) {
 		}
 		a.raise(at+took, "ActivityStop", "Web", "In", ids...)
 	}
+	a.raise(3_000_000, "ActivityStart", "Web", "In", "SpanId", spanID(999), "Path", "/a") // which does not end
 	var m Model
 	src := &made{events: a.events}
 	if err := pass.Run(t.Context(), src, m.Models()...); err != nil {
 		t.Fatal(err)
 	}
 	all, labels := m.Processes(&src.loss)[0].Summaries(func(*Span) bool { return true })
-	if all.Count != 200 || all.Hit != 2 || all.Paused != 2000 || all.Duration.Percentile(50) != 199 || all.Duration.Max() != 1299 || all.Running.Max() != 299 {
+	if all.Count != 200 || all.Partial != 1 || all.Hit != 2 || all.Paused != 2000 || all.Duration.Percentile(50) != 199 || all.Duration.Max() != 1299 || all.Running.Max() != 299 {
 		t.Errorf("%+v", all)
 	}
 	if tail := all.Slowest; tail.From != 297 || tail.Count != 3 || tail.Total != 297+1298+1299 || tail.Paused != 2000 {

@@ -8,10 +8,11 @@ import (
 	"github.com/gctrail/gctrail/gc/stats"
 )
 
-// A Summary sums up requests whose spans are complete.
+// A Summary sums up requests. Its figures are of the ones whose spans are complete.
 type Summary struct {
 	Label    string             // of a Route, or the name of the operation; empty for all
-	Count    int                // of requests
+	Count    int                // of complete requests
+	Partial  int                // of requests that are not complete; in no other figure
 	Hit      int                // of which were paused
 	Duration stats.Distribution // of their durations
 	Running  stats.Distribution // of their durations without pauses
@@ -48,9 +49,14 @@ const OtherLabels = "(others)"
 func (p *Process) Summaries(want func(*Span) bool) (all *Summary, byLabel []*Summary) {
 	all = &Summary{}
 	of := make(map[string]*Summary)
+	partial := 0
 	each := func(add func(sum *Summary, s *Span, took time.Duration)) {
 		for s := range p.Spans() {
-			if !p.IsRequest(s) || !s.Complete || !want(s) {
+			if !p.IsRequest(s) || !want(s) {
+				continue
+			}
+			if !s.Complete {
+				partial++
 				continue
 			}
 			label := s.Label()
@@ -78,6 +84,7 @@ func (p *Process) Summaries(want func(*Span) bool) (all *Summary, byLabel []*Sum
 			sum.Hit++
 		}
 	})
+	all.Partial = partial
 	all.Slowest.From = all.Duration.Percentile(99)
 	for _, sum := range byLabel {
 		sum.Slowest.From = sum.Duration.Percentile(99)

@@ -407,7 +407,10 @@ func (s *snapshotOf) head(p *text.Page) {
 	if s.WeakRoots > 0 {
 		roots = append(roots, text.Plural(s.WeakRoots, "weak handle", "weak handles")+", which hold nothing")
 	}
-	p.Prose("Roots: ", strings.Join(roots, ", ")+".")
+	if len(roots) == 0 {
+		roots = []string{"none"}
+	}
+	p.Prose("Roots: ", s.About()+strings.Join(roots, ", ")+".")
 	var free []string
 	for _, g := range s.Generations {
 		if n := g.Free.Or(0); n > 0 && s.Missing.Whole() {
@@ -419,7 +422,11 @@ func (s *snapshotOf) head(p *text.Page) {
 	}
 	s.writeAllocated(p)
 	if n := s.Nameless(); n > 0 {
-		p.Prose("Unnamed: ", fmt.Sprintf("%s, because another session had received their names; --types-from FILE takes these from another trace of the process, such as an earlier snapshot.", text.Plural(int64(n), "type", "types")))
+		why := "another session had received their names"
+		if !s.Missing.Whole() {
+			why = "their names are in a part that is missing, or another session had received them"
+		}
+		p.Prose("Unnamed: ", fmt.Sprintf("%s, because %s; --types-from FILE takes names from another trace of the process, such as an earlier snapshot.", text.Plural(int64(n), "type", "types"), why))
 	}
 	if missing := s.Lacks(); missing != "" {
 		p.Prose("Missing: ", missing)

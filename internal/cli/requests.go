@@ -156,9 +156,12 @@ const maxRoutes = 8
 func (o *requestsOptions) head(wanted func(*request.Span) bool, routes bool) func(*text.Page, *gc.Process, *request.Process) {
 	return func(page *text.Page, of *gc.Process, p *request.Process) {
 		all, byLabel := p.Summaries(wanted)
-		page.Heading("%s: %s", called(of), text.Plural(int64(all.Count), "request", "requests"))
+		page.Heading("%s: %s", called(of), text.Plural(int64(all.Count+all.Partial), "request", "requests"))
 		if all.Count > 0 {
 			page.Prose("", requestsVerdict(all))
+		}
+		if all.Partial > 0 {
+			page.Prose("", partialWords(all))
 		}
 		if p.Open > 0 {
 			page.Prose("", text.Plural(int64(p.Open), "span", "spans")+" had not ended when the trace did.")
@@ -180,6 +183,15 @@ func (o *requestsOptions) head(wanted func(*request.Span) bool, routes bool) fun
 		}
 		page.Section("Slowest requests")
 	}
+}
+
+// partialWords says of how many requests the figures are not.
+func partialWords(all *request.Summary) string {
+	const why = "ended after the trace, or events may have been lost in their time"
+	if all.Count == 0 {
+		return "There are no percentiles: all of them " + why + "."
+	}
+	return fmt.Sprintf("Percentiles are of %s: the others %s.", units.Count(all.Count), why)
 }
 
 // requestsVerdict states how far pauses explain the slowest requests.
