@@ -85,8 +85,8 @@ func TestGCDump(t *testing.T) {
 	}
 }
 
-// TestGCDumpAgain: what is read from a file of PerfView's and written is the same when it is
-// read again, and writing that gives the same bytes.
+// TestGCDumpAgain reads a file of PerfView's, writes it and reads it again: both snapshots are
+// equal, and writing the second gives the same bytes.
 func TestGCDumpAgain(t *testing.T) {
 	first := new(bytes.Buffer)
 	first.Write(nettracetest.Gunzip(t, "../../testdata/net8-wks-rich.gcdump.gz"))

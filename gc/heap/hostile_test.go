@@ -21,8 +21,8 @@ func every[E clr.Event](by func(E)) func([]clr.Event) []clr.Event {
 	}
 }
 
-// TestHostile: a snapshot that no runtime writes needs memory by the objects that it has, not
-// by the numbers in it, and says what is wrong.
+// TestHostile reads snapshots that no runtime writes: their memory is bounded by the objects
+// that they have, not by the numbers in them, and the damage is reported.
 func TestHostile(t *testing.T) {
 	const n = 100_000
 	ranges := func(events []clr.Event, more ...clr.Event) []clr.Event {

@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/gc/heap"
 )
 
-// TestGrownPlaces: by path and by holder, the growth of all places is that of what is alive;
-// back it is the opposite, and a snapshot did not grow from itself.
+// TestGrownPlaces adds up the growth of all paths, and of all holders: it is the growth of the
+// live bytes. From the last snapshot to the first it is negative, and from one to itself zero.
 func TestGrownPlaces(t *testing.T) {
 	all := leaking(t)
 	before, after := all[0].Graph.Dominators(), all[2].Graph.Dominators()

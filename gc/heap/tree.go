@@ -19,8 +19,8 @@ type TreeNode struct {
 	Type *Type
 
 	Objects, Bytes int64 // of the node alone: 0 if Type is nil
-	// TotalObjects and TotalBytes include the nodes below: of the dominator tree, they are
-	// what the objects retain.
+	// TotalObjects and TotalBytes include the nodes below. In the dominator tree, the objects
+	// retain this much.
 	TotalObjects, TotalBytes int64
 
 	Children []*TreeNode // the largest first

@@ -129,8 +129,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestTreesAddUp: the total of a node is its own and what is below, also where nodes are
-// left out, and the trees of a real heap agree with the lists.
+// TestTreesAddUp checks that a node's total is its own bytes plus its children's, with the
+// omitted ones, and that the trees of a real heap agree with the lists.
 func TestTreesAddUp(t *testing.T) {
 	s := leaking(t)[2]
 	d := s.Graph.Dominators()

@@ -126,7 +126,7 @@ func (s *Snapshot) About() string {
 	return ""
 }
 
-// Lacks returns what is missing of a snapshot, as sentences; empty if nothing is.
+// Lacks describes the missing parts of a snapshot in sentences. It is empty for a whole one.
 func (s *Snapshot) Lacks() string {
 	switch {
 	case s.TooLarge:

@@ -120,8 +120,8 @@ func (a *activity) argument(key, value clr.UTF16) {
 	}
 }
 
-// route appends what the program calls its work, or what it was asked for; nothing if that is
-// only the name of the operation.
+// route appends the method and the path of an HTTP request, or else the display name. It
+// appends nothing if that is only the name of the operation.
 func (a *activity) route(dst clr.UTF16) clr.UTF16 {
 	switch {
 	case len(a.path) > 0 && len(a.method) > 0:

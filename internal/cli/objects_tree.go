@@ -24,7 +24,7 @@ const (
 // A treeRow is a node of a tree, or all nodes that are left out right below another.
 type treeRow struct {
 	of                       *snapshotOf
-	node, parent             int64 // 0 for what is left out, and for none
+	node, parent             int64 // 0 for omitted nodes, and for the parent of the first level
 	depth                    int
 	totalObjects, totalBytes int64
 	all                      int64 // bytes of the whole tree

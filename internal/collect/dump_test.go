@@ -77,8 +77,8 @@ func (r *recordedTrace) Run(w io.Writer) error {
 func (r *recordedTrace) Stop() { r.once.Do(func() { close(r.stop) }) }
 
 // TestDumpSessions: a session without the keyword Type begins and ends, then one is read while
-// another asks for the collection. Only the one that is read waits for room in the buffer, and
-// only of runtimes that can.
+// another asks for the collection. Only the session that is read waits for room in the buffer,
+// and only in runtimes that can.
 func TestDumpSessions(t *testing.T) {
 	for version, blocks := range map[string]bool{"10.0.1": false, "11.0.0": true} {
 		var mu sync.Mutex

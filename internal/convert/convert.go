@@ -73,7 +73,7 @@ type Converter struct {
 	// if ByPath is set.
 	Heap, ByPath bool
 	// Snapshot is the written heap snapshot, and Snapshots counts the selected ones. A format
-	// that has all of them leaves out Incomplete ones, because it cannot say what is missing.
+	// with all snapshots omits Incomplete ones, because it has no place for the missing parts.
 	Snapshot              *heap.Snapshot
 	Snapshots, Incomplete int
 	// Live counts the objects that stacks have of the heap snapshot, which are alive.
@@ -252,7 +252,7 @@ func (c *Converter) begin(to []io.Writer) {
 	}
 }
 
-// end writes what is known at the end of the trace only.
+// end closes the writers, and writes the formats that need the whole trace.
 func (c *Converter) end(to []io.Writer) error {
 	for _, w := range c.writers {
 		if err := w.Close(); err != nil {

@@ -100,8 +100,8 @@ type (
 	}
 )
 
-// folded is the name of what has none.
-const folded = -1
+// absent stands for an unknown size, and for the number of a name or a file that there is not.
+const absent = -1
 
 // NewObjects returns the heap snapshots of a process, in their order. There is one dominator
 // tree at a time.
@@ -193,7 +193,7 @@ func (n *names) ofType(t *heap.Type) int { return n.types[t] }
 // file returns the number of the file of a type, without its folder.
 func (n *names) file(module string) int {
 	if module == "" {
-		return folded
+		return absent
 	}
 	name := base(module)
 	i, known := n.files[name]
@@ -211,7 +211,7 @@ func base(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "
 func (n *names) ofRoot(words string) int {
 	i, known := n.roots[words]
 	if !known {
-		i = n.add(words, folded)
+		i = n.add(words, absent)
 		n.roots[words] = i
 	}
 	return i
@@ -262,16 +262,16 @@ func (n *names) addTypes(of *pageSnapshot, s *heap.Snapshot, tree *heap.Dominato
 			of.Others.Bytes += g.Bytes.Or(0)
 			continue
 		}
-		row := []int64{int64(n.ofType(g.Type)), g.Objects, g.Bytes.Or(0), g.Retained.Or(folded)}
+		row := []int64{int64(n.ofType(g.Type)), g.Objects, g.Bytes.Or(0), g.Retained.Or(absent)}
 		in := generations[g.Type]
 		for len(in) > 0 && in[len(in)-1] == 0 {
 			in = in[:len(in)-1]
 		}
 		of.Types = append(of.Types, append(row, in...))
 		for _, p := range paths[g.Type][:min(len(paths[g.Type]), maxPaths-len(of.Paths))] {
-			way := []int64{p.Objects, p.Bytes.Or(0), p.Retained.Or(folded), int64(n.ofRoot(p.Root.String()))}
+			way := []int64{p.Objects, p.Bytes.Or(0), p.Retained.Or(absent), int64(n.ofRoot(p.Root.String()))}
 			for _, t := range p.Path {
-				step := folded
+				step := absent
 				if t != nil {
 					step = n.ofType(t)
 				}
@@ -296,7 +296,7 @@ func (n *names) addNodes(of *pageSnapshot, above *heap.TreeNode, parent int64) {
 		n.addNodes(of, node, int64(len(of.Tree)-1))
 	}
 	if o := above.Omitted; o.Nodes > 0 {
-		of.Tree = append(of.Tree, [6]int64{folded, parent, o.Nodes, 0, o.Objects, o.Bytes})
+		of.Tree = append(of.Tree, [6]int64{absent, parent, o.Nodes, 0, o.Objects, o.Bytes})
 	}
 }
 

@@ -61,7 +61,7 @@ func addsUp(t *testing.T, page *objects, s *pageSnapshot) {
 		if levels[i+1] = levels[node[1]+1] + 1; levels[i+1] > maxLevels+1 {
 			t.Fatalf("node %d is at level %d", i, levels[i+1])
 		}
-		if node[0] != folded && node[5]*foldBelow < *s.LiveBytes-foldBelow {
+		if node[0] != absent && node[5]*foldBelow < *s.LiveBytes-foldBelow {
 			t.Errorf("node %d of %d bytes is not folded", i, node[5])
 		}
 	}
@@ -69,7 +69,7 @@ func addsUp(t *testing.T, page *objects, s *pageSnapshot) {
 		t.Errorf("%s: roots hold %v, want %d of %d", s.Label, below[0], *s.Live, *s.LiveBytes)
 	}
 	for i, node := range s.Tree {
-		if b := below[i+1]; node[0] != folded && (b.objects+node[2] != node[4] || b.bytes+node[3] != node[5]) {
+		if b := below[i+1]; node[0] != absent && (b.objects+node[2] != node[4] || b.bytes+node[3] != node[5]) {
 			t.Errorf("%s: node %d has %d of %d and %v below, want %d of %d in all", s.Label, i, node[2], node[3], b, node[4], node[5])
 		}
 	}

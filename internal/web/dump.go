@@ -57,7 +57,7 @@ func (s *Server) dump(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]any{"id": f.id, "path": export.Clean(path), "about": export.Clean(about)})
 }
 
-// current returns the process with what is known of it.
+// current returns the latest description of the process.
 func (p *process) current() *diag.Process {
 	p.mu.Lock()
 	defer p.mu.Unlock()

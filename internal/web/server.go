@@ -96,7 +96,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificate, key str
 		err = server.Serve(l)
 	}
 	cancel()
-	s.dumps <- struct{}{} // the one that is being taken ends, or its file would have half of the heap
+	s.dumps <- struct{}{} // waits for a snapshot being taken, whose file would otherwise be cut
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
