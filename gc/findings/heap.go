@@ -109,6 +109,9 @@ func snapshotTaken(j *judgement) (Finding, bool) {
 		Evidence:    []Figure{{"snapshots", float64(s.Count)}, {"objects", float64(s.Last.Objects)}, {"object_bytes", float64(s.Last.Bytes)}},
 	}
 	kept := "Most bytes are of"
+	if !s.Last.Missing.Whole() {
+		kept = "Of the objects that arrived, most bytes are of"
+	}
 	if live, known := s.Live.Get(); known {
 		f.Evidence = append(f.Evidence, Figure{"live_bytes", float64(live)})
 		f.Description += fmt.Sprintf(", %s of them alive", units.Bytes(live))
