@@ -24,9 +24,12 @@ func ByteUnits() []Scale { return slices.Clone(byteUnits) }
 
 // ParseBytes reads a size with its unit, in upper or lower case: "500MB", "1.5 GiB". It
 // returns false if s is not a size, or one of 10^18 bytes or more.
-func ParseBytes(s string) (int64, bool) {
+func ParseBytes(s string) (int64, bool) { return parseBytes(s, byteUnits) }
+
+// parseBytes reads a size in one of some units.
+func parseBytes(s string, units []Scale) (int64, bool) {
 	digits := strings.TrimRightFunc(s, func(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' })
-	for _, u := range byteUnits {
+	for _, u := range units {
 		if !strings.EqualFold(s[len(digits):], u.Unit) {
 			continue
 		}
