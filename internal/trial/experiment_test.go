@@ -1,0 +1,113 @@
+package trial
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// experiment runs two settings, whose runs take a second each.
+func experiment(ctx context.Context, budget time.Duration, run func(s *Setting, round int) Run) *Result {
+	var clock time.Time
+	e := Experiment{
+		Settings: []Setting{{Name: Present}, {Name: "A"}}, Budget: budget, Now: func() time.Time { return clock }, table: quantiles,
+		Run: func(_ context.Context, s *Setting, round int) Run {
+			clock = clock.Add(time.Second)
+			return run(s, round)
+		},
+	}
+	return e.Do(ctx)
+}
+
+// steady returns a run whose values hardly vary.
+func steady(round int, work, memory float64) Run {
+	v := Unknown()
+	wobble := 1 + 0.001*float64(round%3)
+	v[Work], v[Memory] = work*wobble, memory*wobble
+	return Run{Values: v}
+}
+
+func TestEndings(t *testing.T) {
+	cancelled, cancel := context.WithCancel(context.Background())
+	for name, tt := range map[string]struct {
+		ctx    context.Context
+		budget time.Duration
+		run    func(s *Setting, round int) Run
+		ending Ending
+		rounds int
+	}{
+		"no effect": {run: func(_ *Setting, round int) Run { return steady(round, 100, 1e8) }, ending: Decided, rounds: 5},
+		"budget":    {budget: 7 * time.Second, run: func(_ *Setting, round int) Run { return steady(round, 100, 1e8) }, ending: Spent, rounds: 3},
+		"base fails": {run: func(s *Setting, round int) Run {
+			if s.Name == Present {
+				return Run{Outcome: Failed, Code: 3}
+			}
+			return steady(round, 100, 1e8)
+		}, ending: BaseFailing, rounds: patience},
+		"candidate fails": {run: func(s *Setting, round int) Run {
+			if s.Name != Present {
+				return Run{Outcome: TimedOut}
+			}
+			return steady(round, 100, 1e8)
+		}, ending: OthersFailing, rounds: patience},
+		"cancelled in the third round": {ctx: cancelled, run: func(_ *Setting, round int) Run {
+			if round == 3 {
+				cancel()
+			}
+			return steady(round, 100, 1e8)
+		}, ending: Cancelled, rounds: 2},
+	} {
+		if tt.ctx == nil {
+			tt.ctx = context.Background()
+		}
+		r := experiment(tt.ctx, tt.budget, tt.run)
+		if r.Ending != tt.ending || r.Rounds != tt.rounds {
+			t.Errorf("%s: %v after %d rounds, want %v after %d", name, r.Ending, r.Rounds, tt.ending, tt.rounds)
+		}
+		if len(r.Best) > 0 {
+			t.Errorf("%s: %s wins", name, r.Best[0].Name)
+		}
+	}
+}
+
+// TestVerdicts has a setting that gains work and costs memory, and one for which the cost is
+// larger than the gain.
+func TestVerdicts(t *testing.T) {
+	for _, tt := range []struct {
+		work, memory float64
+		best         bool
+	}{{150, 1.5e8, true}, {105, 1e9, false}} {
+		r := experiment(context.Background(), 0, func(s *Setting, round int) Run {
+			if s.Name == Present {
+				return steady(round, 100, 1e8)
+			}
+			return steady(round+1, tt.work, tt.memory)
+		})
+		a := r.Candidates()[0]
+		if work, memory := a.Figures[Work].Against, a.Figures[Memory].Against; work != Better || memory != Worse {
+			t.Errorf("work is %v, memory %v", work, memory)
+		}
+		if wins := len(r.Best) > 0; wins != tt.best || !a.Front || !r.Base().Front {
+			t.Errorf("wins: %t, in front: %t, present settings in front: %t", wins, a.Front, r.Base().Front)
+		}
+		if f := &a.Figures[Work]; !(f.ChangeLow < tt.work-100 && tt.work-100 < f.ChangeHigh) {
+			t.Errorf("the change of %v %% is outside of %v to %v", tt.work-100, f.ChangeLow, f.ChangeHigh)
+		}
+	}
+}
+
+// TestFailuresDoNotWin has a faster setting under which some runs fail.
+func TestFailuresDoNotWin(t *testing.T) {
+	r := experiment(context.Background(), 0, func(s *Setting, round int) Run {
+		switch {
+		case s.Name == Present:
+			return steady(round, 100, 1e8)
+		case round == 4:
+			return Run{Outcome: Failed, Code: 134}
+		}
+		return steady(round, 200, 1e8)
+	})
+	if a := r.Candidates()[0]; a.Bad() != 1 || a.Figures[Work].Against != Better || len(r.Best) > 0 {
+		t.Errorf("%d runs failed, work is %v, %d settings win", a.Bad(), a.Figures[Work].Against, len(r.Best))
+	}
+}

@@ -1,0 +1,94 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/extent"
+)
+
+// A simulation makes runs with noise, in which what slows a round down slows all of it.
+type simulation struct {
+	random  *rand.Rand
+	noise   float64
+	effects map[string]float64 // factors on throughput and processor time
+	clock   time.Time
+	round   int
+	drift   float64
+}
+
+func (s *simulation) run(_ context.Context, setting *Setting, round int) Run {
+	s.clock = s.clock.Add(time.Second)
+	if round != s.round {
+		s.round, s.drift = round, s.noise*s.random.NormFloat64()
+	}
+	noisy := func(v, factor float64) float64 {
+		return v * factor * math.Exp(s.drift+s.noise*s.random.NormFloat64())
+	}
+	effect := s.effects[setting.Name]
+	if effect == 0 {
+		effect = 1
+	}
+	v := Unknown()
+	v[Work], v[ProcessorPerWork] = noisy(1000, effect), noisy(2, 1/effect)
+	v[Paused], v[PauseMedian], v[PauseTail] = noisy(8, 1), noisy(3, 1), noisy(20, 1)
+	v[Memory] = noisy(200e6, 1)
+	return Run{Values: v}
+}
+
+// quantiles saves all simulations from computing them.
+var quantiles = criticals{}
+
+// try simulates one experiment.
+func try(seed uint64, candidates int, noise float64, effects map[string]float64) *Result {
+	s := &simulation{random: rand.New(rand.NewPCG(seed, 7)), noise: noise, effects: effects}
+	e := Experiment{Settings: []Setting{{Name: Present}}, Run: s.run, Seed: seed, Now: func() time.Time { return s.clock }, table: quantiles}
+	for i := range candidates {
+		e.Settings = append(e.Settings, Setting{Name: fmt.Sprintf("S%d", i)})
+	}
+	return e.Do(context.Background())
+}
+
+// tries returns how many experiments are simulated.
+func tries() uint64 {
+	return extent.Pick(uint64(100), 200, 1000)
+}
+
+// TestEqualSettingsDoNotWin holds the promise that nothing wins on noise: of experiments with
+// ten settings that change nothing, at most 2 of 100 may have a winner.
+func TestEqualSettingsDoNotWin(t *testing.T) {
+	for _, noise := range []float64{0.02, 0.10} {
+		winners := 0
+		for seed := range tries() {
+			if len(try(seed, 10, noise, nil).Best) > 0 {
+				winners++
+			}
+		}
+		t.Logf("noise of %v: %d of %d have a winner", noise, winners, tries())
+		if most := int(tries()) * 2 / 100; winners > most {
+			t.Errorf("noise of %v: %d of %d experiments have a winner, at most %d may", noise, winners, tries(), most)
+		}
+	}
+}
+
+// TestGainIsFound has a gain of 20 % among two settings without an effect.
+func TestGainIsFound(t *testing.T) {
+	for _, noise := range []float64{0.02, 0.10} {
+		found, rounds := 0, 0
+		for seed := range tries() {
+			r := try(seed, 3, noise, map[string]float64{"S1": 1.2})
+			rounds += r.Rounds
+			if len(r.Best) == 1 && r.Best[0].Name == "S1" {
+				found++
+			}
+		}
+		t.Logf("noise of %v: found in %d of %d, after %.1f rounds on average", noise, found, tries(), float64(rounds)/float64(tries()))
+		if least := int(tries()) * 95 / 100; found < least {
+			t.Errorf("noise of %v: found in %d of %d experiments, at least %d expected", noise, found, tries(), least)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package trial
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Result is what an experiment has found.
+type Result struct {
+	Settings []*Outcomes // the first are the present ones
+	Rounds   int         // that were completed
+	Took     time.Duration
+	Ending   Ending
+	// Best are the settings that gain more than they cost, and that no other beats, the one
+	// that gains most first.
+	Best []*Outcomes
+
+	table criticals
+}
+
+// Outcomes are the runs under one setting, and their figures.
+type Outcomes struct {
+	*Setting
+	Runs    []Run
+	Figures [NumMetrics]Figure
+	// Front reports that no other setting beats this one.
+	Front bool
+
+	gain float64 // the decided gains, weighted, less the costs
+}
+
+// Candidates returns the settings that were tried instead of the present ones.
+func (r *Result) Candidates() []*Outcomes { return r.Settings[1:] }
+
+// Base returns the present settings.
+func (r *Result) Base() *Outcomes { return r.Settings[0] }
+
+// Count returns the number of runs with an outcome.
+func (o *Outcomes) Count(outcome Outcome) int {
+	n := 0
+	for i := range o.Runs {
+		if o.Runs[i].Outcome == outcome {
+			n++
+		}
+	}
+	return n
+}
+
+// Bad returns how many runs did not end well.
+func (o *Outcomes) Bad() int { return o.Count(Failed) + o.Count(TimedOut) }
+
+// hopeless reports whether all runs failed, and there were enough of them.
+func (o *Outcomes) hopeless() bool {
+	return len(o.Runs) >= patience && o.Count(Completed) == 0
+}
+
+// decided reports whether every metric that can decide is decided.
+func (o *Outcomes) decided() bool {
+	for i := range o.Figures {
+		if f := &o.Figures[i]; f.Metric.decides && f.Known() && f.Against == CannotTell {
+			return false
+		}
+	}
+	return true
+}
+
+// series returns the values of a metric by round, NaN for a round without one.
+func (o *Outcomes) series(metric int) []float64 {
+	var values []float64
+	for i := range o.Runs {
+		run := &o.Runs[i]
+		for len(values) <= run.Round {
+			values = append(values, math.NaN())
+		}
+		if run.Outcome == Completed {
+			values[run.Round] = run.Values[metric]
+		}
+	}
+	return values
+}
+
+// judge computes all figures, compares them with the present settings, and chooses the best.
+func (r *Result) judge() {
+	deciding := r.deciding()
+	compared := max(1, len(r.Candidates())) * numLooks * max(1, deciding)
+	for _, o := range r.Settings {
+		for i := range metrics {
+			o.Figures[i] = r.table.figure(&metrics[i], o.series(i))
+			if o != r.Base() {
+				r.table.compare(&o.Figures[i], r.Base().series(i), o.series(i), Level/float64(compared))
+			}
+		}
+		o.weigh()
+	}
+	pairs := len(r.Settings) * (len(r.Settings) - 1) / 2
+	level := Level / float64(max(1, pairs*numLooks*deciding))
+	for _, o := range r.Settings {
+		o.Front = o.Count(Completed) > 0 && !slices.ContainsFunc(r.Settings, func(other *Outcomes) bool { return other != o && r.table.beats(other, o, level) })
+	}
+	r.Best = nil
+	for _, o := range r.Candidates() {
+		if o.Front && o.gain > 0 && o.Bad() <= r.Base().Bad() {
+			r.Best = append(r.Best, o)
+		}
+	}
+	slices.SortStableFunc(r.Best, func(a, b *Outcomes) int { return cmp.Compare(b.gain, a.gain) })
+}
+
+// deciding returns how many metrics that can decide the present settings have.
+func (r *Result) deciding() int {
+	n := 0
+	for i := range metrics {
+		if metrics[i].decides && count(r.Base().series(i)) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// weigh sums up the decided gains and costs. Without a gain, it is not above 0.
+func (o *Outcomes) weigh() {
+	o.gain = 0
+	for i := range o.Figures {
+		f := &o.Figures[i]
+		if f.Against != Better && f.Against != Worse {
+			continue
+		}
+		ratio := math.Abs(f.shift)
+		if f.Against == Worse {
+			ratio = -ratio
+		}
+		if f.Metric.decides {
+			o.gain += f.Metric.weight * ratio
+		}
+	}
+}
+
+// beats reports whether a setting is better than another in a metric that can decide, and
+// worse in none.
+func (t criticals) beats(a, b *Outcomes, level float64) bool {
+	better := false
+	for i := range metrics {
+		if !metrics[i].decides {
+			continue
+		}
+		f := Figure{Metric: &metrics[i]}
+		t.compare(&f, b.series(i), a.series(i), level)
+		switch f.Against {
+		case Worse:
+			return false
+		case Better:
+			better = true
+		}
+	}
+	return better
+}
