@@ -15,11 +15,14 @@ func (r *BlockReader) CountPlain(plain []bool, counts []uint64, met []uint32) []
 	const own = flagMetadata | flagStack | flagPayload
 	h, data := &r.Header, r.data
 	off, id, seq, stack, ticks, size := r.off, h.MetadataID, h.Seq, h.Stack, h.Ticks, h.Payload
+	passed := false // by the sum of a sequence: the largest number of ticks
 	for len(data)-off >= MaxHeader {
 		flags := data[off]
-		if flags == 0 {
+		if flags == 0 && !passed {
 			n, end, later := alike(data, off, size)
-			if n > 0 && ticks+later >= ticks {
+			// If the time passes the largest number, the events before that are read one by
+			// one, because to ask alike for the rest again and again would be quadratic.
+			if passed = ticks+later < ticks; n > 0 && !passed {
 				counts[id] += n
 				seq, off, ticks = seq+uint32(n), end, ticks+later
 				continue
