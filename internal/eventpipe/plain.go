@@ -2,6 +2,7 @@ package eventpipe
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/gctrail/gctrail/trace"
@@ -112,6 +113,16 @@ func (r *BlockReader) AppendWanted(records []trace.Record, most int, start uint6
 	last := records[len(records)-1]
 	for len(data)-off >= MaxHeader && len(records) < most {
 		flags := data[off]
+		if flags == 0 && ticks <= math.MaxUint64-uint64(len(data))<<14 {
+			before, from := len(records), last.Ticks
+			if records, off = appendAlike(records, most, data, off); len(records) > before {
+				n := len(records) - before
+				counts[id] += uint64(n)
+				last = records[len(records)-1]
+				seq, ticks = seq+uint32(n), ticks+uint64(last.Ticks-from)
+				continue
+			}
+		}
 		if flags&^own != 0 {
 			break
 		}
@@ -152,11 +163,40 @@ func (r *BlockReader) AppendWanted(records []trace.Record, most int, start uint6
 		ticks += delta
 		seq++
 		last = trace.Record{Ticks: int64(ticks - start), Off: uint32(i), Len: n, Desc: wanted[kindID] - 1, Stack: stackID, Context: last.Context}
-		if n := len(records); n == cap(records) && n >= someRecords {
-			records = slices.Grow(records, 1+(len(data)-off)/recordBytes)
-		}
-		records = append(records, last)
+		records = append(grown(records, len(data)-off), last)
 	}
 	r.off, h.MetadataID, h.Seq, h.Stack, h.Ticks, h.Payload = off, id, seq, last.Stack, ticks, int(last.Len)
 	return records, met
+}
+
+// appendAlike is alike for wanted events: it appends the ones that differ from the last of
+// records only in their time, and returns where they end.
+func appendAlike(records []trace.Record, most int, data []byte, off int) ([]trace.Record, int) {
+	rec := records[len(records)-1]
+	size := int(rec.Len)
+	for end := len(data) - 4 - size; off <= end && len(records) < most; {
+		h := binary.LittleEndian.Uint32(data[off:])
+		switch {
+		case h&0x80ff == 0:
+			rec.Ticks += int64(h>>8) & 0x7f
+			off += 2
+		case h&0x8080ff == 0x8000:
+			rec.Ticks += int64(h>>8&0x7f | h>>9&0x3f80)
+			off += 3
+		default:
+			return records, off
+		}
+		rec.Off = uint32(off)
+		records = append(grown(records, len(data)-off), rec)
+		off += size
+	}
+	return records, off
+}
+
+// grown returns records with room for one more, of a block with so many bytes left.
+func grown(records []trace.Record, left int) []trace.Record {
+	if n := len(records); n == cap(records) && n >= someRecords {
+		return slices.Grow(records, 1+left/recordBytes)
+	}
+	return records
 }
