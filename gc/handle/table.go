@@ -2,7 +2,6 @@ package handle
 
 import (
 	"iter"
-	"math"
 	"math/bits"
 	"math/rand/v2"
 )
@@ -12,11 +11,11 @@ import (
 // pages of as many, so that handles that are used together are together in memory. Any
 // number can be an id.
 type table[V comparable] struct {
-	slots []slot[V] // a power of two; short of full
-	pages int       // with values
-	count int       // of values
-	odd   uint64    // random, so that no trace can make ids collide
-	near  nearSlot
+	slots []slot[V]          // a power of two; short of full
+	pages int                // with values
+	count int                // of values
+	odd   uint64             // random, so that no trace can make ids collide
+	near  [1 << nearBits]int // by the low bits of a page's key: the slot that was found last
 	spare []*page[V]
 }
 
@@ -33,6 +32,9 @@ type page[V comparable] [1 << pageBits]V
 const (
 	pageBits = 6
 	pageLow  = 3 // bits of an id below its place in the page
+	// nearBits is for a few slots to be remembered, because handles that are used together
+	// are in as many pages, at least one for each kind of handle.
+	nearBits = 5
 	maxSpare = 64
 )
 
@@ -52,21 +54,15 @@ func (t *table[V]) home(key uint64) int {
 
 // find returns the slot of a page, or the free one where it belongs.
 func (t *table[V]) find(key uint64) *slot[V] {
-	if n := &t.near; n.key != key || n.at >= len(t.slots) {
-		*n = nearSlot{key, t.index(key)}
+	near := &t.near[key>>(pageBits+pageLow)%(1<<nearBits)]
+	if *near < len(t.slots) {
+		if s := &t.slots[*near]; s.key == key && s.page != nil {
+			return s
+		}
 	}
-	return &t.slots[t.near.at]
+	*near = t.index(key)
+	return &t.slots[*near]
 }
-
-// A nearSlot is the slot that was found last, because handles that are used together often
-// have one page. Its index is that of no slot if slots have moved.
-type nearSlot struct {
-	key uint64
-	at  int
-}
-
-// moved forgets the slot that was found last.
-func (t *table[V]) moved() { t.near.at = math.MaxInt }
 
 func (t *table[V]) index(key uint64) int {
 	mask := len(t.slots) - 1
@@ -160,7 +156,6 @@ func (t *table[V]) removePage(key uint64) {
 		}
 	}
 	t.slots[i] = slot[V]{}
-	t.moved()
 }
 
 func (t *table[V]) grow() {
@@ -169,7 +164,6 @@ func (t *table[V]) grow() {
 	}
 	old := t.slots
 	t.slots = make([]slot[V], max(16, 2*len(old)))
-	t.moved()
 	for _, s := range old {
 		if s.page != nil {
 			*t.find(s.key) = s
