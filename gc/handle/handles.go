@@ -10,7 +10,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/symbol"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // The bounds of Handles: how many open ones it follows, in how many pages of its tables, and
@@ -33,9 +32,10 @@ type Handles struct {
 
 	processes pass.Table[handles]
 	open      int
-	pages     int  // of the tables of all processes
-	ops       []op // not applied yet
-	applied   []op // by a goroutine, or before
+	pages     int      // of the tables of all processes
+	of        *handles // of which ops are
+	ops       []op     // not applied yet
+	applied   []op     // by a goroutine, or before
 	applying  sync.WaitGroup
 	set       clr.SetGCHandle
 	destroy   clr.DestroyGCHandle
@@ -47,10 +47,11 @@ type handles struct {
 	pins   *pins // nil without Handles.Pins
 	open   table[openHandle]
 	sites  map[site]*siteSum
-	list   []*siteSum   // of the sites of applied operations, by number
+	list   []*siteSum   // of sites, by index
 	last   [16]*siteSum // by kind, the site of the last one that was created
 	counts Counts
 	net    int64 // created less destroyed, including handles from before the trace
+	strays bool  // pins may follow a handle that open does not have as one that pins
 }
 
 // An openHandle was created in the trace and not destroyed. It has no uint64, because there
@@ -75,7 +76,7 @@ type site struct {
 
 type siteSum struct {
 	site
-	number             uint32 // 1 + its index in the process's list
+	index              uint32 // in the process's list
 	created, destroyed int64
 	series             series
 }
@@ -133,7 +134,7 @@ func (*Handles) Runs() []clr.Kind { return []clr.Kind{clr.KindSetGCHandle, clr.K
 func (h *Handles) Event(e *pass.Event) {
 	if e.Kind == clr.KindGCHeapStats {
 		if v, ok := pass.Decode[clr.GCHeapStats](e); ok {
-			*h.next() = op{of: h.process(e.Process), do: opCount, id: uint64(v.GCHandleCount)}
+			*h.next(h.process(e.Process)) = op{id: uint64(v.GCHandleCount), does: opCount}
 		}
 	}
 	if h.Pins != nil {
@@ -148,15 +149,19 @@ func (h *Handles) End() { h.settle() }
 // Events processes events in a row.
 func (h *Handles) Events(r *pass.Events) {
 	p := h.process(r.Process)
+	stack, interned := symbol.NoStack, h.Stacks == nil
 	for i := range r.Len() {
 		switch r.Kind(i) {
 		case clr.KindSetGCHandle:
 			if v := &h.set; r.Decode(i, v) {
-				*h.next() = op{of: p, do: opCreate, id: v.HandleID, at: r.Time(i), site: h.siteOf(p, r.Event, v.Kind)}
+				if !interned {
+					stack, interned = h.Stacks.Intern(r.Event), true
+				}
+				*h.next(p) = op{id: v.HandleID, at: r.Time(i), does: opCreate + opKind(p.site(site{v.Kind, stack}).index)}
 			}
 		case clr.KindDestroyGCHandle:
 			if v := &h.destroy; r.Decode(i, v) {
-				*h.next() = op{of: p, do: opDestroy, id: v.HandleID, at: r.Time(i)}
+				*h.next(p) = op{id: v.HandleID, at: r.Time(i), does: opDestroy}
 			}
 		}
 	}
@@ -173,18 +178,6 @@ func (h *Handles) process(of *pass.Process) *handles {
 	return p
 }
 
-// siteOf returns the sum of where the handle of an event is created.
-func (h *Handles) siteOf(p *handles, ev *trace.Event, kind clr.HandleKind) *siteSum {
-	k := site{kind: kind}
-	if h.Stacks != nil {
-		k.stack = h.Stacks.Intern(ev)
-	}
-	return p.site(k)
-}
-
-// siteOf returns where a handle was created.
-func (p *handles) siteOf(o openHandle) *siteSum { return p.list[o.site-1] }
-
 // site returns the sum of a site, or if there is no room for it, the sum of
 // its kind with all other stacks.
 func (p *handles) site(k site) *siteSum {
@@ -198,8 +191,9 @@ func (p *handles) site(k site) *siteSum {
 		s = p.sites[k]
 	}
 	if s == nil {
-		s = &siteSum{site: k, number: uint32(len(p.sites)) + 1}
+		s = &siteSum{site: k, index: uint32(len(p.list))}
 		p.sites[k] = s
+		p.list = append(p.list, s)
 	}
 	*last = s
 	return s
@@ -251,7 +245,7 @@ func (h *Handles) Rows(pid uint64, stacks bool) []Row {
 		inTime[g].merge(&s.series)
 	}
 	for o := range p.open.values() {
-		row := rows[group(p.siteOf(o).site)]
+		row := rows[group(p.list[o.site-1].site)]
 		if row.Open++; row.Open == 1 || o.at() < row.Oldest {
 			row.Oldest = o.at()
 		}

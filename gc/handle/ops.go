@@ -8,29 +8,32 @@ import (
 
 // An op is what an event does to the handles of a process.
 type op struct {
-	of   *handles
-	do   opKind
-	id   uint64   // of the handle; of opCount, the number of handles
-	site *siteSum // of opCreate
+	id   uint64 // of the handle; of opCount, the number of handles
 	at   time.Duration
+	does opKind
 }
 
-type opKind uint8
+// An opKind is opCreate and the index of a site in the process's list, or less than opCreate.
+type opKind uint32
 
 const (
-	opCreate opKind = iota
-	opDestroy
-	opCount // by the runtime
+	opDestroy opKind = iota
+	opCount          // by the runtime
+	opCreate
 )
 
 // maxOps is how many operations are applied at a time, so that starting a goroutine for
 // them costs little.
 const maxOps = 4096
 
-// next returns the operation that is to be applied next, for the caller to set, but not
-// necessarily at once: a trace can have millions a second, so that a goroutine applies one
-// batch while the next is read.
-func (h *Handles) next() *op {
+// next returns the operation on the handles of p that is to be applied next, for the caller to
+// set, but not necessarily at once: a trace can have millions a second, so that a goroutine
+// applies one batch while the next is read.
+func (h *Handles) next(p *handles) *op {
+	if h.of != p {
+		h.settle()
+		h.of = p
+	}
 	if len(h.ops) == cap(h.ops) {
 		h.handOver()
 	}
@@ -38,63 +41,64 @@ func (h *Handles) next() *op {
 	return &h.ops[len(h.ops)-1]
 }
 
-// handOver has a goroutine apply the operations so far.
+// handOver has a goroutine apply the operations so far. It is given the list of sites as far
+// as they use it, because the list may grow meanwhile.
 func (h *Handles) handOver() {
 	if h.applied == nil {
 		h.ops, h.applied = make([]op, 0, maxOps), make([]op, 0, maxOps)
 		return
 	}
 	h.applying.Wait()
-	batch := h.ops
+	of, sites, batch := h.of, h.of.list, h.ops
 	h.ops, h.applied = h.applied[:0], batch
-	h.applying.Go(func() { h.apply(batch) })
+	h.applying.Go(func() { h.apply(of, sites, batch) })
 }
 
 // settle applies all operations.
 func (h *Handles) settle() {
 	h.applying.Wait()
-	h.apply(h.ops)
-	h.ops = h.ops[:0]
+	if len(h.ops) > 0 {
+		h.apply(h.of, h.of.list, h.ops)
+		h.ops = h.ops[:0]
+	}
 }
 
-func (h *Handles) apply(ops []op) {
+func (h *Handles) apply(p *handles, sites []*siteSum, ops []op) {
 	for i := range ops {
-		switch o := &ops[i]; o.do {
-		case opCreate:
-			h.created(o.of, o)
-			if p := o.of.pins; p != nil {
-				p.created(o.id, o.site.kind)
-			}
+		switch o := &ops[i]; o.does {
 		case opDestroy:
-			h.destroyed(o.of, o)
-			if p := o.of.pins; p != nil {
-				p.destroyed(o.id)
-			}
+			h.destroyed(p, sites, o)
 		case opCount:
-			o.of.counted(int64(o.id))
+			p.counted(int64(o.id))
+		default:
+			h.created(p, sites, o)
 		}
 	}
 }
 
-func (h *Handles) created(p *handles, o *op) {
-	s := o.site
-	if int(s.number) > len(p.list) {
-		p.list = append(p.list, s)
-	}
+func (h *Handles) created(p *handles, sites []*siteSum, o *op) {
+	index := o.does - opCreate
+	s := sites[index]
 	s.created++
 	p.counts.Created++
 	p.net++
+	if p.pins != nil {
+		p.pins.created(o.id, s.kind)
+	}
 	if !h.hasRoom(p, o.id) {
 		p.counts.Untracked++
+		p.strays = p.strays || pinning(s.kind)
 		return
 	}
 	pages := p.open.pages
-	before := p.open.set(o.id, opened(s.number, o.at))
+	before := p.open.set(o.id, opened(uint32(index)+1, o.at))
 	h.pages += p.open.pages - pages
 	if before.site != 0 {
 		p.counts.Lost++
 		p.net--
-		p.siteOf(before).series.add(o.at, -1)
+		was := sites[before.site-1]
+		was.series.add(o.at, -1)
+		p.strays = p.strays || pinning(was.kind)
 	} else {
 		h.open++
 	}
@@ -106,18 +110,24 @@ func (h *Handles) hasRoom(p *handles, id uint64) bool {
 	return h.open < maxOpen && (h.pages < maxPages || p.open.has(id)) || p.open.get(id).site != 0
 }
 
-func (h *Handles) destroyed(p *handles, o *op) {
+func (h *Handles) destroyed(p *handles, sites []*siteSum, o *op) {
 	p.counts.Destroyed++
 	p.net--
 	pages := p.open.pages
 	was := p.open.remove(o.id)
 	h.pages += p.open.pages - pages
-	if was.site == 0 {
+	var s *siteSum
+	if was.site != 0 {
+		s = sites[was.site-1]
+	}
+	if p.pins != nil && (p.strays || s != nil && pinning(s.kind)) {
+		p.pins.destroyed(o.id)
+	}
+	if s == nil {
 		p.counts.Unknown++
 		return
 	}
 	h.open--
-	s := p.siteOf(was)
 	s.destroyed++
 	s.series.add(o.at, -1)
 }

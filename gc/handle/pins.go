@@ -286,9 +286,14 @@ func (p *pins) plug(v *clr.PinPlugAtGCTime) {
 	s.plugs.add(v.GapBeforeSize)
 }
 
+// pinning reports whether handles of a kind pin.
+func pinning(kind clr.HandleKind) bool {
+	return kind == clr.HandleKindPinned || kind == clr.HandleKindAsyncPinned
+}
+
 // created notes a new handle, if it pins.
 func (p *pins) created(id uint64, kind clr.HandleKind) {
-	if kind != clr.HandleKindPinned && kind != clr.HandleKindAsyncPinned {
+	if !pinning(kind) {
 		return
 	}
 	p.whole.Created++
