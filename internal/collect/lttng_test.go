@@ -19,6 +19,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/lttng"
+	"github.com/gctrail/gctrail/internal/lttngtest"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -143,21 +144,7 @@ func TestLTTngReal(t *testing.T) {
 	if out, err := exec.Command("gcc", "-Itestdata", "-o", program, "testdata/probe.c", "-llttng-ust", "-ldl").CombinedOutput(); err != nil {
 		t.Skipf("no C compiler with liblttng-ust-dev: %v %.200s", err, out)
 	}
-	daemon := exec.Command("lttng-sessiond", "--no-kernel")
-	if err := daemon.Start(); err != nil {
-		t.Skip("no session daemon: ", err)
-	}
-	defer func() { // one that has found another running has ended by itself
-		_ = daemon.Process.Signal(os.Interrupt)
-		_ = daemon.Wait()
-	}()
-	limit := time.Now().Add(20 * time.Second)
-	for _, err := system.Run("list"); err != nil; _, err = system.Run("list") {
-		if time.Now().After(limit) {
-			t.Skip("the session daemon does not answer: ", err)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	lttngtest.SessionDaemon(t)
 
 	const n = 100
 	cmd := exec.Command(program, "100")

@@ -20,6 +20,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/lttngtest"
 )
 
 func TestParse(t *testing.T) {
@@ -74,19 +75,6 @@ func lttng(t *testing.T, args ...string) {
 	}
 }
 
-// daemon starts a daemon that ends with the test.
-func daemon(t *testing.T, name string, args ...string) {
-	t.Helper()
-	cmd := exec.Command(name, args...)
-	if err := cmd.Start(); err != nil {
-		t.Skip(name, " does not run: ", err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	})
-}
-
 // TestReceiveReal receives a program's collections from a relay daemon while they are
 // recorded.
 func TestReceiveReal(t *testing.T) {
@@ -99,10 +87,9 @@ func TestReceiveReal(t *testing.T) {
 		t.Skipf("no C compiler with liblttng-ust-dev: %v %.200s", err, out)
 	}
 	control, data, viewers := freePort(t), freePort(t), freePort(t)
-	daemon(t, "lttng-sessiond", "--no-kernel")
-	daemon(t, "lttng-relayd", "-C", "tcp://127.0.0.1:"+control, "-D", "tcp://127.0.0.1:"+data, "-L", "tcp://127.0.0.1:"+viewers, "-o", t.TempDir())
+	lttngtest.SessionDaemon(t)
+	lttngtest.Start(t, "lttng-relayd", "-C", "tcp://127.0.0.1:"+control, "-D", "tcp://127.0.0.1:"+data, "-L", "tcp://127.0.0.1:"+viewers, "-o", t.TempDir())
 	session := "live-" + strconv.Itoa(os.Getpid())
-	lttng(t, "list")
 	lttng(t, "create", session, "--live=100000", "-C", "tcp://127.0.0.1:"+control, "-D", "tcp://127.0.0.1:"+data)
 	destroy := sync.OnceFunc(func() { _ = exec.Command("lttng", "destroy", session).Run() })
 	t.Cleanup(destroy)
