@@ -179,3 +179,35 @@ func (e *MachineTime) Append(dst []byte, version uint32, ptrSize int) []byte {
 
 // EventKind is KindMachineTime.
 func (*MachineTime) EventKind() Kind { return KindMachineTime }
+
+// GCThreadTime is event 7 of the provider gctrail, level Informational.
+//
+// Added by gctrail collect: how long the threads that do nothing but collect ran since
+// the first such event. The runtime names them .NET Server GC and .NET BGC. Workstation
+// GC has none of the former: the thread that starts a collection does it. Threads that
+// ended since the previous one count up to it.
+type GCThreadTime struct {
+	Threads               uint32
+	ServerNanoseconds     uint64
+	BackgroundNanoseconds uint64
+}
+
+// Decode sets e from a payload; see the package comment for its contract.
+func (e *GCThreadTime) Decode(version uint32, payload []byte, ptrSize int) error {
+	c := binread.At(payload, 0)
+	e.Threads = c.U32()
+	e.ServerNanoseconds = c.U64()
+	e.BackgroundNanoseconds = c.U64()
+	return wrap("GCThreadTime", c.Err())
+}
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCThreadTime) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.Threads)
+	dst = le.AppendUint64(dst, e.ServerNanoseconds)
+	dst = le.AppendUint64(dst, e.BackgroundNanoseconds)
+	return dst
+}
+
+// EventKind is KindGCThreadTime.
+func (*GCThreadTime) EventKind() Kind { return KindGCThreadTime }

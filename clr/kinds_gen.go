@@ -149,6 +149,7 @@ const (
 	KindMachinePressure
 	KindCgroupPressure
 	KindMachineTime
+	KindGCThreadTime
 	numKinds
 )
 
@@ -276,6 +277,7 @@ var gctrailKinds = [...]Kind{
 	4: KindMachinePressure,
 	5: KindCgroupPressure,
 	6: KindMachineTime,
+	7: KindGCThreadTime,
 }
 
 // newEvent makes the struct of each kind.
@@ -391,4 +393,5 @@ var newEvent = [numKinds]func() Event{
 	KindMachinePressure:               func() Event { return new(MachinePressure) },
 	KindCgroupPressure:                func() Event { return new(CgroupPressure) },
 	KindMachineTime:                   func() Event { return new(MachineTime) },
+	KindGCThreadTime:                  func() Event { return new(GCThreadTime) },
 }

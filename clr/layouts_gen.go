@@ -1842,6 +1842,17 @@ var schemas = [numKinds]schema{
 				}},
 		},
 	},
+	KindGCThreadTime: {
+		name: "GCThreadTime", provider: GctrailProvider, id: 7, opcode: 0, level: 4, keywords: 0x0,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Threads":`, code: codeU32},
+					{key: `"ServerNanoseconds":`, code: codeU64},
+					{key: `"BackgroundNanoseconds":`, code: codeU64},
+				}},
+		},
+	},
 }
 
 // dynamicSchemas are those of the events inside GCDynamicEvent.

@@ -30,6 +30,7 @@ type ProcessorTime struct {
 	// two readings around it.
 	PauseCovered, PauseWait time.Duration
 
+	GC         Opt[GCTime]
 	Throttling Opt[Throttling]
 
 	// Busy and Stolen sum up the time that the machine's processors worked and that a
@@ -58,6 +59,7 @@ type Throttling struct {
 type hostReading struct {
 	at                            Opt[time.Duration] // of the thread time
 	busy, stolen, machine, cgroup Opt[uint64]
+	serverGC, backgroundGC        Opt[uint64]
 }
 
 // A pauseShare adds up a share of the pauses that differs from reading to reading.
@@ -153,6 +155,8 @@ func (t *ProcessorTime) Read(at time.Duration, e clr.Event) {
 	switch v := e.(type) {
 	case *clr.ProcessThreadTime:
 		t.readThreads(at, v)
+	case *clr.GCThreadTime:
+		t.readGC(v)
 	case *clr.ProcessThrottling:
 		t.readThrottling(at, v)
 	case *clr.MachinePressure:

@@ -62,6 +62,7 @@ func TestHostHostile(t *testing.T) {
 		at := float64(10 * i)
 		raise := func(k clr.Kind, fields ...any) { s.raise(at, 0, k.Provider(), k.ID(), 0, fields...) }
 		raise(clr.KindProcessThreadTime, uint32(1), n, n)
+		raise(clr.KindGCThreadTime, uint32(1), n, n)
 		raise(clr.KindProcessThrottling, n, n, n)
 		raise(clr.KindMachineTime, n, n)
 		raise(clr.KindMachinePressure, n)
@@ -76,6 +77,7 @@ func TestHostHostile(t *testing.T) {
 	th := cpu.Throttling.Or(gc.Throttling{})
 	for name, d := range map[string]int64{
 		"run": int64(cpu.Run), "wait": int64(cpu.Wait), "busy": int64(cpu.Busy.Or(-1)), "stolen": int64(cpu.Stolen.Or(-1)), "machine": int64(cpu.MachineWait.Or(-1)),
+		"server GC": int64(cpu.GC.Or(gc.GCTime{}).Server), "background GC": int64(cpu.GC.Or(gc.GCTime{}).Background),
 		"periods": th.Periods, "throttled": th.Throttled, "time": int64(th.Time), "limit": p.Limits.MemoryLimit, "quota": int64(p.Limits.Quota), "period": int64(p.Limits.Period),
 	} {
 		if d < 0 {

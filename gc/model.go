@@ -217,6 +217,7 @@ var handlers = [...]func(*Model, *event){
 	clr.KindProcessInfo:                 (*Model).processInfo,
 	clr.KindProcessLimits:               (*Model).processLimits,
 	clr.KindProcessThreadTime:           (*Model).processorTime,
+	clr.KindGCThreadTime:                (*Model).processorTime,
 	clr.KindProcessThrottling:           (*Model).processorTime,
 	clr.KindMachinePressure:             (*Model).processorTime,
 	clr.KindCgroupPressure:              (*Model).processorTime,

@@ -84,3 +84,43 @@ func TestShortages(t *testing.T) {
 		}
 	})
 }
+
+// TestGCTime records a program with server GC. Its threads take a part of the program's
+// processor time, which diff shows as well.
+func TestGCTime(t *testing.T) {
+	program, dir := dotnettest.Install(t, 10), t.TempDir()
+	t.Setenv("DOTNET_gcServer", "1")
+	t.Setenv("DOTNET_GCgen0size", "40000")
+	gctrail := func(args ...string) []byte {
+		t.Helper()
+		var out, talk bytes.Buffer
+		cmd := newRootCmd(&stdio{out: &out, err: text.NewPrinter(&talk)})
+		cmd.SetArgs(args)
+		if err := cmd.ExecuteContext(context.Background()); err != nil {
+			t.Fatal(err, talk.String())
+		}
+		return out.Bytes()
+	}
+	file := filepath.Join(dir, "a.nettrace")
+	gctrail("collect", "-o", file, "--", program, "web", "2")
+	var report struct {
+		Processes []struct {
+			Processors struct {
+				Threads *int     `json:"gc_threads"`
+				Run     *float64 `json:"thread_run_ms"`
+				GC      *float64 `json:"gc_cpu_ms"`
+				Most    *float64 `json:"gc_cpu_max_ms"`
+			}
+		}
+	}
+	if err := json.Unmarshal(gctrail("report", "--full", "--format", "json", file), &report); err != nil {
+		t.Fatal(err)
+	}
+	p := report.Processes[0].Processors
+	if p.Threads == nil || *p.Threads < 1 || p.GC == nil || *p.GC <= 0 || *p.GC >= *p.Run || p.Most != nil {
+		t.Errorf("%+v", p)
+	}
+	if out := gctrail("diff", "--format", "json", file, file); !bytes.Contains(out, []byte(`"gc_cpu_pct"`)) {
+		t.Errorf("diff: %s", out)
+	}
+}

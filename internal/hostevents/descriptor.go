@@ -20,6 +20,8 @@ var descriptors = map[clr.Kind]*trace.Descriptor{
 	clr.KindCgroupPressure:  describe(clr.KindCgroupPressure, field("WaitMicroseconds", trace.Uint64)),
 	clr.KindMachineTime: describe(clr.KindMachineTime,
 		field("BusyNanoseconds", trace.Uint64), field("StolenNanoseconds", trace.Uint64)),
+	clr.KindGCThreadTime: describe(clr.KindGCThreadTime,
+		field("Threads", trace.Uint32), field("ServerNanoseconds", trace.Uint64), field("BackgroundNanoseconds", trace.Uint64)),
 }
 
 func field(name string, t trace.TypeCode) trace.Field { return trace.Field{Name: name, Type: t} }

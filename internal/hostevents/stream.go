@@ -120,6 +120,11 @@ func Events(s *proc.ProcessorSample) []clr.Event {
 			Threads: uint32(s.Threads.Or(0)), RunNanoseconds: uint64(run), WaitNanoseconds: uint64(s.Wait.Or(0)),
 		})
 	}
+	if n, known := s.GCThreads.Get(); known {
+		all = append(all, &clr.GCThreadTime{
+			Threads: uint32(n), ServerNanoseconds: uint64(s.ServerGC.Or(0)), BackgroundNanoseconds: uint64(s.BackgroundGC.Or(0)),
+		})
+	}
 	if periods, known := s.Periods.Get(); known && s.Throttled.Known() && s.ThrottledFor.Known() {
 		all = append(all, &clr.ProcessThrottling{
 			Periods: uint64(periods), ThrottledPeriods: uint64(s.Throttled.Or(0)), ThrottledNanoseconds: uint64(s.ThrottledFor.Or(0)),

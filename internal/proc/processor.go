@@ -16,6 +16,11 @@ type ProcessorSample struct {
 	// run queue for a processor, since the first sample. A thread that ended counts up
 	// to the sample before.
 	Run, Wait gc.Opt[time.Duration]
+	// GCThreads counts the threads that do nothing but collect, ServerGC and BackgroundGC are
+	// how long the ones of server GC and of background GC ran, as Run is. They are unknown of
+	// a process none of whose threads has a name that the runtime gives.
+	GCThreads              gc.Opt[int]
+	ServerGC, BackgroundGC gc.Opt[time.Duration]
 	// Periods counts the periods of the lowest quota of the process's cgroups, Throttled
 	// the ones in which threads had to wait for the next period, and ThrottledFor sums up
 	// that time over the processors.

@@ -23,13 +23,16 @@ type ProcessorReader struct {
 	began   bool // the first sample was taken
 	run     time.Duration
 	wait    time.Duration
-	rounds  uint64 // of reading the threads
+	roles   [len(roleNames)]time.Duration // run of the threads with each role
+	rounds  uint64                        // of reading the threads
 }
 
 // A thread holds the latest figures of a thread.
 type thread struct {
 	run, wait int64 // nanoseconds
 	round     uint64
+	role      role
+	asked     int // how often its name was read
 }
 
 // A group is the cgroup that limits the processor time of a process.
@@ -116,7 +119,10 @@ func (r *ProcessorReader) readThreads(b *Buffer, s *ProcessorSample) error {
 		}
 		known++
 		ran = ran || n[0] > 0
-		r.advance(name, n[0], n[1])
+		r.advance(name, n[0], n[1], func() role {
+			comm, _ := b.Read(folder.Name() + "/" + name + "/comm") // it has ended
+			return roleOf(comm)
+		})
 	}
 	for name, t := range r.threads {
 		if t.round != r.rounds {
@@ -127,13 +133,14 @@ func (r *ProcessorReader) readThreads(b *Buffer, s *ProcessorSample) error {
 	if known > 0 && (ran || r.run > 0) { // else the kernel does not count
 		s.Run, s.Wait = gc.Some(r.run), gc.Some(r.wait)
 		r.began = true
+		r.countRoles(s)
 	}
 	return nil
 }
 
 // advance adds how long a thread ran and waited since it was read last: all of its time if
 // the thread, or another one with its id, began after that.
-func (r *ProcessorReader) advance(name string, run, wait int64) {
+func (r *ProcessorReader) advance(name string, run, wait int64, ask func() role) {
 	t := r.threads[name]
 	if t == nil {
 		t = new(thread)
@@ -143,11 +150,17 @@ func (r *ProcessorReader) advance(name string, run, wait int64) {
 		}
 	}
 	if run < t.run || wait < t.wait {
-		t.run, t.wait = 0, 0
+		*t = thread{}
 	}
-	r.run += time.Duration(run - t.run)
+	if t.asked < askings {
+		t.role = ask()
+		t.asked++
+	}
+	ran := time.Duration(run - t.run)
+	r.run += ran
+	r.roles[t.role] += ran
 	r.wait += time.Duration(wait - t.wait)
-	*t = thread{run, wait, r.rounds}
+	t.run, t.wait, t.round = run, wait, r.rounds
 }
 
 // numbers reads as many numbers as there is room for.

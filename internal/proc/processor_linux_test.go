@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,6 +89,46 @@ func TestProcessorVersion2(t *testing.T) {
 	}
 	if _, err := r.Read(new(Scan)); err == nil {
 		t.Error("a process that has ended was read")
+	}
+}
+
+// TestProcessorGC recognizes threads that collect by their names: one gets its name
+// after it was read first, one ends, and another's id is used again.
+func TestProcessorGC(t *testing.T) {
+	root := t.TempDir()
+	threads := func(texts map[string]string) {
+		t.Helper()
+		files := make(map[string]string)
+		for id, text := range texts {
+			name, stat, _ := strings.Cut(text, "|")
+			files["proc/7/task/"+id+"/comm"], files["proc/7/task/"+id+"/schedstat"] = name+"\n", stat+" 0 1\n"
+		}
+		write(t, root, files)
+	}
+	r := newProcessorReader(root, 7)
+	steps := []struct {
+		threads            map[string]string
+		ended              string
+		count              gc.Opt[int]
+		server, background int
+	}{
+		{map[string]string{"7": "web|1000", "8": "BGC|100"}, "", gc.Opt[int]{}, 0, 0},
+		{map[string]string{"7": "web|2000", "8": "BGC|200", "9": ".NET Server GC|50", "10": ".NET Server GC|5"}, "", gc.Some(2), 55, 0},
+		{map[string]string{"7": "web|2500", "9": ".NET Server GC|90", "10": ".NET BGC|6"}, "8", gc.Some(2), 95, 1},
+		{map[string]string{"9": ".NET Server GC|91", "10": "renamed|16"}, "", gc.Some(2), 96, 11},
+		{map[string]string{"9": ".NET Finalizer|2"}, "10", gc.Some(0), 96, 11},
+	}
+	for i, s := range steps {
+		if s.ended != "" {
+			if err := os.RemoveAll(filepath.Join(root, "proc/7/task", s.ended)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		threads(s.threads)
+		got, err := r.Read(new(Scan))
+		if err != nil || got.GCThreads != s.count || got.ServerGC.Or(0) != time.Duration(s.server) || got.BackgroundGC.Or(0) != time.Duration(s.background) {
+			t.Errorf("step %d: %v threads, server %v, background %v, %v; want %+v", i, got.GCThreads, got.ServerGC, got.BackgroundGC, err, s)
+		}
 	}
 }
 

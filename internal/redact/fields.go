@@ -68,9 +68,9 @@ var groups = []group{
 	},
 	{
 		stays, "stays", "GC settings, and what the machine and the container give the process",
-		`BitSettings BusyNanoseconds Gen0MaxBudgetConfig Gen0MinBudgetConfig HardLimit HighMemPercentConfig LOHThreshold LargeObjectSegmentSize
+		`BackgroundNanoseconds BitSettings BusyNanoseconds Gen0MaxBudgetConfig Gen0MinBudgetConfig HardLimit HighMemPercentConfig LOHThreshold LargeObjectSegmentSize
 		MachineProcessors MemoryLimit PeriodMicroseconds Periods PhysicalMemoryConfig Processors QuotaMicroseconds RunNanoseconds SegmentSize
-		ServerGC StolenNanoseconds Threads ThrottledNanoseconds ThrottledPeriods WaitMicroseconds WaitNanoseconds`,
+		ServerGC ServerNanoseconds StolenNanoseconds Threads ThrottledNanoseconds ThrottledPeriods WaitMicroseconds WaitNanoseconds`,
 	},
 	{
 		stays, "stays", "flags and numbers with a few meanings: whether a type has a finalizer, whether an exception is nested",

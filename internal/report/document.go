@@ -249,6 +249,12 @@ type (
 		Wait              gc.Opt[Millis]  `json:"thread_wait_ms"`
 		WaitPct           gc.Opt[float64] `json:"thread_wait_pct"`
 		PauseWaitPct      gc.Opt[float64] `json:"thread_wait_pct_in_pauses"`
+		GCThreads         gc.Opt[int]     `json:"gc_threads"`
+		GCTime            gc.Opt[Millis]  `json:"gc_cpu_ms"`
+		GCTimeMax         gc.Opt[Millis]  `json:"gc_cpu_max_ms"`
+		GCTimePct         gc.Opt[float64] `json:"gc_cpu_pct"`
+		GCTimeMaxPct      gc.Opt[float64] `json:"gc_cpu_max_pct"`
+		BackgroundGCTime  gc.Opt[Millis]  `json:"background_gc_cpu_ms"`
 		QuotaPeriods      gc.Opt[int64]   `json:"quota_periods"`
 		ThrottledPeriods  gc.Opt[int64]   `json:"throttled_periods"`
 		Throttled         gc.Opt[Millis]  `json:"throttled_ms"`

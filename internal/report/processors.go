@@ -29,6 +29,11 @@ func processorsJSON(p *gc.Process) *Processors {
 		j.Run, j.Wait = millis(gc.Some(t.Run)), millis(gc.Some(t.Wait))
 		j.WaitPct, j.PauseWaitPct = share(t.Wait, t.Run+t.Wait), share(t.PauseWait, t.PauseCovered)
 	}
+	if g, known := t.GC.Get(); known {
+		least, most := p.GCTime()
+		j.GCThreads, j.GCTime, j.GCTimeMax, j.BackgroundGCTime = gc.Some(g.Threads), millis(least), millis(most), millis(gc.Some(g.Background))
+		j.GCTimePct, j.GCTimeMaxPct = shareOf(least, t.Run), shareOf(most, t.Run)
+	}
 	if th, known := t.Throttling.Get(); known {
 		j.QuotaPeriods, j.ThrottledPeriods, j.Throttled = gc.Some(th.Periods), gc.Some(th.Throttled), millis(gc.Some(th.Time))
 	}
@@ -51,6 +56,37 @@ func share(part, whole time.Duration) gc.Opt[float64] {
 	return gc.Some(100 * float64(part) / float64(whole))
 }
 
+// shareOf returns the share of a part that may be unknown.
+func shareOf(part gc.Opt[time.Duration], whole time.Duration) gc.Opt[float64] {
+	if !part.Known() {
+		return gc.Opt[float64]{}
+	}
+	return share(part.Or(0), whole)
+}
+
+// gcTime returns the sentence on the processor time that the GC of a process used; empty if
+// that is not known.
+func gcTime(p *gc.Process) string {
+	least, most := p.GCTime()
+	if !least.Known() {
+		return ""
+	}
+	run := p.Processor.Run
+	percent := func(d gc.Opt[time.Duration]) string { return units.Percent(shareOf(d, run).Or(0)) }
+	const of = " of the program's processor time"
+	if least.Or(0) == 0 {
+		if !most.Known() {
+			return ""
+		}
+		return fmt.Sprintf(" The GC used at most %s%s, by its pauses.", percent(most), of)
+	}
+	says := fmt.Sprintf(" The GC used at least %s%s: %s on threads of its own", percent(least), of, units.Duration(least.Or(0)))
+	if most.Known() {
+		says += fmt.Sprintf("; at most %s, with its pauses", percent(most))
+	}
+	return says + "."
+}
+
 // writeProcessors writes the processor time of the process, if the trace has it.
 func (c *Case) writeProcessors(p *text.Page) {
 	process := c.Summary.Process
@@ -65,5 +101,5 @@ func (c *Case) writeProcessors(p *text.Page) {
 		says += fmt.Sprintf("; quota of %.3g processors, throttled for %s in %s of %s",
 			quota(l), units.Duration(th.Time), units.Count(th.Throttled), text.Plural(th.Periods, "period", "periods"))
 	}
-	p.Prose("", says+".")
+	p.Prose("", says+"."+gcTime(process))
 }

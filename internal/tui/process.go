@@ -84,10 +84,26 @@ func sums(p *watch.Process) []string {
 		"p99 " + units.Optional(p.P99, units.Duration),
 		"max " + units.Optional(p.Longest, units.Duration),
 	}
+	if says := processorTime(p.Last.Collection.Process); says != "" {
+		parts = append(parts, says)
+	}
 	if p.Allocating.Known() {
 		parts = append(parts, "allocates "+allocating(p, units.Bytes)+"/s")
 	}
 	return parts
+}
+
+// processorTime returns the share of the program's processor time that the GC used at least,
+// up to its latest collection; empty if it is not known.
+func processorTime(p *gc.Process) string {
+	if p == nil {
+		return ""
+	}
+	least, _ := p.GCTime()
+	if least.Or(0) == 0 {
+		return ""
+	}
+	return "GC at least " + units.Percent(100*float64(least.Or(0))/float64(p.Processor.Run)) + " of CPU"
 }
 
 // drawCollections lists the latest collections, the newest first.

@@ -201,6 +201,12 @@ export interface Processors {
   thread_wait_ms: number | null;
   thread_wait_pct: number | null;
   thread_wait_pct_in_pauses: number | null;
+  gc_threads: number | null;
+  gc_cpu_ms: number | null;
+  gc_cpu_max_ms: number | null;
+  gc_cpu_pct: number | null;
+  gc_cpu_max_pct: number | null;
+  background_gc_cpu_ms: number | null;
   quota_periods: number | null;
   throttled_periods: number | null;
   throttled_ms: number | null;
