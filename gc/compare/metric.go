@@ -47,6 +47,7 @@ const (
 	collections    = "collections"
 	pauseShare     = "pause_pct"
 	pauseTail      = "pause_p99_ms"
+	gcTime         = "gc_cpu_pct"
 	heapMean       = "heap_after_mean_bytes"
 )
 
@@ -102,6 +103,10 @@ var metrics = [...]Metric{
 	{
 		Name: "pause_max_ms", Text: "longest pause", Unit: Milliseconds, Explains: pauseTail, band: 0.25, floor: 0.1, noise: 0.50, quant: 1,
 		of: func(f *figures) float64 { return percentile(f.pauses, 1) },
+	},
+	{
+		Name: gcTime, Text: "GC processor time", Unit: Percent, band: 0.15, floor: 1, noise: 0.15,
+		of: func(f *figures) float64 { return f.gcTime.Low }, most: func(f *figures) float64 { return f.gcTime.High },
 	},
 	{
 		Name: heapMean, Text: "heap after collections", Unit: Bytes, band: 0.10, floor: 1e6, noise: 0.10,

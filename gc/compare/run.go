@@ -195,7 +195,7 @@ type figures struct {
 
 	pause, suspend, allocated, promoted, heapAfter known
 	heapPeak, committedPeak                        float64
-	allocatedBounds                                Bounds
+	allocatedBounds, gcTime                        Bounds
 	pauses                                         []float64 // ms, sorted
 }
 
@@ -249,7 +249,7 @@ func (r *Run) figures(positions []int, scratch []float64) figures {
 		f.seconds = interval.sum
 	}
 	slices.Sort(f.pauses)
-	f.allocatedBounds = r.allocatedBounds(&f, positions == nil)
+	f.allocatedBounds, f.gcTime = r.allocatedBounds(&f, positions == nil), r.gcTime()
 	return f
 }
 
@@ -274,6 +274,27 @@ func (r *Run) allocatedBounds(f *figures, whole bool) Bounds {
 		bounds.High = float64(most)
 	}
 	return bounds
+}
+
+// gcTime bounds the share of the program's processor time that the GC used, in percent.
+// Readings of processor time are of the whole run.
+func (r *Run) gcTime() Bounds {
+	if r.Process == nil || r.From.Known() || r.To.Known() {
+		return Exactly(math.NaN())
+	}
+	least, most := r.Process.GCTime()
+	low, known := least.Get()
+	if !known {
+		return Exactly(math.NaN())
+	}
+	percent := func(d time.Duration) float64 { return 100 * float64(d) / float64(r.Process.Processor.Run) }
+	switch high, bounded := most.Get(); {
+	case bounded:
+		return Bounds{percent(low), percent(high)}
+	case r.Process.Processor.GC.Or(gc.GCTime{}).Server > 0: // its threads do the work
+		return Exactly(percent(low))
+	}
+	return Bounds{percent(low), math.Inf(1)}
 }
 
 // estimate returns the bytes that the run likely allocated; NaN if unknown.
