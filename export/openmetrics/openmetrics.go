@@ -61,6 +61,7 @@ func (w *Writer) Close() error {
 		}
 		fmt.Fprintf(out, "# HELP %s %s\n", f.name, f.help)
 		for _, p := range w.processes {
+			p.setProcessorTime()
 			p.write(out, f, w.start)
 		}
 	}
@@ -82,6 +83,8 @@ const (
 	fragmentation
 	committed
 	pauseDuration
+	gcTime
+	runTime
 )
 
 var families = [...]family{
@@ -92,6 +95,8 @@ var families = [...]family{
 	fragmentation: {"dotnet_gc_last_collection_heap_fragmentation_size_bytes", "gauge", "bytes", "Free space after the latest collection that measured it."},
 	committed:     {"dotnet_gc_last_collection_memory_committed_size_bytes", "gauge", "bytes", "Memory committed for the heap at the latest collection."},
 	pauseDuration: {"dotnet_gc_pause_duration_seconds", "histogram", "seconds", "Length of GC pauses, by the generation collected and the kind of collection."},
+	gcTime:        {"gctrail_gc_cpu_seconds", "counter", "seconds", "Time for which threads of the process ran that only collect garbage, since the first reading: what the GC used at least, and nearly all with server GC."},
+	runTime:       {"gctrail_process_cpu_run_time_seconds", "counter", "seconds", "Time for which threads of the process ran, since the first reading."},
 }
 
 // bounds are the upper bounds of the histogram's buckets, in seconds.
@@ -178,6 +183,15 @@ func (p *process) add(c *gc.Collection) {
 		p.set(fragmentation, of, g.Fragmentation)
 	}
 	p.set(committed, "", c.CommittedAfter)
+	p.setProcessorTime()
+}
+
+// setProcessorTime sets the counters of processor time that the trace has.
+func (p *process) setProcessorTime() {
+	if t, known := p.of.Processor.GC.Get(); known {
+		p.get(id{gcTime, "_total", ""}).value = t.Least().Seconds()
+		p.get(id{runTime, "_total", ""}).value = p.of.Processor.Run.Seconds()
+	}
 }
 
 func (p *process) pause(generation string, kind gc.Kind, seconds float64) {

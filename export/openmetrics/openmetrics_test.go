@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/openmetrics"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/golden"
@@ -28,6 +29,10 @@ func collection(of *gc.Process, number uint32, end, pause time.Duration, hundred
 // point, and at the end of the process; and those of a process without an id.
 func TestPoints(t *testing.T) {
 	process := &gc.Process{PID: 17, Name: `"web"`, Runtime: ".NET 10.0.0", Stopped: 2 * time.Second}
+	for i := range uint64(2) {
+		process.Processor.Read(0, &clr.ProcessThreadTime{RunNanoseconds: i * 2e9})
+		process.Processor.Read(0, &clr.GCThreadTime{Threads: 2, ServerNanoseconds: i * 5e8, BackgroundNanoseconds: i * 25e7})
+	}
 	var out bytes.Buffer
 	w := openmetrics.NewWriter(&out, time.Unix(100, 250e6))
 	for _, c := range []*gc.Collection{

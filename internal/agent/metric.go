@@ -51,6 +51,7 @@ const (
 	cgroupKills
 	threadsRan
 	threadsWaited
+	threadsCollected
 	quotaPeriods
 	throttledPeriods
 	throttledTime
@@ -103,6 +104,7 @@ var metrics = [numMetrics]metric{
 	cgroupKills:      {"gctrail.cgroup.memory.oom_kills", "{process}", "Processes of the cgroup that the kernel has killed because memory ran out.", peak, nil},
 	threadsRan:       {"gctrail.process.cpu.run.time", "s", "Time for which threads of the process ran.", counter, nil},
 	threadsWaited:    {"gctrail.process.cpu.wait.time", "s", "Time for which threads of the process that could run waited for a processor.", counter, nil},
+	threadsCollected: {"gctrail.gc.cpu", "s", "Time for which threads of the process ran that only collect garbage: what the GC used at least, and nearly all with server GC.", counter, nil},
 	quotaPeriods:     {"gctrail.cgroup.cpu.periods", "{period}", "Periods of the CPU quota of the process's cgroup; of the one above it that has the lowest.", counter, nil},
 	throttledPeriods: {"gctrail.cgroup.cpu.throttled.periods", "{period}", "Periods of the same in which threads had to wait for the next one.", counter, nil},
 	throttledTime:    {"gctrail.cgroup.cpu.throttled.time", "s", "Time for which they waited, summed up over processors.", counter, nil},

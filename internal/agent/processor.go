@@ -88,7 +88,9 @@ func (a *Agent) readProcessor(p *process, scan *proc.Scan, now time.Time) {
 // because the process may be in another cgroup, whose counters have other sums.
 func (r *processor) limit(limits *gc.Limits) {
 	if b := r.limits; b == nil || b.Quota != limits.Quota || b.Period != limits.Period {
-		r.before = proc.ProcessorSample{Run: r.before.Run, Wait: r.before.Wait}
+		r.before = proc.ProcessorSample{
+			Run: r.before.Run, Wait: r.before.Wait, ServerGC: r.before.ServerGC, BackgroundGC: r.before.BackgroundGC,
+		}
 	}
 	r.limits = limits
 }
@@ -98,6 +100,7 @@ func (p *process) countProcessors(s *proc.ProcessorSample) {
 	g, before := p.group, &p.processor.before
 	grow(g, threadsRan, before.Run, s.Run, time.Second)
 	grow(g, threadsWaited, before.Wait, s.Wait, time.Second)
+	grow(g, threadsCollected, before.GC(), s.GC(), time.Second)
 	if l := p.processor.limits; l != nil && l.Quota > 0 {
 		grow(g, quotaPeriods, before.Periods, s.Periods, 1)
 		grow(g, throttledPeriods, before.Throttled, s.Throttled, 1)

@@ -127,3 +127,20 @@ func TestReadProcessors(t *testing.T) {
 		t.Error("a process that cannot be read has a counter")
 	}
 }
+
+// TestCountGC counts the time of the GC's threads from the first reading that has it on.
+func TestCountGC(t *testing.T) {
+	a := newAgent(t, nil)
+	attach(a, 1, program(7, "web"))
+	p := a.processes[1]
+	for _, s := range []proc.ProcessorSample{
+		{},
+		{GCThreads: gc.Some(2), ServerGC: gc.Some(3 * time.Second), BackgroundGC: gc.Some(time.Second)},
+		{GCThreads: gc.Some(2), ServerGC: gc.Some(5 * time.Second), BackgroundGC: gc.Some(1500 * time.Millisecond)},
+	} {
+		p.countProcessors(&s)
+	}
+	if got := p.group.counters[key{metric: threadsCollected}]; got != 2.5 {
+		t.Errorf("%v s, want 2.5", got)
+	}
+}

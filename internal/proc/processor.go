@@ -34,6 +34,14 @@ type ProcessorSample struct {
 	Busy, Stolen gc.Opt[time.Duration]
 }
 
+// GC returns how long the threads that only collect ran; unknown as ServerGC is.
+func (s *ProcessorSample) GC() gc.Opt[time.Duration] {
+	if !s.ServerGC.Known() {
+		return s.ServerGC
+	}
+	return gc.Some(s.ServerGC.Or(0) + s.BackgroundGC.Or(0))
+}
+
 // Limits are the limits of a process, and the configuration of its garbage collector.
 type Limits struct {
 	Processors int           // that the process may run on; 0 if unknown
