@@ -28,8 +28,9 @@ type plan struct {
 	flat   flat    // of the latest event
 }
 
-// Name returns the name of the events with this Descriptor: the name in the table,
-// without a version; else the name in the trace; else the id, as in "EventID(85)".
+// Name returns the name of the events with this Descriptor: the name in the table, or in
+// the table of other events, without a version; else the name in the trace; else the id, as
+// in "EventID(85)".
 func (d *Decoder) Name(desc *trace.Descriptor) string { return d.plan(desc).name }
 
 // AppendFields appends ev's payload as members of a JSON object, each with a comma before
@@ -63,7 +64,7 @@ func (d *Decoder) AppendFields(dst []byte, ev *trace.Event) []byte {
 	w := &d.out
 	w.reset(dst, ev)
 	layout := p.layout
-	if !p.own {
+	if p.kind != KindUnknown {
 		layout = schemas[p.kind].layout(VersionOf(p.kind, ev.Desc.Version, ev.Payload, ev.PointerSize))
 	}
 	if p.flat.layout != layout || p.flat.ptrSize != ev.PointerSize {
@@ -119,6 +120,12 @@ func newPlan(desc *trace.Descriptor) *plan {
 		return &plan{kind: k, name: k.String(), layout: schemas[k].layout(desc.Version)}
 	}
 	p := &plan{name: desc.Name, layout: ownLayout(desc), own: true}
+	if o := otherEvent(desc); o != nil {
+		p.name = o.name
+		if p.layout == nil {
+			p.layout, p.own = &o.layout, false
+		}
+	}
 	if p.name == "" {
 		p.name = "EventID(" + strconv.FormatUint(uint64(desc.ID), 10) + ")"
 	}

@@ -151,7 +151,7 @@ func TestUndescribed(t *testing.T) {
 		name    string
 		want    string
 	}{
-		{trace.Descriptor{Provider: RuntimeProvider, ID: 85}, "ab", "EventID(85)", `,"payload":"YWI="`},
+		{trace.Descriptor{Provider: RuntimeProvider, ID: 8500}, "ab", "EventID(8500)", `,"payload":"YWI="`},
 		{trace.Descriptor{Provider: "P", ID: 85, Name: "Named"}, "", "Named", `,"fields":{}`},
 		{trace.Descriptor{Provider: RuntimeProvider, ID: 1, Name: "GCStart_V2", Version: 2}, "", "GCStart", `,"fields":{},"fields_short":true`},
 	} {
