@@ -1,6 +1,7 @@
 package nettrace
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"unsafe"
@@ -34,6 +35,7 @@ type batch struct {
 	data     []byte // a copy of the wanted bytes
 	base     int64
 	items    []item
+	turns    []int // indexes of items that are earlier than the one before
 	contexts []context
 	left     int // items not emitted
 	faults   faults
@@ -73,11 +75,17 @@ func (b *batch) add(h *eventpipe.Header, ctx context) uint32 {
 
 // keep copies the bytes that the items refer to, because the block is valid only until
 // the next one is read: the payloads, or the whole block if they are most of it. The
-// stacks of V3 are in the block as well.
+// stacks of V3 are in the block as well. It also finds the turns, because each reading of the
+// items costs time.
 func (b *batch) keep(version int) {
-	n := 0
+	n, latest := 0, int64(math.MinInt64)
 	for i := range b.items {
-		n += int(b.items[i].Len)
+		it := &b.items[i]
+		n += int(it.Len)
+		if it.Ticks < latest {
+			b.turns = append(b.turns, i)
+		}
+		latest = it.Ticks
 	}
 	if version == 3 || n > len(b.block)/2 {
 		b.data = eventpipe.Grow(b.data[:0], len(b.block))
@@ -97,7 +105,7 @@ func (b *batch) keep(version int) {
 
 // cost returns the memory that the batch holds.
 func (b *batch) cost() int {
-	return cap(b.data) + cap(b.items)*int(unsafe.Sizeof(item{})) + cap(b.contexts)*int(unsafe.Sizeof(context{}))
+	return cap(b.data) + cap(b.items)*int(unsafe.Sizeof(item{})) + cap(b.turns)*int(unsafe.Sizeof(0)) + cap(b.contexts)*int(unsafe.Sizeof(context{}))
 }
 
 // A stretch is the rest of an ascending part of a batch's items.
@@ -119,14 +127,15 @@ type mergeQueue struct {
 	free    batches
 }
 
-// add puts the batch's runs in the queue.
+// add puts the runs of a batch, which has items, in the queue.
 func (q *mergeQueue) add(b *batch) {
 	b.left = len(b.items)
 	q.pending += b.cost()
-	for start := 0; start < len(b.items); {
-		end := start + 1
-		for end < len(b.items) && b.items[end].Ticks >= b.items[end-1].Ticks {
-			end++
+	start := 0
+	for i := range len(b.turns) + 1 {
+		end := len(b.items)
+		if i < len(b.turns) {
+			end = b.turns[i]
 		}
 		q.heap.Push(mergeheap.Run[stretch]{Time: b.items[start].Ticks, Order: q.seq, Of: stretch{b, start, end}})
 		q.seq++
@@ -145,11 +154,14 @@ func (q *mergeQueue) first() *item {
 // stacks are read.
 func (q *mergeQueue) run(upTo int64, runs []bool, stacks bool) (n int) {
 	s := &q.heap[0].Of
-	items := s.batch.items[s.pos:s.end]
-	first, second := &items[0], q.heap.Second()
+	items, second := s.batch.items[s.pos:s.end], q.heap.Second()
+	first := items[0]
+	if !runs[first.Desc] {
+		return 1
+	}
 	for n = range items {
 		it := &items[n]
-		if !runs[it.Desc] || it.Context != first.Context || stacks && it.Stack != first.Stack || it.Ticks > upTo || it.Ticks >= second {
+		if it.Desc != first.Desc && !runs[it.Desc] || it.Context != first.Context || stacks && it.Stack != first.Stack || it.Ticks > upTo || it.Ticks >= second {
 			return max(n, 1)
 		}
 	}
@@ -247,7 +259,7 @@ const (
 // add adds a batch, which is emptied.
 func (l *batches) add(b *batch) {
 	clear(b.contexts)
-	b.block, b.items, b.contexts, b.faults = nil, b.items[:0], b.contexts[:0], faults{}
+	b.block, b.items, b.turns, b.contexts, b.faults = nil, b.items[:0], b.turns[:0], b.contexts[:0], faults{}
 	if len(*l) < maxFree && b.cost() < maxReused {
 		*l = append(*l, b)
 	}
