@@ -134,7 +134,7 @@ func (*Handles) Runs() []clr.Kind { return []clr.Kind{clr.KindSetGCHandle, clr.K
 func (h *Handles) Event(e *pass.Event) {
 	if e.Kind == clr.KindGCHeapStats {
 		if v, ok := pass.Decode[clr.GCHeapStats](e); ok {
-			*h.next(h.process(e.Process)) = op{id: uint64(v.GCHandleCount), does: opCount}
+			h.next(h.process(e.Process)).set(uint64(v.GCHandleCount), e.Time, opCount)
 		}
 	}
 	if h.Pins != nil {
@@ -146,22 +146,22 @@ func (h *Handles) Event(e *pass.Event) {
 // End ends the trace.
 func (h *Handles) End() { h.settle() }
 
-// Events processes events in a row.
+// Events processes events in a row. Of their payloads there is one version.
 func (h *Handles) Events(r *pass.Events) {
 	p := h.process(r.Process)
 	stack, interned := symbol.NoStack, h.Stacks == nil
 	for i := range r.Len() {
 		switch r.Kind(i) {
 		case clr.KindSetGCHandle:
-			if v := &h.set; r.Decode(i, v) {
+			if v := &h.set; v.Decode(0, r.Payload(i), r.PointerSize) == nil {
 				if !interned {
 					stack, interned = h.Stacks.Intern(r.Event), true
 				}
-				*h.next(p) = op{id: v.HandleID, at: r.Time(i), does: opCreate + opKind(p.site(site{v.Kind, stack}).index)}
+				h.next(p).set(v.HandleID, r.Time(i), opCreate+opKind(p.site(site{v.Kind, stack}).index))
 			}
 		case clr.KindDestroyGCHandle:
-			if v := &h.destroy; r.Decode(i, v) {
-				*h.next(p) = op{id: v.HandleID, at: r.Time(i), does: opDestroy}
+			if v := &h.destroy; v.Decode(0, r.Payload(i), r.PointerSize) == nil {
+				h.next(p).set(v.HandleID, r.Time(i), opDestroy)
 			}
 		}
 	}

@@ -13,6 +13,8 @@ type op struct {
 	does opKind
 }
 
+func (o *op) set(id uint64, at time.Duration, does opKind) { o.id, o.at, o.does = id, at, does }
+
 // An opKind is opCreate and the index of a site in the process's list, or less than opCreate.
 type opKind uint32
 

@@ -122,17 +122,17 @@ func (*Pins) Kinds() []clr.Kind {
 // Runs returns the kinds of events that Pins read in runs.
 func (*Pins) Runs() []clr.Kind { return []clr.Kind{clr.KindSetGCHandle, clr.KindDestroyGCHandle} }
 
-// Events processes events in a row.
+// Events processes events in a row. Of their payloads there is one version.
 func (p *Pins) Events(r *pass.Events) {
 	of := p.process(r.Process)
 	for i := range r.Len() {
 		switch r.Kind(i) {
 		case clr.KindSetGCHandle:
-			if v := &p.set; r.Decode(i, v) {
+			if v := &p.set; v.Decode(0, r.Payload(i), r.PointerSize) == nil {
 				of.created(v.HandleID, v.Kind)
 			}
 		case clr.KindDestroyGCHandle:
-			if v := &p.destroy; r.Decode(i, v) {
+			if v := &p.destroy; v.Decode(0, r.Payload(i), r.PointerSize) == nil {
 				of.destroyed(v.HandleID)
 			}
 		}
@@ -297,14 +297,16 @@ func (p *pins) created(id uint64, kind clr.HandleKind) {
 		return
 	}
 	p.whole.Created++
-	p.destroyed(id) // a lost event's
-	if p.handles.count < maxPinning {
-		p.handles.set(id, unseen)
+	if p.handles.count < maxPinning || p.handles.get(id) != 0 {
+		p.ended(p.handles.set(id, unseen)) // by an event that was lost
 	}
 }
 
-func (p *pins) destroyed(id uint64) {
-	switch number := p.handles.remove(id); number {
+func (p *pins) destroyed(id uint64) { p.ended(p.handles.remove(id)) }
+
+// ended notes the end of a handle, 0 if it was none that pins.
+func (p *pins) ended(number pinNumber) {
+	switch number {
 	case 0:
 	case unseen:
 		p.whole.Unseen++

@@ -29,13 +29,13 @@ func (r *Events) Kind(i int) clr.Kind { return r.kinds[r.records[i].Desc] }
 // Time returns the time of event i since the start of the trace.
 func (r *Events) Time(i int) time.Duration { return r.Clock.Duration(r.records[i].Ticks) }
 
-// Decode decodes the payload of event i into v, the struct of its kind, and reports whether it
-// has all fields of its version.
-func (r *Events) Decode(i int, v clr.Event) bool {
-	rec := &r.records[i]
-	payload := rec.Payload(r.bytes)
-	version := clr.VersionOf(r.kinds[rec.Desc], r.descs[rec.Desc].Version, payload, r.PointerSize)
-	return v.Decode(version, payload, r.PointerSize) == nil
+// Payload returns the payload of event i. It is valid as long as r is.
+func (r *Events) Payload(i int) []byte { return r.records[i].Payload(r.bytes) }
+
+// Version returns the version of the payload of event i, for kinds of which there are several.
+func (r *Events) Version(i int) uint32 {
+	of := r.records[i].Desc
+	return clr.VersionOf(r.kinds[of], r.descs[of].Version, r.Payload(i), r.PointerSize)
 }
 
 // part returns the events from one to before another.

@@ -31,7 +31,7 @@ func (r *taker) Events(es *pass.Events) {
 			continue
 		}
 		v := es.Kind(i).New()
-		whole := es.Decode(i, v)
+		whole := v.Decode(es.Version(i), es.Payload(i), es.PointerSize) == nil
 		id := uint64(0)
 		switch v := v.(type) {
 		case *clr.SetGCHandle:
