@@ -37,6 +37,7 @@ const (
 	eventName       = 23
 	eventCounter    = 30
 	eventFlow       = 47
+	eventFlowEnd    = 48
 
 	annotationInt    = 4 // DebugAnnotation
 	annotationDouble = 5

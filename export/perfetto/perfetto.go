@@ -1,7 +1,7 @@
 // Package perfetto writes collections as a trace for ui.perfetto.dev: tracks of
 // pauses, suspensions, collections, the phases of background GCs and marking, counters
-// of the heap and the allocation rate, and arrows from findings to the collections that
-// they quote.
+// of the heap and the allocation rate, arrows from findings to the collections that
+// they quote, and requests with arrows to the pauses in them.
 //
 // The format is a stream of TracePacket messages; see Perfetto's
 // protos/perfetto/trace/trace_packet.proto and track_event/track_event.proto.

@@ -16,6 +16,9 @@ const (
 	trackPauses           = "GC pauses"
 	trackBackgroundPauses = "Background GC pauses"
 	trackSuspension       = "Suspension"
+	trackRequests         = "Requests"
+	trackNested           = "Spans in requests"
+	trackStopped          = "GC pauses of requests"
 	trackCollections      = "GCs"
 	trackBackground       = "Background GCs"
 	trackPhases           = "Background GC phases"
@@ -27,7 +30,7 @@ const (
 // order is the order of tracks from the top; other tracks follow.
 var order = func() []string {
 	names := []string{
-		trackPauses, trackBackgroundPauses, trackFindings, trackQuoted, trackSuspension, trackCollections, trackBackground, trackPhases,
+		trackPauses, trackBackgroundPauses, trackStopped, trackRequests, trackNested, trackFindings, trackQuoted, trackSuspension, trackCollections, trackBackground, trackPhases,
 		counterHeap,
 	}
 	for _, name := range gc.GenerationNames() {

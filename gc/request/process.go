@@ -96,6 +96,29 @@ func (p *Process) fill(s *Span, of *span) {
 	}
 }
 
+// A Pause is a pause of a collection.
+type Pause struct {
+	Number   uint32 // of the collection
+	Start    time.Duration
+	Duration time.Duration
+}
+
+// Pauses returns the pauses that a span of the process was paused by, by their start. One that
+// has not ended is paused until the end of the trace.
+func (p *Process) Pauses(s *Span) iter.Seq[Pause] {
+	end := max(s.Start, p.model.last)
+	if took, ended := s.Duration.Get(); ended {
+		end = s.Start + took
+	}
+	return func(yield func(Pause) bool) {
+		for of := range overlapping(p.of.pauses, s.Start, end) {
+			if !yield(Pause{of.number, of.begin, of.end - of.begin}) {
+				return
+			}
+		}
+	}
+}
+
 // A stretch is a time with a begin and an end.
 type stretch interface {
 	from() time.Duration

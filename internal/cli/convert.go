@@ -385,12 +385,18 @@ func held(c *convert.Converter) string {
 	if c.Samples > 0 {
 		words = append(words, text.Plural(c.Samples, "allocation sample", "allocation samples"))
 	}
+	if c.Requests > 0 {
+		words = append(words, text.Plural(c.Requests, "span of requests", "spans of requests"))
+	}
 	said := strings.Join(words, " and ")
 	if c.Snapshots > 0 && c.OnlyAllocations() {
 		said += "; for the heap snapshot, add --by dominator"
 	}
 	if c.Incomplete > 0 {
 		said += fmt.Sprintf("; %s not whole, and left out", text.Counted(c.Incomplete, "heap snapshot"))
+	}
+	if c.RequestsLeftOut > 0 {
+		said += fmt.Sprintf("; %s left out: too many at once", text.Plural(c.RequestsLeftOut, "span was", "spans were"))
 	}
 	if c.LeftOut > 0 {
 		said += fmt.Sprintf("; the last %s left out: limit the time with --from and --to", text.Plural(c.LeftOut, "collection was", "collections were"))

@@ -19,6 +19,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
@@ -41,15 +42,17 @@ type Converter struct {
 	selected *selection.Selection
 	all      bool // parts, else the first only
 
-	name    string
-	info    *trace.Info
-	table   symbol.Table
-	types   symbol.Types
-	allocs  alloc.Model
-	heaps   heap.Snapshots
-	found   findings.Set
-	results []findings.Result
-	model   gc.Model
+	name     string
+	info     *trace.Info
+	table    symbol.Table
+	types    symbol.Types
+	allocs   alloc.Model
+	heaps    heap.Snapshots
+	requests request.Model
+	loss     *trace.Loss
+	found    findings.Set
+	results  []findings.Result
+	model    gc.Model
 
 	allocated []*export.Allocations
 	phases    []*background.Collection
@@ -64,6 +67,9 @@ type Converter struct {
 	Collections, Samples int64
 	// LeftOut counts collections that the format has no room for.
 	LeftOut int64
+	// Requests counts the written spans, and RequestsLeftOut the ones that there was no room
+	// for.
+	Requests, RequestsLeftOut int64
 	// Redacted keeps the name of the trace out of the output.
 	Redacted bool
 	// GC selects the heap snapshots of collections with this number; 0 selects all.
@@ -137,6 +143,11 @@ func (c *Converter) wantsPhases() bool {
 	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.phases })
 }
 
+// wantsRequests reports whether requests are written.
+func (c *Converter) wantsRequests() bool {
+	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.requests })
+}
+
 // OnlySnapshot reports whether a heap snapshot is written, and nothing else.
 func (c *Converter) OnlySnapshot() bool {
 	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.snapshot != nil })
@@ -161,6 +172,9 @@ func (c *Converter) models() []pass.Model {
 	var models []pass.Model
 	if c.wantsPhases() {
 		models = append(models, &c.phase)
+	}
+	if c.wantsRequests() {
+		models = append(models, c.requests.Models()...)
 	}
 	if c.format.Snapshots() {
 		models = append(models, &c.heaps)
@@ -208,6 +222,9 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 		}
 		begin()
 		c.found.Add(of)
+		if c.wantsRequests() {
+			c.requests.Collected(of)
+		}
 		if !c.selected.HasCollection(r.Info(), of) {
 			continue
 		}
@@ -219,6 +236,7 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 		}
 	}
 	begin()
+	c.loss = r.Loss()
 	for _, s := range c.heaps.All() {
 		s.Lost(r.Loss())
 	}
@@ -273,7 +291,7 @@ func (c *Converter) end(to []io.Writer) error {
 	if err := c.writeAllocations(to); err != nil {
 		return err
 	}
-	if c.Samples == 0 && c.Collections == 0 && c.Snapshots == 0 {
+	if c.Samples == 0 && c.Collections == 0 && c.Snapshots == 0 && c.Requests == 0 {
 		return ErrNothing
 	}
 	return nil

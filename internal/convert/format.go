@@ -38,6 +38,7 @@ type part struct {
 	name        string
 	timed       bool // collections, and allocations with their times
 	phases      bool // collections, and the phases of background ones
+	requests    bool // collections, and requests
 	snapshots   bool // heap snapshots, beside what else it has
 	collections func(io.Writer, *Converter) export.Writer
 	allocations func(io.Writer, *Converter, []*export.Allocations) error
@@ -50,7 +51,7 @@ type part struct {
 var formats = []Format{
 	{
 		Name: "perfetto", Suffixes: []string{".pftrace", ".perfetto-trace"}, Says: "timeline for ui.perfetto.dev", Binary: true,
-		parts: []part{{phases: true, snapshots: true, collections: func(w io.Writer, c *Converter) export.Writer { return &judged{perfetto.NewWriter(w), c} }}},
+		parts: []part{{phases: true, requests: true, snapshots: true, collections: func(w io.Writer, c *Converter) export.Writer { return &judged{perfetto.NewWriter(w), c} }}},
 	},
 	{
 		Name: "firefox", Suffixes: []string{".firefox.json"}, Says: "timeline for profiler.firefox.com",
@@ -222,6 +223,9 @@ func (j *judged) Close() error {
 			return err
 		}
 	}
+	if err := j.requests(); err != nil {
+		return err
+	}
 	for _, s := range j.c.snapshots() {
 		if s.Graph == nil {
 			j.c.Incomplete++
@@ -233,6 +237,32 @@ func (j *judged) Close() error {
 		}
 	}
 	return j.Writer.Close()
+}
+
+// requests writes the spans that begin in the time that is selected.
+func (j *judged) requests() error {
+	for _, p := range j.c.requests.Processes(j.c.loss) {
+		of := j.c.process(p.PID)
+		if !j.c.selected.HasProcess(of) {
+			continue
+		}
+		to := j.NewRequests(of, j.c.info.Last)
+		for s := range p.Spans() {
+			if !j.c.during(s.Start) {
+				continue
+			}
+			if err := to.Add(s, p.Pauses(s)); err != nil {
+				return err
+			}
+		}
+		j.c.Requests += to.Written
+		j.c.RequestsLeftOut += to.LeftOut
+		if err := to.Close(); err != nil {
+			return err
+		}
+	}
+	j.c.RequestsLeftOut += int64(j.c.requests.LeftOut())
+	return nil
 }
 
 // A firefoxProfile has collections, findings and allocations.
