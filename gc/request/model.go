@@ -201,30 +201,46 @@ func (m *suspensions) Event(e *pass.Event) {
 		(*Model)(m).restarted(p, e)
 		return
 	}
+	p.pending = suspends(p.pending, e)
+}
+
+// suspends adds the thread of an event, which has begun to suspend the others.
+func suspends(pending []suspending, e *pass.Event) []suspending {
 	v, _ := pass.Decode[clr.GCSuspendEEBegin](e)
 	forGC := v.Reason == clr.SuspendReasonSuspendForGC || v.Reason == clr.SuspendReasonSuspendForGCPrep
 	begun := suspending{e.TID, e.Time, forGC}
-	if i := p.pendingOf(e.TID); i >= 0 {
-		p.pending[i] = begun // the end of the earlier one was lost
-	} else if len(p.pending) < maxPending {
-		p.pending = append(p.pending, begun)
+	if i := pendingOf(pending, e.TID); i >= 0 {
+		pending[i] = begun // the end of the earlier one was lost
+	} else if len(pending) < maxPending {
+		pending = append(pending, begun)
 	}
+	return pending
 }
 
-// pendingOf returns the index of a thread in pending, negative if it is not there.
-func (p *process) pendingOf(tid uint64) int {
-	return slices.IndexFunc(p.pending, func(s suspending) bool { return s.tid == tid })
+// restarts removes the thread of an event, which has let the others continue. It is not known if
+// it began to suspend them before the trace.
+func restarts(pending *[]suspending, e *pass.Event) (s suspending, known bool) {
+	i := pendingOf(*pending, e.TID)
+	if i < 0 {
+		return s, false
+	}
+	s = (*pending)[i]
+	*pending = slices.Delete(*pending, i, i+1)
+	return s, true
+}
+
+// pendingOf returns the index of a thread, negative if it is not there.
+func pendingOf(pending []suspending, tid uint64) int {
+	return slices.IndexFunc(pending, func(s suspending) bool { return s.tid == tid })
 }
 
 // restarted ends a suspension. Another thread may have begun one meanwhile, for which it had to
 // wait (ThreadSuspend::SuspendEE in the runtime's threadsuspend.cpp).
 func (m *Model) restarted(p *process, e *pass.Event) {
-	i := p.pendingOf(e.TID)
-	if i < 0 {
-		return // it began before the trace
+	s, known := restarts(&p.pending, e)
+	if !known {
+		return
 	}
-	s := p.pending[i]
-	p.pending = slices.Delete(p.pending, i, i+1)
 	if m.intervals == maxIntervals {
 		m.leftOut++
 		return

@@ -46,6 +46,9 @@ func compileRule(r *Rule) (*rule, error) {
 	if c.condition, err = condition.Parse(r.When); err != nil {
 		return nil, fmt.Errorf("when: %w", err)
 	}
+	if c.condition.OfRequests() {
+		return nil, fmt.Errorf("when: %s is of requests, which the agent does not follow", r.When)
+	}
 	for _, s := range r.Names {
 		var g selection.Glob
 		if err := g.Set(s); err != nil {

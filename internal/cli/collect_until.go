@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -30,7 +31,7 @@ type stopOptions struct {
 }
 
 func (o *stopOptions) addFlags(flags *pflag.FlagSet) {
-	flags.Var(&o.until, "until", "stop when a collection meets this condition, as in 'pause>200ms', and keep the time around it")
+	flags.Var(&o.until, "until", "stop when a collection or a request meets this condition, as in 'pause>200ms', and keep the time around it")
 	flags.Var(&o.before, "before", "with --until, keep this much time before the collection (default 60s)")
 	flags.Var(&o.after, "after", "with --until, continue for this long after it (default 10s; after a stopping event 0s)")
 	flags.Var(&o.keep, "keep", "keep only the most recent events: 10m, 500MB, or 10m,2GB (default size 1GB)")
@@ -43,7 +44,7 @@ func (o *stopOptions) addFlags(flags *pflag.FlagSet) {
 // conditionHelp lists the figures that conditions ask for.
 func conditionHelp() string {
 	var b strings.Builder
-	for _, f := range figure.Conditions() {
+	for _, f := range condition.Words() {
 		fmt.Fprintf(&b, "  %-9s  %-39s  %s\n", f.Until.Word, f.Until.Meaning, f.Until.Example)
 	}
 	return b.String()
@@ -65,6 +66,8 @@ func (o *stopOptions) plan(output string, config *diag.Config) (*collect.Plan, e
 		return nil, misusef("--before and --keep both set a time: leave one out, or give --keep a size")
 	case o.until.Condition != nil && !provider.AsksForCollections(config):
 		return nil, misusef("--until needs the runtime's events with keyword gc, level informational")
+	case o.until.Condition != nil && o.until.OfRequests() && (*provider.List)(&config.Providers).Find(request.Provider) == nil:
+		return nil, misusef("--until %s needs the program's requests: add --requests", text.Quoted(o.until.Condition.String()))
 	case o.provider != "" && (*provider.List)(&config.Providers).Find(o.provider) == nil:
 		return nil, misusef("the provider %s of the stopping event is not collected: add it with --providers", o.provider)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/text"
@@ -77,6 +78,9 @@ func triggerText(t *collect.Trigger) string {
 	if t.Event != nil {
 		return eventText(t.Event)
 	}
+	if t.Request != nil {
+		return requestText(t.Request)
+	}
 	c := t.Collection
 	var parts []string
 	if c.Generation.Known() {
@@ -92,6 +96,16 @@ func triggerText(t *collect.Trigger) string {
 		parts = append(parts, "paused "+units.Duration(pause.Or(0)))
 	}
 	return fmt.Sprintf("collection %d (%s)", c.Number, strings.Join(parts, ", "))
+}
+
+// requestText describes a request that was awaited.
+func requestText(s *request.Span) string {
+	took := s.Duration.Or(0)
+	said := fmt.Sprintf("request %s (%s, %s of it paused", text.Quoted(s.Label()), units.Duration(took), units.Percent(100*float64(s.Paused)/float64(max(1, took))))
+	if id := s.TraceID.String(); id != "" {
+		said += ", trace " + id
+	}
+	return said + ")"
 }
 
 const noDotnet = "it is not a .NET 5 or later program, or DOTNET_EnableDiagnostics=0 is set"

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/condition"
 )
 
 // complete makes the shell offer words for a flag.
@@ -114,7 +114,7 @@ func (std *stdio) completeCondition(cmd *cobra.Command, flag string) {
 func conditions(typed string) []string {
 	before := typed[:strings.LastIndexAny(typed, " (")+1]
 	var offers []string
-	for _, f := range figure.Conditions() {
+	for _, f := range condition.Words() {
 		operator := ">"
 		if f.Until.Words != nil || f.Until.Below > 0 {
 			operator = "="

@@ -5,17 +5,20 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/trace"
 )
 
-// An awaited watches for the end of a trace: a collection that meets the condition of the
-// plan, or the stopping event.
+// An awaited watches for the end of a trace: a collection or a request that meets the
+// condition of the plan, or the stopping event.
 type awaited struct {
 	plan   *Plan
 	notify func(Notice)
 	cancel func()         // ends the trace
 	met    func(*Trigger) // is called when it has come
 
+	requests    request.Follower
 	stopping    map[*trace.Descriptor]bool // kinds of the stopping event
 	trigger     *Trigger                   // nil until it came
 	unreachable bool                       // the stopping event cannot come
@@ -31,7 +34,25 @@ func (a *awaited) wants(d *trace.Descriptor) bool {
 		a.stopping[d] = true
 		return true
 	}
-	return gc.Wants(d)
+	return gc.Wants(d) || a.plan.awaitsRequests() && request.Wants(d)
+}
+
+// models returns the models that read the trace for it.
+func (a *awaited) models() []pass.Model {
+	models := []pass.Model{pass.Raw(nil, a.see)}
+	if !a.plan.awaitsRequests() {
+		return models
+	}
+	a.requests.Ended = a.served
+	return append(models, a.requests.Models()...)
+}
+
+// served checks whether a request that has ended is the awaited one.
+func (a *awaited) served(pid uint64, s *request.Span) {
+	if a.trigger == nil && a.plan.Until.HoldsFor(s) {
+		of := *s
+		a.triggered(&Trigger{From: s.Start, To: s.Start + s.Duration.Or(0), Request: &of, PID: pid})
+	}
 }
 
 // finished checks whether a collection is the awaited one.

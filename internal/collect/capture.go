@@ -16,7 +16,6 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/hostevents"
 	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/tracefile"
@@ -221,7 +220,7 @@ func (c *capture) dismiss() {
 // read reads the trace to its end. It fails if the stream is not a trace.
 func (c *capture) read() error {
 	model := gc.Model{Live: true}
-	for col, err := range model.Collections(c.reader, pass.Raw(nil, c.see)) {
+	for col, err := range model.Collections(c.reader, c.models()...) {
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/etw"
 )
 
@@ -135,7 +134,7 @@ func (c *etwCapture) start(providers []etw.Provider) (names, err error) {
 func (c *etwCapture) follow() error {
 	c.reader = c.follower.Reader(etl.Options{Want: c.wants})
 	model := gc.Model{Live: true}
-	for col, err := range model.Collections(c.reader, pass.Raw(nil, c.see)) {
+	for col, err := range model.Collections(c.reader, c.models()...) {
 		if err != nil {
 			return errors.Join(&ReviewError{c.path, err}, c.follower.Stop())
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -110,12 +111,14 @@ func (InPieces) notice()    {}
 func (Failed) notice()      {}
 func (Ended) notice()       {}
 
-// A Trigger is the collection or the event that met the stop condition.
+// A Trigger is the collection, the request or the event that met the stop condition. One of
+// these is set.
 type Trigger struct {
 	From, To   time.Duration // of the trace
 	Collection *gc.Collection
-	Event      *StoppingEvent // nil if it was a collection
-	PID        uint64         // of the process that raised the event
+	Request    *request.Span
+	Event      *StoppingEvent
+	PID        uint64 // of the process with the request, or that raised the event
 }
 
 // A Result is a trace that was written.

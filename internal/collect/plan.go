@@ -85,6 +85,9 @@ func (s *Stop) Plan() *Plan {
 // Waits reports whether a condition or an event ends the trace.
 func (p *Plan) Waits() bool { return p.Until != nil || p.Event != nil }
 
+// awaitsRequests reports whether a request ends the trace.
+func (p *Plan) awaitsRequests() bool { return p.Until != nil && p.Until.OfRequests() }
+
 // Dumps reports whether heap snapshots are taken.
 func (p *Plan) Dumps() bool { return p.DumpAtStart || p.DumpAtEnd }
 

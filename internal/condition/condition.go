@@ -1,10 +1,13 @@
-// Package condition selects the collections that meet a condition, such as
+// Package condition selects the collections, or the requests of a program, that meet a
+// condition, such as
 //
 //	gen=2 and (pause>200ms or suspend>50ms)
+//	request>500ms and paused>50%
 //
 // A condition compares figures with values. Comparisons are joined by and, which
 // binds more tightly, and or; parentheses are allowed. The operators are > >= < <=
-// = and !=. The table in gc/figure has the names, and the form of their values.
+// = and !=. The table in gc/figure has the names of the figures of collections, and the
+// form of their values. A condition is of collections or of requests.
 //
 // An unknown figure of a collection meets no comparison, not even !=.
 package condition
@@ -12,13 +15,15 @@ package condition
 import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/gc/request"
 )
 
-// A Condition is a test that a finished collection passes or fails. It is not changed by
+// A Condition is a test that a finished collection, or a request, passes or fails. It is not changed by
 // use, and may be used by several goroutines.
 type Condition struct {
-	text string
-	root node
+	text       string
+	root       node
+	ofRequests bool
 }
 
 // Parse reads a condition. The error is an *Error.
@@ -32,24 +37,40 @@ func Parse(text string) (*Condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Condition{text, root}, nil
+	return &Condition{text, root, p.ofRequests}, nil
 }
 
 // String returns the text that was parsed.
 func (c *Condition) String() string { return c.text }
 
+// OfRequests reports whether the condition is of requests, and not of collections.
+func (c *Condition) OfRequests() bool { return c.ofRequests }
+
 // Holds reports whether a collection meets the condition.
-func (c *Condition) Holds(col *gc.Collection) bool { return c.root.holds(col) }
+func (c *Condition) Holds(col *gc.Collection) bool {
+	return !c.ofRequests && c.root.holds(subject{collection: col})
+}
+
+// HoldsFor reports whether a request that has ended meets the condition.
+func (c *Condition) HoldsFor(s *request.Span) bool {
+	return c.ofRequests && c.root.holds(subject{request: s})
+}
+
+// A subject meets a condition, or does not.
+type subject struct {
+	collection *gc.Collection
+	request    *request.Span
+}
 
 // A node is a part of a condition.
-type node interface{ holds(*gc.Collection) bool }
+type node interface{ holds(subject) bool }
 
 // all holds where each of its parts does.
 type all []node
 
-func (a all) holds(c *gc.Collection) bool {
+func (a all) holds(s subject) bool {
 	for _, n := range a {
-		if !n.holds(c) {
+		if !n.holds(s) {
 			return false
 		}
 	}
@@ -59,9 +80,9 @@ func (a all) holds(c *gc.Collection) bool {
 // some holds where one of its parts does.
 type some []node
 
-func (s some) holds(c *gc.Collection) bool {
-	for _, n := range s {
-		if n.holds(c) {
+func (a some) holds(s subject) bool {
+	for _, n := range a {
+		if n.holds(s) {
 			return true
 		}
 	}
@@ -70,13 +91,13 @@ func (s some) holds(c *gc.Collection) bool {
 
 // An amount compares a figure that is a number.
 type amount struct {
-	of    func(*gc.Collection) figure.Value
+	of    func(subject) figure.Value
 	op    operator
 	value float64 // of times, in nanoseconds
 }
 
-func (a *amount) holds(c *gc.Collection) bool {
-	switch v := a.of(c); v.Type {
+func (a *amount) holds(s subject) bool {
+	switch v := a.of(s); v.Type {
 	case figure.Unknown:
 		return false
 	case figure.Percent, figure.Rate:
@@ -88,13 +109,13 @@ func (a *amount) holds(c *gc.Collection) bool {
 
 // A name compares a figure that is one of several words.
 type name struct {
-	of   func(*gc.Collection) figure.Value
+	of   func(subject) figure.Value
 	op   operator
 	word string
 }
 
-func (n *name) holds(c *gc.Collection) bool {
-	v := n.of(c)
+func (n *name) holds(s subject) bool {
+	v := n.of(s)
 	return v.Type != figure.Unknown && (v.Text == n.word) == (n.op == equal)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/condition"
 )
 
@@ -107,7 +108,7 @@ func TestUnknown(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	var words []string
-	for _, f := range figure.Conditions() {
+	for _, f := range condition.Words() {
 		words = append(words, f.Until.Word)
 	}
 	figures := strings.Join(words, ", ")
@@ -137,6 +138,10 @@ func TestErrors(t *testing.T) {
 		"gen=2 and ä":                `"ä" where a figure is expected: one of ` + figures + ", at character 11",
 		"pause>1µs ä":                `"ä" where and, or or the end of the condition is expected, at character 11`,
 		strings.Repeat("(", 101):     "more than 100 nested parentheses, at character 101",
+		"gen=2 and request>1s":       "request is of requests, and gen of collections: a condition is of one of both, at character 11",
+		"paused>50% or (pause>1ms)":  "paused is of requests, and pause of collections: a condition is of one of both, at character 16",
+		"request>1":                  `request is a time, as in 200ms or 1.5s, and not "1", at character 9`,
+		"paused>1ms":                 `paused is a percentage, as in 90%, and not "1ms", at character 8`,
 		"pause>1ms200ms":             `pause is a time, as in 200ms or 1.5s, and not "1ms200ms", at character 7`,
 		"reason = 1 or reason=Other": `unknown reason "1"; valid values: AllocSmall, `,
 	} {
@@ -144,6 +149,33 @@ func TestErrors(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v\nwant %s", text, err, want)
 		}
+	}
+}
+
+func TestHoldsFor(t *testing.T) {
+	s := &request.Span{Duration: gc.Some(600 * time.Millisecond), Paused: 300 * time.Millisecond}
+	for text, want := range map[string]bool{
+		"request>500ms and paused>=50%": true,
+		"request>500ms and paused>50%":  false,
+		"request>0.6s or paused=50":     true,
+		"(REQUEST<=600ms)":              true,
+		"request!=600ms":                false,
+	} {
+		c, err := condition.Parse(text)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if c.HoldsFor(s) != want || !c.OfRequests() || c.Holds(collection()) {
+			t.Errorf("%s: %t", c, !want)
+		}
+		if c.HoldsFor(&request.Span{}) {
+			t.Errorf("%s holds for a request that has not ended", c)
+		}
+	}
+	c, err := condition.Parse("pause>1ms")
+	if err != nil || c.OfRequests() || c.HoldsFor(s) {
+		t.Errorf("%v holds for a request, %v", c, err)
 	}
 }
 

@@ -4,26 +4,67 @@ import (
 	"sync"
 
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A word is a figure that conditions ask for, and how its values are written.
 type word struct {
 	figure.Figure
-	in *Dimension // nil if the values are words
+	of        func(subject) figure.Value
+	in        *Dimension // nil if the values are words
+	ofRequest bool
 }
 
 var words = sync.OnceValue(func() []word {
 	var all []word
 	for _, f := range figure.Conditions() {
-		w := word{Figure: f}
+		w := word{Figure: f, of: func(s subject) figure.Value { return f.Value(s.collection) }}
 		if f.Until.Words == nil {
 			w.in = DimensionOf(&f)
 		}
 		all = append(all, w)
 	}
+	for _, r := range requests {
+		f := figure.Figure{Type: r.typ, Until: &r.Condition}
+		all = append(all, word{f, func(s subject) figure.Value { return r.value(s.request) }, DimensionOf(&f), true})
+	}
 	return all
 })
+
+// A requestWord is a figure of a request that conditions ask for.
+type requestWord struct {
+	figure.Condition
+	typ   figure.Type
+	value func(*request.Span) figure.Value
+}
+
+var requests = [...]requestWord{
+	{figure.Condition{Word: "request", Meaning: "how long a request took", Example: "500ms"}, figure.Millis, func(s *request.Span) figure.Value {
+		took, known := s.Duration.Get()
+		if !known {
+			return figure.Value{}
+		}
+		return figure.Value{Type: figure.Millis, Int: int64(took)}
+	}},
+	{figure.Condition{Word: "paused", Meaning: "how much of that GC pauses took", Example: "50%"}, figure.Percent, func(s *request.Span) figure.Value {
+		took, known := s.Duration.Get()
+		if !known || took == 0 {
+			return figure.Value{}
+		}
+		return figure.Number(figure.Percent, 100*float64(s.Paused)/float64(took))
+	}},
+}
+
+// Words returns how conditions ask for figures, in the order of help texts: for the ones of
+// collections, and then for the ones of requests.
+func Words() []figure.Figure {
+	var all []figure.Figure
+	for _, w := range words() {
+		all = append(all, w.Figure)
+	}
+	return all
+}
 
 // DimensionOf returns how the values of a figure that is a number are written.
 func DimensionOf(f *figure.Figure) *Dimension {

@@ -54,6 +54,9 @@ type parser struct {
 	text string
 	off  int // behind tok
 	tok  token
+
+	asked      *word // the first figure
+	ofRequests bool
 }
 
 func (p *parser) wrong(format string, args ...any) error {
@@ -172,6 +175,16 @@ func (p *parser) comparison() (node, error) {
 		return nil, p.wrong("unknown figure %s; valid figures: %s", p.tok, names())
 	}
 	f := &all[i]
+	if p.asked == nil {
+		p.asked, p.ofRequests = f, f.ofRequest
+	}
+	if f.ofRequest != p.ofRequests {
+		of := [...]*word{p.asked, f}
+		if f.ofRequest {
+			of[0], of[1] = of[1], of[0]
+		}
+		return nil, p.wrong("%s is of requests, and %s of collections: a condition is of one of both", of[0].Until.Word, of[1].Until.Word)
+	}
 	p.next()
 	if p.tok.kind != tokenOperator {
 		return nil, p.wrong("%s where one of > >= < <= = != is expected", p.tok)
@@ -194,7 +207,7 @@ func (p *parser) name(f *word, op operator) (node, error) {
 		return nil, p.wrong("unknown %[2]s %[1]s; valid values: %[3]s", p.tok, f.Until.Word, strings.Join(words, ", "))
 	}
 	p.next()
-	return &name{f.Value, op, words[i]}, nil
+	return &name{f.of, op, words[i]}, nil
 }
 
 // amount reads a number with its unit, which may stand apart.
@@ -204,7 +217,7 @@ func (p *parser) amount(f *word, op operator) (node, error) {
 	if p.tok.kind == tokenWord && endsInDigit(first.text) {
 		if v, ok := f.parse(first.text + p.tok.text); ok {
 			p.next()
-			return &amount{f.Value, op, v}, nil
+			return &amount{f.of, op, v}, nil
 		}
 	}
 	v, ok := f.parse(first.text)
@@ -212,7 +225,7 @@ func (p *parser) amount(f *word, op operator) (node, error) {
 		p.tok = first
 		return nil, p.wrong("%s is %s, as in %s, and not %s", f.Until.Word, f.in.Is, f.in.Example, first)
 	}
-	return &amount{f.Value, op, v}, nil
+	return &amount{f.of, op, v}, nil
 }
 
 // parse reads a number with its unit. Nothing is as much in every unit.

@@ -38,6 +38,9 @@ export interface Word {
 export const words: Word[] = [
 `)
 	for _, w := range words() {
+		if w.ofRequest {
+			continue // a page's conditions are of collections
+		}
 		column := fmt.Sprintf("%q", w.Key)
 		switch {
 		case w.Only == figure.InConditions:
