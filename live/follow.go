@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -14,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/nettrace"
 )
@@ -40,6 +42,8 @@ type Options struct {
 	PerHeap bool
 	// Phases makes updates have their Phases.
 	Phases bool
+	// Requests makes the process raise events of its requests, and updates have Paused.
+	Requests bool
 }
 
 // Collections returns a config that raises the events for the figures of collections at
@@ -75,6 +79,11 @@ type Update struct {
 	// Phases are the phases of the background collections that ended since the update
 	// before, if Options.Phases is set.
 	Phases []*background.Collection
+
+	// Paused has for each of the collection's pauses the longest of the requests that were
+	// open and that it paused, of 64 at most, or nil; it is set if Options.Requests is. Of a
+	// request, it has what is known at its start.
+	Paused []*request.Span
 
 	// Lost is the known number of events that the runtime dropped for lack of
 	// room. Late is the number that came too late for their collection.
@@ -124,6 +133,9 @@ const (
 func Follow(ctx context.Context, process *diag.Process, opts Options) iter.Seq2[*Update, error] {
 	if len(opts.Config.Providers) == 0 {
 		opts.Config = Collections()
+	}
+	if opts.Requests {
+		opts.Config.Providers = append(slices.Clip(opts.Config.Providers), Requests())
 	}
 	if opts.Queue == 0 {
 		opts.Queue = defaultQueue
@@ -216,6 +228,11 @@ func (f *follower) read(ctx context.Context, session *diag.Session) {
 	if f.opts.Phases {
 		models = append(models, &background.Model{Done: func(c *background.Collection) { phases = append(phases, c) }})
 	}
+	var requests *paused
+	if f.opts.Requests {
+		requests = newPaused()
+		models = append(models, requests.follower.Models()...)
+	}
 	r := nettrace.NewReader(f.input(reading, session), nettrace.Options{Want: pass.Wants(append(models, &m)...), Idle: idle})
 	var failed error
 	var traced *gc.Process
@@ -226,7 +243,11 @@ func (f *follower) read(ctx context.Context, session *diag.Session) {
 		}
 		traced = c.Process
 		c.Process = f.identify(traced)
-		f.out.push(&Update{Kind: Collected, Process: f.process, Collection: c, Start: r.Info().Start, Phases: phases, Lost: r.Loss().Events, Late: r.Loss().Late})
+		u := &Update{Kind: Collected, Process: f.process, Collection: c, Start: r.Info().Start, Phases: phases, Lost: r.Loss().Events, Late: r.Loss().Late}
+		if requests != nil {
+			u.Paused = requests.by(c)
+		}
+		f.out.push(u)
 		phases = nil
 	}
 	if failed == nil && r.Loss().Truncated {

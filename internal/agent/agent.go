@@ -116,7 +116,7 @@ func New(opts Options) (*Agent, error) {
 		}
 	}
 	a.watcher = watch.New(watch.Options{
-		Wants: a.wants, Each: a.news, Max: c.Processes, Interval: looking, Passing: true, Source: opts.Source,
+		Wants: a.wants, Each: a.news, Max: c.Processes, Interval: looking, Passing: true, Requests: c.Requests, Source: opts.Source,
 	})
 	return a, nil
 }
@@ -298,10 +298,10 @@ func (a *Agent) collected(n *watch.News) {
 	if p == nil {
 		return
 	}
-	p.take(n.Collection)
+	p.take(n.Collection, n.Paused)
 	a.start(a.ctx, a.met(p, n.Collection, n.Collection.Ended))
 	if a.sends(otlp.Logs) {
-		a.records.add(p, n.Collection)
+		a.records.add(p, n.Collection, longestPaused(n))
 	}
 }
 

@@ -37,6 +37,8 @@ type Config struct {
 	// TokenFile holds the token that requests for captures must carry. Without one, the
 	// agent answers none.
 	TokenFile string `yaml:"token-file"`
+	// Requests makes processes raise events of their requests, for exemplars.
+	Requests bool `yaml:"requests"`
 }
 
 // Ledger configures the folder with the last minutes of processes.

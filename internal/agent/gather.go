@@ -68,11 +68,11 @@ type families struct {
 	pairs     map[pair]*dto.LabelPair
 	bounds    []*float64
 	threshold *float64
-	gc        *string // the label of exemplars
+	labelled  [3]*string // the labels of exemplars: gc, trace_id, span_id
 }
 
 func newFamilies(generation string, c content) *families {
-	f := &families{content: c, pairs: make(map[pair]*dto.LabelPair), gc: proto.String("gc"), threshold: proto.Float64(zeroThreshold)}
+	f := &families{content: c, pairs: make(map[pair]*dto.LabelPair), labelled: [...]*string{proto.String("gc"), proto.String("trace_id"), proto.String("span_id")}, threshold: proto.Float64(zeroThreshold)}
 	for id := range metrics {
 		m := &metrics[id]
 		f.all[id] = &dto.MetricFamily{Name: proto.String(m.prometheusName()), Help: proto.String(m.help), Type: dtoTypes[m.kind].Enum()}
@@ -192,8 +192,12 @@ func (f *families) histogram(d *distribution) *dto.Histogram {
 
 func (f *families) exemplar(e *exemplar) *dto.Exemplar {
 	number, value := strconv.FormatUint(uint64(e.gc), 10), e.value
+	labels := []*dto.LabelPair{{Name: f.labelled[0], Value: &number}}
+	if id := e.trace.String(); id != "" {
+		labels = append(labels, &dto.LabelPair{Name: f.labelled[1], Value: &id}, &dto.LabelPair{Name: f.labelled[2], Value: proto.String(e.span.String())})
+	}
 	return &dto.Exemplar{
-		Label:     []*dto.LabelPair{{Name: f.gc, Value: &number}},
+		Label:     labels,
 		Value:     &value,
 		Timestamp: timestamppb.New(time.Unix(0, e.at)),
 	}

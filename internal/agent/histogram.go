@@ -3,9 +3,9 @@ package agent
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/gctrail/gctrail/export/openmetrics"
+	"github.com/gctrail/gctrail/gc/request"
 )
 
 // bounds are the upper bounds of the classic buckets, in seconds.
@@ -36,18 +36,24 @@ type distribution struct {
 	bucket []uint64
 }
 
-// An exemplar is a value of a classic bucket, with its collection.
+// An exemplar is a value of a classic bucket, in seconds, with its collection, and a request
+// that it paused.
 type exemplar struct {
 	value float64
 	gc    uint32
-	at    int64 // Unix nanoseconds; 0 for none
+	at    int64           // Unix nanoseconds; 0 for none
+	trace request.TraceID // zero for no request
+	span  request.SpanID
+
+	pushed bool // by OTLP
 }
 
 func newDistribution() *distribution {
 	return &distribution{classic: make([]uint64, len(bounds)+1), latest: make([]exemplar, len(bounds)+1), schema: finest}
 }
 
-func (d *distribution) add(seconds float64, gc uint32, at time.Time) {
+func (d *distribution) add(e exemplar) {
+	seconds := e.value
 	if !(seconds >= 0) || math.IsInf(seconds, 0) {
 		return
 	}
@@ -55,7 +61,7 @@ func (d *distribution) add(seconds float64, gc uint32, at time.Time) {
 	d.sum += seconds
 	i, _ := slices.BinarySearch(bounds, seconds)
 	d.classic[i]++
-	d.latest[i] = exemplar{seconds, gc, at.UnixNano()}
+	d.latest[i] = e
 	if seconds <= zeroThreshold {
 		d.zero++
 		return

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 )
 
 // TestDistribution checks each value's exponential bucket, that counts agree, and
@@ -17,7 +16,7 @@ func TestDistribution(t *testing.T) {
 	for i := range 5000 {
 		v := math.Pow(10, -7+9*random.Float64())
 		values = append(values, v)
-		d.add(v, uint32(i), time.Unix(int64(i), 0))
+		d.add(exemplar{value: v, gc: uint32(i), at: int64(i + 1)})
 	}
 	if len(d.bucket) > maxBuckets || d.schema >= finest {
 		t.Errorf("%d buckets at schema %d", len(d.bucket), d.schema)
@@ -57,7 +56,7 @@ func sum(values []float64) (s float64) {
 func TestDistributionOfOddValues(t *testing.T) {
 	d := newDistribution()
 	for _, v := range []float64{0, 1e-12, -1, math.NaN(), math.Inf(1), 0.001, 1, math.MaxFloat64, math.SmallestNonzeroFloat64} {
-		d.add(v, 1, time.Time{})
+		d.add(exemplar{value: v, gc: 1})
 	}
 	if d.count != 6 || d.zero != 3 || len(d.bucket) > maxBuckets {
 		t.Errorf("%d values, %d zero, %d buckets", d.count, d.zero, len(d.bucket))

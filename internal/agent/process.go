@@ -6,6 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -54,8 +55,21 @@ func reasonOf(c *gc.Collection) string {
 	return reason.String()
 }
 
-// take counts a collection.
-func (p *process) take(c *watch.Collection) {
+// longestPaused returns a request that the longest pause of a collection stopped, nil if none is
+// known.
+func longestPaused(n *watch.News) *request.Span {
+	var longest time.Duration
+	var found *request.Span
+	for i, s := range n.Paused {
+		if d := n.Collection.Pauses[i].Duration; s != nil && d >= longest {
+			longest, found = d, s
+		}
+	}
+	return found
+}
+
+// take counts a collection. requests has one for each pause, or nil, if requests are followed.
+func (p *process) take(c *watch.Collection, requests []*request.Span) {
 	generation, kind, reason := generationOf(c.Collection), c.Kind.String(), reasonOf(c.Collection)
 	g := p.group
 	g.count(collections, 1, generation)
@@ -63,11 +77,15 @@ func (p *process) take(c *watch.Collection) {
 	for i := range c.Pauses {
 		d := max(0, c.Pauses[i].Duration)
 		paused += d
-		g.observe(pauseDuration, d, c.Number, c.Ended, generation, kind, reason)
+		e := exemplar{gc: c.Number, at: c.Ended.UnixNano()}
+		if i < len(requests) && requests[i] != nil {
+			e.trace, e.span = requests[i].TraceID, requests[i].ID
+		}
+		g.observe(pauseDuration, d, e, generation, kind, reason)
 	}
 	g.count(pauseTime, paused.Seconds())
 	if d, known := c.Suspend().Get(); known {
-		g.observe(suspendDuration, d, c.Number, c.Ended)
+		g.observe(suspendDuration, d, exemplar{gc: c.Number, at: c.Ended.UnixNano()})
 	}
 	if n, known := c.Allocated.Get(); known && n > 0 {
 		g.count(allocated, float64(n))

@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -146,7 +148,22 @@ func (b *builder) histogram(k key, d *distribution) {
 	}
 	sum := d.sum
 	p.Sum = &sum
+	for i := range d.latest {
+		if e := &d.latest[i]; e.trace.String() != "" && !e.pushed {
+			e.pushed = true
+			p.Exemplars = append(p.Exemplars, exemplarOf(e))
+		}
+	}
 	b.histograms[k.metric] = append(b.histograms[k.metric], p)
+}
+
+// exemplarOf returns a pause of a request.
+func exemplarOf(e *exemplar) *metricspb.Exemplar {
+	return &metricspb.Exemplar{
+		TimeUnixNano: uint64(e.at), TraceId: bytes.Clone(e.trace[:]), SpanId: bytes.Clone(e.span[:]),
+		Value:              &metricspb.Exemplar_AsDouble{AsDouble: e.value},
+		FilteredAttributes: []*commonpb.KeyValue{{Key: "gc", Value: record.String(strconv.FormatUint(uint64(e.gc), 10))}},
+	}
 }
 
 // list returns the metrics that have points.

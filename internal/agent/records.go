@@ -6,6 +6,7 @@ import (
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -31,8 +32,13 @@ type waiting struct {
 	log *logspb.LogRecord
 }
 
-func (r *records) add(p *process, c *watch.Collection) {
-	r.put(p, record.OfCollection(c.Collection, c.Began))
+// add adds the record of a collection, in the trace of a request that it paused, if one is known.
+func (r *records) add(p *process, c *watch.Collection, paused *request.Span) {
+	log := record.OfCollection(c.Collection, c.Began)
+	if paused != nil && paused.TraceID.String() != "" {
+		log.TraceId, log.SpanId = paused.TraceID[:], paused.ID[:]
+	}
+	r.put(p, log)
 }
 
 func (r *records) put(p *process, log *logspb.LogRecord) {

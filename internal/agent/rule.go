@@ -47,7 +47,7 @@ func compileRule(r *Rule) (*rule, error) {
 		return nil, fmt.Errorf("when: %w", err)
 	}
 	if c.condition.OfRequests() {
-		return nil, fmt.Errorf("when: %s is of requests, which the agent does not follow", r.When)
+		return nil, fmt.Errorf("when: %s is of requests, which rules of the agent do not wait for", r.When)
 	}
 	for _, s := range r.Names {
 		var g selection.Glob

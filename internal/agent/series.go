@@ -58,7 +58,7 @@ func (g *group) count(m metricID, n float64, values ...string) {
 	g.counters[k] += n
 }
 
-func (g *group) observe(m metricID, d time.Duration, gc uint32, at time.Time, values ...string) {
+func (g *group) observe(m metricID, d time.Duration, e exemplar, values ...string) {
 	k := key{metric: m}
 	copy(k.values[:], values)
 	series := g.durations[k]
@@ -66,7 +66,8 @@ func (g *group) observe(m metricID, d time.Duration, gc uint32, at time.Time, va
 		series = newDistribution()
 		g.durations[k] = series
 	}
-	series.add(d.Seconds(), gc, at)
+	e.value = d.Seconds()
+	series.add(e)
 }
 
 // gauges are values by their series.

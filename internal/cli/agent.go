@@ -27,6 +27,7 @@ type agentOptions struct {
 	configFile  string
 	printConfig bool
 	quiet       bool
+	requests    bool
 
 	listen    string
 	names     wordList
@@ -73,6 +74,7 @@ func newAgentCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&o.captures, "captures", "", "keep the traces and snapshots that are asked for in this `FOLDER`")
 	flags.Var(&o.dumpOn, "dump-on", "keep a heap snapshot of a process with a collection that meets this condition, one an hour")
 	flags.StringVar(&o.tokenFile, "token-file", "", "answer requests for traces that carry the token in this `FILE`")
+	flags.BoolVar(&o.requests, "requests", false, "name a request that a pause stopped, by its trace id, in exemplars and log records")
 	std.completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
 	std.completeCondition(cmd, "dump-on")
 	return cmd
@@ -92,6 +94,7 @@ func (o *agentOptions) overrides() map[string]func(*agent.Config) {
 		"dump-on": func(c *agent.Config) {
 			c.Rules = append(c.Rules, agent.Rule{Name: "dump-on", When: o.dumpOn.Condition.String(), Dump: true})
 		},
+		"requests":      func(c *agent.Config) { c.Requests = o.requests },
 		"token-file":    func(c *agent.Config) { c.TokenFile = o.tokenFile },
 		"otlp-interval": func(c *agent.Config) { c.OTLP.Interval = time.Duration(o.interval) },
 	}

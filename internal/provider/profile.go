@@ -9,7 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/gc/request"
+	"github.com/gctrail/gctrail/live"
 )
 
 // The profiles of the events of collections.
@@ -159,12 +159,6 @@ type Request struct {
 	Requests  bool   // also the spans of the program's requests
 }
 
-// requests is the provider of the spans of requests.
-var requests = diag.Provider{
-	Name: request.Provider, Keywords: request.KeywordEvents, Level: levelInformational,
-	Arguments: `FilterAndPayloadSpecs="` + request.Filter + `"`,
-}
-
 // Config returns the session's config. A named provider takes precedence over the
 // profiles', and the profiles' over --clrevents, as in dotnet-trace; ignored reports that
 // the latter were left out.
@@ -188,7 +182,7 @@ func (r *Request) Config() (config diag.Config, ignored bool) {
 		}
 	}
 	if r.Requests {
-		all.add(requests)
+		all.add(live.Requests())
 	}
 	if r.CLREvents != 0 {
 		p := Runtime(uint64(r.CLREvents))[0]

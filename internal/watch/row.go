@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/live"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -34,8 +35,9 @@ type News struct {
 	Attached   bool
 	Collection *Collection
 	Phases     []*background.Collection
-	Dropped    int    // collections, for which Options.Each was too slow
-	Lost       uint64 // events, for which the runtime had no room
+	Paused     []*request.Span // for each pause of the collection, or nil; see live.Update
+	Dropped    int             // collections, for which Options.Each was too slow
+	Lost       uint64          // events, for which the runtime had no room
 	Ended      bool
 	Err        error // why it ended, or cannot be watched
 }
@@ -124,7 +126,7 @@ func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 			r.attached = r.start // a busy runtime answers later than it begins
 		}
 		c := r.add(u.Collection)
-		news = append(news, &News{ID: r.id, Process: r.process, Collection: c, Phases: u.Phases})
+		news = append(news, &News{ID: r.id, Process: r.process, Collection: c, Phases: u.Phases, Paused: u.Paused})
 	case live.Ended:
 		r.state, r.ended, r.err = Ended, now, u.Err
 		if u.Traced != nil {

@@ -40,6 +40,8 @@ type Options struct {
 	PerHeap bool
 	// Phases adds the phases of background collections to news.
 	Phases bool
+	// Requests adds the requests that pauses stopped to news.
+	Requests bool
 	// Memory makes the watcher read the system's figures on the processes' memory every
 	// second (Linux).
 	Memory bool
@@ -328,7 +330,7 @@ func (w *Watcher) follow(ctx context.Context, r *row) {
 	w.mu.Lock()
 	process := r.process
 	w.mu.Unlock()
-	opts := live.Options{Queue: queued, PerHeap: w.opts.PerHeap, Phases: w.opts.Phases}
+	opts := live.Options{Queue: queued, PerHeap: w.opts.PerHeap, Phases: w.opts.Phases, Requests: w.opts.Requests}
 	if w.opts.Processors {
 		opts.Through = throughHost
 	}
