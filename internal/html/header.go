@@ -62,6 +62,7 @@ type (
 		Chunks      []int    `json:"chunks"`
 		Allocations bool     `json:"allocations"`
 		Objects     bool     `json:"objects"`
+		Requests    bool     `json:"requests"`
 		// PauseAtLeast reports that the sum of the pauses is a lower bound.
 		PauseAtLeast bool `json:"pause_at_least"`
 	}
@@ -172,7 +173,7 @@ func (t *Trace) headerProcess(p *process) headerProcess {
 		h.Lengths = append(h.Lengths, len(data))
 	}
 	h.Phases = append(h.Phases, t.phases[p.PID]...)
-	h.Allocations, h.Objects = t.allocations(p) != nil, t.objects(p) != nil
+	h.Allocations, h.Objects, h.Requests = t.allocations(p) != nil, t.objects(p) != nil, t.requests(p) != nil
 	return h
 }
 

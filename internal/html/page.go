@@ -141,8 +141,8 @@ func (p *Page) blocks() ([]block, error) {
 	for _, t := range p.Traces {
 		t.processes = t.listed()
 	}
-	parts := []block{{id: "allocations"}, {id: "objects"}, {id: "quoted"}}
-	of := []func(*Trace, *process) any{(*Trace).allocations, (*Trace).objects, (*Trace).quotes}
+	parts := []block{{id: "allocations"}, {id: "objects"}, {id: "requests"}, {id: "quoted"}}
+	of := []func(*Trace, *process) any{(*Trace).allocations, (*Trace).objects, (*Trace).requests, (*Trace).quotes}
 	errs := make([]error, len(parts))
 	var compressed sync.WaitGroup
 	compressed.Go(func() {
@@ -193,7 +193,7 @@ func (p *Page) deflateHeader(details *packed) ([]byte, error) {
 }
 
 // Blocks returns the data of the page as a server sends them, compressed: columns,
-// details, allocations, objects, quoted.
+// details, allocations, objects, requests, quoted.
 func (p *Page) Blocks() (map[string][]byte, error) {
 	all, err := p.blocks()
 	blocks := make(map[string][]byte)

@@ -242,7 +242,7 @@ func TestPolicy(t *testing.T) {
 			t.Error("the policy lacks a hash")
 		}
 	}
-	if n := strings.Count(page, "<script"); n != 6 || strings.Contains(page, "alert(1)</script>") {
+	if n := strings.Count(page, "<script"); n != 7 || strings.Contains(page, "alert(1)</script>") {
 		t.Errorf("%d scripts", n)
 	}
 	for _, forbidden := range []string{"http://", "https://", "unsafe", "@import", "url("} {

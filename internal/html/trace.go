@@ -32,6 +32,7 @@ type Trace struct {
 	// Allocations of processes, where the trace has them.
 	Allocations []*Allocations
 	Objects     []*Objects // heap snapshots of processes
+	Requests    []*Requests
 
 	processes []*process
 	byProcess map[*gc.Process]*process

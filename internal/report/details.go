@@ -185,11 +185,16 @@ func (d *Details) of(p *gc.Process) findings.Details {
 func (d *Details) requestsOf(pid uint64) *request.Summary {
 	for _, p := range d.requests.Processes(d.loss) {
 		if p.PID == pid && d.requests.LeftOut() == 0 {
-			all, _ := p.Summaries(func(s *request.Span) bool { return d.selected.AllTimes() || d.selected.HasTime(d.info, s.Start) })
+			all, _ := p.Summaries(d.begins)
 			return all
 		}
 	}
 	return nil
+}
+
+// begins reports whether a span begins in the time that is selected.
+func (d *Details) begins(s *request.Span) bool {
+	return d.selected.AllTimes() || d.selected.HasTime(d.info, s.Start)
 }
 
 // lost takes the loss of the trace, when it was read.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/gctrail/gctrail/export"
 	"github.com/gctrail/gctrail/gc"
@@ -36,6 +38,7 @@ type Paged struct {
 func NewPaged(r Input, o *selection.Selection) *Paged {
 	p := &Paged{Input: r, selected: o, details: NewDetails(o, r.Info()), page: new(html.Trace)}
 	p.background.Done, p.details.allocs.KeepTimes = p.page.Phases, true
+	p.details.requests.MaxSpans = maxPageSpans
 	p.details.snapshots.MaxObjects = heap.MaxObjects // as gctrail objects, which the page is instead of
 	return p
 }
@@ -141,6 +144,7 @@ func (page *Page) Gather(p *Paged, budget Budget, complete func(*Report)) (*Repo
 	}
 	t.Allocations = p.details.allocations(t.Order, t)
 	t.Objects = p.objects(t.Order)
+	t.Requests = p.details.requestsOn(t.Order, rep.info.Last)
 	page.Traces, page.documents = append(page.Traces, t), append(page.documents, document)
 	return rep, nil
 }
@@ -160,6 +164,23 @@ func (p *Paged) objects(of []*gc.Process) []*html.Objects {
 		}
 		if len(snapshots) > 0 {
 			all = append(all, html.NewObjects(process.PID, snapshots))
+		}
+	}
+	return all
+}
+
+// maxPageSpans is how many spans are kept for a page, which take 168 MB.
+const maxPageSpans = 1 << 21
+
+// requestsOn returns the requests of some processes that began in the time that is selected.
+func (d *Details) requestsOn(of []*gc.Process, last time.Duration) []*html.Requests {
+	var all []*html.Requests
+	for _, r := range d.requests.Processes(d.loss) {
+		if !slices.ContainsFunc(of, func(p *gc.Process) bool { return p.PID == r.PID }) {
+			continue
+		}
+		if page := html.NewRequests(r, d.begins, last, d.requests.LeftOut()); page != nil {
+			all = append(all, page)
 		}
 	}
 	return all

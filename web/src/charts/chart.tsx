@@ -36,6 +36,12 @@ export interface ChartProps {
   axis?: boolean; // times below
   overlay?(u: uPlot, span: Span): void;
   lanes?: string[]; // names of lanes, in place of a y axis
+  /** Is called with the place that is pointed at, in CSS pixels; null when there is none. */
+  hover?(u: uPlot, place: { left: number; top: number } | null): void;
+  /** Handles a key before the group does, and reports whether it did. */
+  press?(event: KeyboardEvent): boolean;
+  /** Changes when what overlay draws does. */
+  overlaid?: number;
   group: Group;
 }
 
@@ -153,11 +159,15 @@ export function Chart(props: ChartProps): JSX.Element {
   }, [props.version, props.span.from, props.span.to]);
 
   useEffect(() => {
+    plot.current?.redraw(false);
+  }, [props.overlaid]);
+
+  useEffect(() => {
     if (plot.current) mark(plot.current, props.span);
   }, [props.span.selectedFrom, props.span.selectedTo]);
 
   return (
-    <figure class="chart" id={`chart-${props.id}`} tabIndex={0} role="group" aria-roledescription="chart" aria-label={`${props.title}: ${props.summary}`} onKeyDown={(e) => props.group.press(e)}>
+    <figure class="chart" id={`chart-${props.id}`} tabIndex={0} role="group" aria-roledescription="chart" aria-label={`${props.title}: ${props.summary}`} onKeyDown={(e) => (props.press?.(e) ? e.preventDefault() : props.group.press(e))}>
       <figcaption>
         <h3>{props.title}</h3>
         <ul class="legend">
@@ -263,6 +273,8 @@ function listen(u: uPlot, latest: { current: ChartProps }): void {
     const { group } = latest.current;
     const us = at(event);
     group.point(us);
+    const box = over.getBoundingClientRect();
+    latest.current.hover?.(u, { left: event.clientX - box.left, top: event.clientY - box.top });
     if (begun === null) return;
     dragging ||= Math.abs(event.clientX - begun) > 4;
     if (!dragging) return;
@@ -285,6 +297,7 @@ function listen(u: uPlot, latest: { current: ChartProps }): void {
   });
   over.addEventListener("pointerleave", () => {
     if (begun === null) latest.current.group.point(null);
+    latest.current.hover?.(u, null);
   });
 }
 

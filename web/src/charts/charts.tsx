@@ -7,6 +7,7 @@ import { useStore, type Store } from "../state/store";
 import { bytes, duration, moment, percent, plural, rate } from "../units";
 import { Chart, Group, bars, type Drawing, type Span } from "./chart";
 import { usePalette, type Palette } from "./palette";
+import { drawRequests, nearestRequest, nextRequest, requestsSummary, RequestWords, scaleRequests, shares, tenfold, useRequests } from "./requests";
 import { classes, classOf, longest, prepare, type Extremes, type Pauses, type Prepared } from "./series";
 
 /** All charts of a process. They share the time axis and the selection. */
@@ -16,6 +17,8 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
   const selection = useStore(store, (s) => s.selection);
   const palette = usePalette(state.theme);
   const [pointed, setPointed] = useState(-1);
+  const requests = useRequests(store, p);
+  const [request, setRequest] = useState(-1);
   const anchor = useRef<number | null>(null);
   const now = useRef({ p, state });
   now.current = { p, state };
@@ -100,10 +103,37 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
     <section class="charts" aria-labelledby="charts-title">
       <header class="section-head">
         <h2 id="charts-title">Timeline</h2>
-        <Pointed p={p} row={pointed} />
+        {requests && request >= 0 ? <p class="pointed" aria-live="polite"><RequestWords r={requests} i={request} /></p> : <Pointed p={p} row={pointed} />}
       </header>
       <p class="hint">Drag to select a time, click for the details of a GC. Keys: ← → move, with Shift select, Enter details, + zooms to the selection, − out, Esc clears.</p>
+      {requests && <p class="hint">{requestsSummary(requests)}. In the chart of requests, ← → move in time, ↑ ↓ to slower and faster ones, Enter selects the time of one.</p>}
       <div class="chart-grid">
+        {requests && (
+          <Chart
+            {...common} id="requests" title="Requests, by how long they took" height={180} axis version={`${version}.${requests.length}`}
+            summary={requestsSummary(requests)}
+            legend={shares.map((s) => ({ label: s.label, colour: s.of(palette) }))}
+            series={() => [{ show: false }]}
+            draw={(from, to) => scaleRequests(requests, from, to)}
+            overlay={(u, s) => drawRequests(u, s, requests, palette, request)}
+            overlaid={request}
+            hover={(u, place) => setRequest(place ? nearestRequest(u, requests, place.left, place.top) : -1)}
+            press={(event) => {
+              if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || requests.length === 0) return false;
+              if (event.key === "Enter" && request >= 0) {
+                const from = Math.floor(requests.start[request]);
+                store.set({ from, to: from + Math.ceil(requests.took(request)) + 1 });
+                return true;
+              }
+              const to = nextRequest(requests, event.key, request);
+              if (to === undefined) return false;
+              group.moveTo(requests.start[to]);
+              setRequest(to);
+              return true;
+            }}
+            value={(v) => tenfold(requests, v)}
+          />
+        )}
         <Chart
           {...common} id="pauses" title="Pauses" height={180} axis
           summary={`${plural(selection.totals.count, "GC")} selected, longest pause ${duration(selection.totals.longest)}`}

@@ -62,6 +62,7 @@ export interface ProcessHeader {
   chunks: number[];
   allocations: boolean;
   objects: boolean;
+  requests: boolean;
   pause_at_least: boolean;
 }
 
@@ -89,6 +90,22 @@ export interface Allocations {
   left_out_bytes: number;
   group: number;
   parts: number[][];
+}
+
+/** The requests of a process; internal/html/requests.go describes them. */
+export interface Requests {
+  requests: number;
+  unended: number;
+  left_out: number;
+  p50_us: number;
+  p99_us: number;
+  p99_running_us: number;
+  slowest: { requests: number; paused_pct: number };
+  labels: string[];
+  dots: { start_us: number[]; duration_us: number[]; gc_paused_us: number[]; label: number[]; trace_ids: string };
+  cells: [time: number, duration: number, requests: number, pausedThousandths: number][];
+  cell_us: number;
+  cells_per_tenfold: number;
 }
 
 /** The heap snapshots of a process; internal/html/objects.go describes them. */

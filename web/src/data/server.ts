@@ -123,6 +123,7 @@ async function fromProcess(id: string): Promise<Data> {
     },
     allocations: async () => null,
     objects: async () => null,
+    requests: async () => null,
     follow(changed) {
       const events = new EventSource(address(`/process/${id}/live`, { from: next }));
       const on = (kind: string, take: (data: string) => void) => events.addEventListener(kind, (event) => take((event as MessageEvent<string>).data));

@@ -1,5 +1,5 @@
 import { chunkSize, unpack, unrolled, type Detail } from "./details";
-import type { Allocations, Header, Objects } from "./header";
+import type { Allocations, Header, Objects, Requests } from "./header";
 import { inflateBytes, inflateText } from "./inflate";
 import { breathe, nextTask } from "./pause";
 import { Process, type Quoted } from "./process";
@@ -12,6 +12,7 @@ export interface Data {
   detail(process: Process, row: number): Promise<Detail | null>;
   allocations(process: Process): Promise<Allocations | null>;
   objects(process: Process): Promise<Objects | null>;
+  requests(process: Process): Promise<Requests | null>;
   /** What is said below the page. */
   origin: string;
   /** How many collections a finding can show, where that is bounded. */
@@ -65,7 +66,7 @@ export async function fromPage(): Promise<Data> {
 export async function fromBlocks(blocks: Blocks, origin: string): Promise<Data> {
   const { head, processes } = await decode(await blocks.whole("columns"));
   /** What a block has of a process, of those that are in it. */
-  const of = (id: "allocations" | "objects") => {
+  const of = (id: "allocations" | "objects" | "requests") => {
     const block = lazy(async () => lines(await blocks.whole(id)));
     return async (process: Process): Promise<unknown> => {
       if (!process.header[id]) return null;
@@ -82,6 +83,7 @@ export async function fromBlocks(blocks: Blocks, origin: string): Promise<Data> 
     detail: details,
     allocations: of("allocations") as Data["allocations"],
     objects: of("objects") as Data["objects"],
+    requests: of("requests") as Data["requests"],
   };
 }
 
