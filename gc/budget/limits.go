@@ -1,0 +1,100 @@
+package budget
+
+import "github.com/gctrail/gctrail/gc"
+
+// Limits are what the budgets of a process depend on besides its objects.
+type Limits struct {
+	Server   bool
+	Adapts   bool    // DATAS
+	Conserve float64 // GCConserveMemory; 0 for none
+	Static   [generations]Static
+	smallest float64 // budget of gen 0 that was recorded
+}
+
+// A Learner finds the limits of a process from the budgets that its collections recorded.
+type Learner struct {
+	young [2]map[int64]int // how often gen 0 and 1 had a budget
+}
+
+// Add learns from a collection.
+func (l *Learner) Add(c *gc.Collection) {
+	for i := range c.PerHeap {
+		for g := range l.young {
+			if collects(c, g) && len(c.PerHeap[i].Generations) > gen2 {
+				l.add(g, c.PerHeap[i].Generations[g].Budget)
+			}
+		}
+	}
+}
+
+// maxDistinct bounds the budgets that a Learner keeps.
+const maxDistinct = 4096
+
+func (l *Learner) add(g int, budget int64) {
+	if l.young[g] == nil {
+		l.young[g] = map[int64]int{}
+	}
+	if _, seen := l.young[g][budget]; budget > 0 && (seen || len(l.young[g]) < maxDistinct) {
+		l.young[g][budget]++
+	}
+}
+
+// Limits returns the limits of a process whose collections were added.
+func (l *Learner) Limits(p *gc.Process) Limits {
+	out := Limits{Server: p.Server.Or(false), Adapts: p.Adaptation.Tunings+p.Adaptation.FullTunings > 0}
+	out.Static = statics(Balanced, out.Server)
+	if out.Adapts {
+		out.Conserve = 5 // gc.cpp, init_gc_heap
+	}
+	out.Static[gen0].Max = largestGen0(p, out.Server)
+	out.Static[gen0].Min, out.smallest = l.gen0(p, out.Static[gen0].Max)
+	out.Static[gen0].Max = max(out.Static[gen0].Min, out.Static[gen0].Max)
+	out.Static[gen1].Max = l.gen1(p, out.Server)
+	return out
+}
+
+// gen0 returns the least budget of gen 0, and the smallest that was recorded. The least depends
+// on the caches of the machine, which no event has: it is the smallest budget if that occurs
+// twice, and is not the largest that there can be. It is 0 if unknown.
+func (l *Learner) gen0(p *gc.Process, largest float64) (least, smallest float64) {
+	for b := range l.young[gen0] {
+		if smallest == 0 || float64(b) < smallest {
+			smallest = float64(b)
+		}
+	}
+	switch {
+	case p.Settings != nil && p.Settings.Gen0MinBudgetConfig > 0:
+		return smallest, smallest
+	case smallest != largest && l.young[gen0][int64(smallest)] > 1:
+		return smallest, smallest
+	default:
+		return 0, smallest
+	}
+}
+
+// largestGen0 returns the largest budget of gen 0, unless the least is larger. See
+// init_static_data in dynamic_tuning.cpp.
+func largestGen0(p *gc.Process, server bool) float64 {
+	switch s := p.Settings; {
+	case s != nil && s.Gen0MaxBudgetConfig > 0:
+		return float64(s.Gen0MaxBudgetConfig)
+	case server:
+		return 200 * mib
+	case p.Concurrent.Or(true):
+		return 6 * mib
+	default:
+		return 128 * mib // half of a segment
+	}
+}
+
+// gen1 returns the largest budget of gen 1.
+func (l *Learner) gen1(p *gc.Process, server bool) float64 {
+	switch {
+	case !server && p.Concurrent.Or(true):
+		return 6 * mib
+	case server:
+		return 2 << 30
+	default:
+		return 128 * mib
+	}
+}

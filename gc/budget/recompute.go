@@ -1,0 +1,339 @@
+package budget
+
+import (
+	"math"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// All stands for all heaps of server GC, to each of which the same is given.
+const All = math.MaxUint32
+
+// A Budget is the allocation budget of one generation of one heap after a collection.
+type Budget struct {
+	Collection *gc.Collection
+	Heap       uint32
+	Generation int     // 0 to 2, 3 for large and 4 for pinned objects
+	Recorded   int64   // in bytes, as the runtime recorded it
+	Recomputed float64 // by the rule
+	Lacks      string  // the input that the trace does not have; empty if it has all
+}
+
+// Close reports whether the recomputed budget is within 2 % of the recorded one.
+func (b *Budget) Close() bool {
+	d := b.Recomputed - float64(b.Recorded)
+	return max(d, -d) <= 0.02*float64(b.Recorded)
+}
+
+// part is the state of one generation of a heap between collections.
+type part struct {
+	budget float64       // unknown: 0
+	used   float64       // bytes of it
+	left   float64       // objects after the last collection
+	at     time.Duration // of the last collection of the generation
+	inside float64       // bytes that came in while a background GC ran
+}
+
+// A Recomputer recomputes budgets. It is given the collections of one process in order, with
+// each heap's part (gc.Model.PerHeap).
+type Recomputer struct {
+	limits    Limits
+	heaps     map[uint32]*[generations]part
+	reduction int                  // gen0_reduction_count
+	last      uint32               // number of the last collection
+	count     int                  // heaps of the last collection
+	young     float64              // collections of gen 0
+	stable    float64              // bytes of gen 2's objects, and its budget
+	full      float64              // collections of gen 2
+	started   bool                 // all collections since the start of the process, or a change of heaps, were seen
+	smoothed  [generations]float64 // smoothed_desired_total, for large and pinned objects
+	swept     time.Duration        // end of the last background GC
+	running   *gc.Collection       // the background GC whose end was not reached
+}
+
+// New returns a Recomputer for the limits of a process.
+func New(l Limits) *Recomputer {
+	return &Recomputer{limits: l, heaps: map[uint32]*[generations]part{}}
+}
+
+// Next returns the budgets that a collection computed: of the generations that it collected,
+// on each heap. A background GC computes its budget at its end, so that its budgets come
+// with the ones of the first collection after that, or from End.
+func (r *Recomputer) Next(c *gc.Collection) []Budget {
+	if c.Kind == gc.Background {
+		budgets := r.End()
+		r.running = c
+		return budgets
+	}
+	var budgets []Budget
+	if b := r.running; b != nil && c.Start.Or(0) >= b.End.Or(0) {
+		budgets = r.End()
+	}
+	return append(budgets, r.collection(c)...)
+}
+
+// End returns the budgets of a background GC that no collection followed.
+func (r *Recomputer) End() []Budget {
+	c := r.running
+	if c == nil {
+		return nil
+	}
+	r.running = nil
+	return r.collection(c)
+}
+
+func (r *Recomputer) collection(c *gc.Collection) []Budget {
+	r.follow(c)
+	var budgets []Budget
+	for i := range c.PerHeap {
+		h := &c.PerHeap[i]
+		if len(h.Generations) <= gen2 {
+			continue
+		}
+		state := r.heaps[h.Heap]
+		if state == nil {
+			state = new([generations]part)
+			r.heaps[h.Heap] = state
+		}
+		budgets = append(budgets, r.heap(c, h, state)...)
+	}
+	if final := r.share(c); final.Recorded > 0 {
+		budgets = append(budgets, final)
+	}
+	return budgets
+}
+
+// follow prepares the state for a collection: where collections between are missing, or the
+// number of heaps changes, earlier budgets are no longer known.
+func (r *Recomputer) follow(c *gc.Collection) {
+	heaps := c.Heaps.Or(len(c.PerHeap))
+	missing := r.last != 0 && c.Number > r.last+1 && r.running == nil
+	if missing || r.count != 0 && heaps != r.count {
+		clear(r.heaps)
+	}
+	if missing {
+		r.smoothed, r.started, r.full, r.young = [generations]float64{}, false, 0, 0
+	}
+	if c.Number == 1 {
+		r.started = true
+	}
+	if c.Generation.Or(0) == gen2 {
+		r.full++
+	}
+	if c.Kind == gc.Background {
+		r.swept = c.End.Or(0)
+	}
+	r.last, r.count = max(r.last, c.Number), heaps
+}
+
+// allocated returns the bytes allocated since the last collection of generation g. A background
+// GC sweeps gen 0, where free space then stands for what was allocated, too.
+func (r *Recomputer) allocated(now *gc.Generation, g int, p *part) float64 {
+	if g == gen0 && r.swept > p.at {
+		return float64(now.Before) - p.left
+	}
+	return float64(now.Before-now.FreeBefore) - p.left
+}
+
+// collects reports whether a collection computes the budget of generation g. The histories of
+// background collections have no budgets of gen 0 and 1.
+func collects(c *gc.Collection, g int) bool {
+	n := c.Generation.Or(-1)
+	switch {
+	case g > gen2:
+		return n == gen2
+	case c.Kind == gc.Background:
+		return g == gen2
+	default:
+		return g <= n
+	}
+}
+
+// heap recomputes the budgets of one heap.
+func (r *Recomputer) heap(c *gc.Collection, h *gc.HeapPart, state *[generations]part) []Budget {
+	var budgets []Budget
+	gen2Budget := state[gen2].budget
+	for g := range min(len(h.Generations), generations) {
+		part, now := &state[g], &h.Generations[g]
+		objects := float64(max(0, now.Before-now.FreeBefore))
+		if g == gen1 || g == gen2 {
+			part.used += float64(now.In)
+			if c.Kind == gc.Background {
+				objects += part.inside
+			} else if r.running != nil {
+				part.inside += float64(now.In)
+			}
+		} else if part.budget > 0 {
+			part.used = max(0, r.allocated(now, g, part))
+		}
+		left := float64(now.After.Or(0) - now.Fragmentation.Or(0))
+		if !collects(c, g) {
+			continue
+		}
+		in := inputs{
+			begin: objects, out: float64(now.Out), size: max(0, left), free: float64(now.Fragmentation.Or(0)),
+			before: part.budget, left: part.left, since: part.at, used: 1, gen2: gen2Budget, conserve: r.limits.Conserve,
+		}
+		if part.budget > 0 {
+			in.used = min(1, part.used/part.budget)
+			if g == gen0 && !r.limits.Server && c.Reason.Or(clr.GCReasonInduced) == clr.GCReasonAllocSmall {
+				in.used = 1 // that is why it was collected
+			}
+			in.seconds = (c.Start.Or(part.at) - part.at).Seconds()
+		}
+		b := Budget{Collection: c, Heap: h.Heap, Generation: g, Recorded: now.Budget}
+		b.Recomputed, b.Lacks = r.compute(c, g, now, &in)
+		if now.Budget > 0 {
+			budgets = append(budgets, b)
+			*part = part.next(c, now, max(0, left))
+		}
+		if g == gen2 {
+			gen2Budget = float64(now.Budget)
+		}
+	}
+	return budgets
+}
+
+// next returns the state after a collection that set a budget. With regions, what came in
+// during it counts as used.
+func (p *part) next(c *gc.Collection, now *gc.Generation, left float64) part {
+	n := part{budget: float64(now.Budget), left: left, at: c.Start.Or(p.at)}
+	if c.CommittedBefore.Known() {
+		n.used = float64(now.In)
+	}
+	return n
+}
+
+// compute applies the rule to a generation.
+func (r *Recomputer) compute(c *gc.Collection, g int, now *gc.Generation, in *inputs) (budget float64, lacks string) {
+	s := r.limits.Static[g]
+	if g >= gen2 {
+		return s.old(g, in), r.lacks(c, g, in)
+	}
+	if g == gen0 {
+		if c.Generation.Or(0) == gen0 && now.Out > 0 {
+			in.out -= min(in.out, float64(c.FinalizationPromoted.Or(0))/float64(max(1, c.Heaps.Or(1))))
+		}
+		in.reduction = r.reduce(now, s.Min)
+	}
+	budget = s.young(in)
+	if lacks = r.lacks(c, g, in); lacks == "" && g == gen0 && s.Min == 0 && budget < r.limits.smallest {
+		lacks = "the smallest budget of gen 0"
+	}
+	return budget, lacks
+}
+
+// lacks names what the trace does not have to compute a budget.
+func (r *Recomputer) lacks(c *gc.Collection, g int, in *inputs) string {
+	switch {
+	case c.AffectedByLoss:
+		return "events are lost"
+	case c.PauseMode.Or(clr.PauseModeInteractive) == clr.PauseModeLowLatency && g < gen2:
+		return "low latency mode"
+	case g > gen2 && c.Kind == gc.Background && (in.begin != in.left || in.begin != in.out):
+		return "what was allocated while the background GC ran"
+	case g == gen0 && (r.swept > in.since || r.running != nil) && in.used < 0.95 && in.before > 0:
+		return "what a background GC swept of gen 0"
+	case in.before == 0 && c.Number > 1:
+		return "the budget before"
+	}
+	return ""
+}
+
+// reduce keeps count of the collections for which gen 0's budget is reduced, because it is
+// fragmented.
+func (r *Recomputer) reduce(now *gc.Generation, smallest float64) bool {
+	if r.limits.Adapts {
+		return false
+	}
+	if smallest > 0 && float64(now.FreeList.Or(0)) > smallest {
+		r.reduction = 2
+	} else if r.reduction > 0 {
+		r.reduction--
+	}
+	return r.reduction > 0
+}
+
+// share gives all heaps of server GC the mean of their budgets, for large and pinned objects
+// smoothed, and of gen 0 the one that was decided for all. See gc1 in collect.cpp.
+func (r *Recomputer) share(c *gc.Collection) (final Budget) {
+	heaps := float64(len(c.PerHeap))
+	if heaps < 1 || !r.limits.Server {
+		return Budget{}
+	}
+	if c.Generation.Or(0) == gen2 && len(c.Generations) > gen2 {
+		g := c.Generations[gen2]
+		r.stable = max(0, float64(g.After.Or(0)-g.Fragmentation.Or(0))) + float64(g.Budget)
+	}
+	for g := range generations {
+		if !collects(c, g) {
+			continue
+		}
+		var budget, used float64
+		for _, p := range r.heaps {
+			budget += p[g].budget / heaps
+			used += p[g].used / heaps
+		}
+		switch {
+		case g == gen0 && len(c.Generations) > 0:
+			decided := c.Generations[gen0].Budget / int64(heaps)
+			final = Budget{Collection: c, Heap: All, Recorded: decided, Recomputed: r.final(budget, heaps), Lacks: r.lacksFinal(c)}
+			budget = float64(decided)
+		case g > gen2:
+			budget = r.smooth(g, budget, heaps)
+		}
+		for _, p := range r.heaps {
+			p[g].budget, p[g].used = budget, used
+		}
+	}
+	return final
+}
+
+// lacksFinal names what the trace does not have to compute the budget that all heaps have.
+func (r *Recomputer) lacksFinal(c *gc.Collection) string {
+	switch {
+	case c.AffectedByLoss:
+		return "events are lost"
+	case !r.started && r.young < forgotten:
+		return "the budget before"
+	}
+	return ""
+}
+
+// forgotten is after how many collections an earlier budget counts less than 1 % in a
+// smoothed one.
+const forgotten = 12
+
+// smooth returns the budget of large or pinned objects on each heap. See
+// exponential_smoothing in dynamic_tuning.cpp. It is 0, unknown, if earlier collections are
+// not in the trace.
+func (r *Recomputer) smooth(g int, budget, heaps float64) float64 {
+	n := min(3, max(1, r.full))
+	r.smoothed[g] = budget*heaps/n + r.smoothed[g]/n*(n-1)
+	if !r.started && r.full < forgotten {
+		return 0
+	}
+	return max(r.smoothed[g]/heaps, r.limits.Static[g].Min)
+}
+
+// final recomputes the budget of gen 0 on each heap of server GC: the mean of what the heaps
+// asked for, smoothed, and with DATAS not more than the size of the older objects allows.
+func (r *Recomputer) final(budget, heaps float64) float64 {
+	r.young++
+	n := min(3, r.young)
+	least := r.limits.Static[gen0].Min
+	r.smoothed[gen0] = budget*heaps/n + r.smoothed[gen0]/n*(n-1)
+	budget = max(r.smoothed[gen0]/heaps, least)
+	if !r.limits.Adapts || r.stable == 0 {
+		return budget
+	}
+	return min(budget, max(Adapted(r.stable, r.limits.Conserve)/heaps, least))
+}
+
+// Adapted returns the largest budget of gen 0 on all heaps together that DATAS allows for the
+// size of gen 2's objects and its budget. See compute_total_gen0_budget in gcpriv.h.
+func Adapted(stable, conserve float64) float64 {
+	return min(10, max(0.1, (20-conserve)/math.Sqrt(stable/1e6))) * stable
+}
