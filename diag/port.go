@@ -3,10 +3,8 @@ package diag
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strings"
 	"sync"
 	"time"
@@ -235,6 +233,3 @@ func (r *Runtime) take(ctx context.Context) (conn, error) {
 		return nil, fmt.Errorf("the runtime did not reconnect: %w", ctx.Err())
 	}
 }
-
-// Closed reports whether err means that a port was closed.
-func Closed(err error) bool { return errors.Is(err, net.ErrClosed) }
