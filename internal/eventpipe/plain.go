@@ -16,14 +16,10 @@ func (r *BlockReader) CountPlain(plain []bool, counts []uint64, met []uint32) []
 	const own = flagMetadata | flagStack | flagPayload
 	h, data := &r.Header, r.data
 	off, id, seq, stack, ticks, size := r.off, h.MetadataID, h.Seq, h.Stack, h.Ticks, h.Payload
-	passed := false // by the sum of a sequence: the largest number of ticks
 	for len(data)-off >= MaxHeader {
 		flags := data[off]
-		if flags == 0 && !passed {
-			n, end, later := alike(data, off, size)
-			// If the time passes the largest number, the events before that are read one by
-			// one, because to ask alike for the rest again and again would be quadratic.
-			if passed = ticks+later < ticks; n > 0 && !passed {
+		if flags == 0 && ticks <= latest(data) {
+			if n, end, later := alike(data, off, size); n > 0 {
 				counts[id] += n
 				seq, off, ticks = seq+uint32(n), end, ticks+later
 				continue
@@ -94,6 +90,10 @@ func alike(data []byte, off, size int) (n uint64, end int, later uint64) {
 	return n, off, later
 }
 
+// latest returns the latest time from which the times of a sequence of alike events cannot pass
+// the largest number. The events of a block that is later are read one by one.
+func latest(data []byte) uint64 { return math.MaxUint64 - uint64(len(data))<<14 }
+
 // Records beyond someRecords get room for the rest of a block at once, as they are likely to
 // need it: for one record each recordBytes of it. By doubling, a block that is full of
 // wanted events would make twice the garbage.
@@ -113,7 +113,7 @@ func (r *BlockReader) AppendWanted(records []trace.Record, most int, start uint6
 	last := records[len(records)-1]
 	for len(data)-off >= MaxHeader && len(records) < most {
 		flags := data[off]
-		if flags == 0 && ticks <= math.MaxUint64-uint64(len(data))<<14 {
+		if flags == 0 && ticks <= latest(data) {
 			before, from := len(records), last.Ticks
 			if records, off = appendAlike(records, most, data, off); len(records) > before {
 				n := len(records) - before
