@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/elsewhere"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/program"
@@ -33,6 +34,7 @@ type Details struct {
 	Joins      *join.Sum        // activities of the threads of server GC in pauses; nil if unknown
 	Snapshots  Snapshots        // of the heap
 	Requests   *request.Summary // of all requests; nil if unknown
+	Elsewhere  *elsewhere.Sum   // what the time goes to besides; nil if unknown
 }
 
 // An AllocatedType is the sampled allocation of one type on one heap.

@@ -116,18 +116,26 @@ func (a Action) String() string { return enum.Name("Action", actionNames[:], a) 
 type Recording uint8
 
 const (
-	Collections  Recording = iota // the events of collections only, the cheapest
-	Verbose                       // also pins, handles and everything else at level verbose
-	Allocations                   // also allocations, with the names of allocating methods
-	Triggers                      // also the call stacks that trigger collections
-	HandleStacks                  // also GC handles, with the call stacks that create them
-	Finalizers                    // also finalized objects, with their types
-	Phases                        // also the phases of background collections
-	Longer                        // the events of collections, for a minute
-	LargeBuffer                   // events of collections, with a larger buffer
+	Collections     Recording = iota // the events of collections only, the cheapest
+	Verbose                          // also pins, handles and everything else at level verbose
+	Allocations                      // also allocations, with the names of allocating methods
+	Triggers                         // also the call stacks that trigger collections
+	HandleStacks                     // also GC handles, with the call stacks that create them
+	Finalizers                       // also finalized objects, with their types
+	Phases                           // also the phases of background collections
+	Longer                           // the events of collections, for a minute
+	LargeBuffer                      // events of collections, with a larger buffer
+	LockStacks                       // also contention for locks, with the call stacks that wait
+	PoolStacks                       // also adjustments of the thread pool, and waits with their call stacks
+	Compilation                      // also the methods that are compiled, with the call stacks that need them
+	ExceptionStacks                  // also exceptions, with the call stacks that throw
+	TypeLoads                        // also loads of types, and methods that are compiled meanwhile with their call stacks
 )
 
-var recordingNames = [...]string{"collections", "verbose", "allocations", "triggers", "handle stacks", "phases", "large buffer"}
+var recordingNames = [...]string{
+	"collections", "verbose", "allocations", "triggers", "handle stacks", "finalizers", "phases", "longer", "large buffer",
+	"lock stacks", "pool stacks", "compilation", "exception stacks", "type loads",
+}
 
 func (r Recording) String() string { return enum.Name("Recording", recordingNames[:], r) }
 

@@ -57,7 +57,7 @@ func (k ruleKind) String() string { return enum.Name("ruleKind", kindNames[:], k
 // this order.
 var rules = slices.Concat(
 	pauseRules, limitRules, inducedRules, fullRules, largeRules, modeRules, markRules, rootRules, pinRules, suspensionRules,
-	processorRules, outsideRules, youngRules, phaseRules, serverRules, joinRules, memoryRules, heapRules, requestRules, cappedRules, traceRules,
+	processorRules, outsideRules, youngRules, phaseRules, serverRules, joinRules, memoryRules, heapRules, requestRules, elsewhereRules, cappedRules, traceRules,
 )
 
 // A Rule describes a rule, for listing and explaining rules.

@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/gc/elsewhere"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/handle"
 	"github.com/gctrail/gctrail/gc/heap"
@@ -48,6 +49,7 @@ type Details struct {
 	joins      map[uint64]*join.Sum // by process
 	snapshots  heap.Snapshots
 	requests   request.Model
+	elsewhere  elsewhere.Model
 	loss       *trace.Loss
 	induced    map[induced]int
 }
@@ -73,6 +75,9 @@ func NewDetails(o *selection.Selection, info *trace.Info) *Details {
 	d.background.Done, d.join.Done = d.addPhases, d.addJoins
 	d.snapshots.MaxObjects = maxObjects
 	d.requests.MaxSpans = maxSpans
+	if !o.AllTimes() {
+		d.elsewhere.Keep = func(at time.Duration) bool { return o.HasTime(info, at) }
+	}
 	return d
 }
 
@@ -90,7 +95,7 @@ func (d *Details) Models() []pass.Model {
 		}
 		models = append(models, m)
 	}
-	return append(append(models, &d.snapshots), d.requests.Models()...)
+	return slices.Concat(models, []pass.Model{&d.snapshots}, d.requests.Models(), d.elsewhere.Models())
 }
 
 // Names returns the table of methods that Details resolve stacks with, for the perf
@@ -176,7 +181,7 @@ func (d *Details) of(p *gc.Process) findings.Details {
 	found.Handles, found.PinnedFrom = d.handlesOf(p.PID)
 	found.LargeBelow = d.allocs.LargeBelow(p.PID, source)
 	found.Snapshots = findings.NewSnapshots(d.snapshotsOf(p.PID))
-	found.Requests = d.requestsOf(p.PID)
+	found.Requests, found.Elsewhere = d.requestsOf(p.PID), d.elsewhere.Of(p.PID)
 	return found
 }
 

@@ -86,6 +86,22 @@ var recordings = [...]recording{
 	findings.Phases:       {"--profile " + provider.GCCollect, false, clr.PrivateProvider, clr.KeywordGCPrivate, informational},
 	findings.Longer:       {"--profile " + provider.GCCollect + " --duration 60s", true, clr.RuntimeProvider, clr.KeywordGC, informational},
 	findings.LargeBuffer:  {"--profile " + provider.GCCollect + " --buffersize 1024", true, clr.RuntimeProvider, clr.KeywordGC, informational},
+
+	findings.LockStacks:      withStacks(clr.KeywordContention, informational),
+	findings.PoolStacks:      withStacks(clr.KeywordThreading|clr.KeywordContention|clr.KeywordWaitHandle, verbose),
+	findings.Compilation:     withStacks(clr.KeywordJit, verbose),
+	findings.ExceptionStacks: withStacks(clr.KeywordException, informational),
+	findings.TypeLoads:       withStacks(clr.KeywordJit|clr.KeywordTypeDiagnostic, verbose),
+}
+
+// withStacks records further events of the runtime, with their call stacks and the names that
+// these need.
+func withStacks(keywords uint64, level uint8) recording {
+	flags := "--rundown true --clrevents " + provider.Spell(clr.KeywordGC|keywords|clr.KeywordStack)
+	if level == verbose {
+		flags += " --clreventlevel verbose"
+	}
+	return recording{flags, false, clr.RuntimeProvider, clr.KeywordGC | keywords, level}
 }
 
 // Record returns the command for a new trace of a process of a trace in a format, or of

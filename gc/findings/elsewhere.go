@@ -1,0 +1,194 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/gc/elsewhere"
+	"github.com/gctrail/gctrail/internal/program"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// The shares of the time from which something besides the GC takes much of it, in percent,
+// summed up over threads.
+const (
+	muchWaiting   = 20
+	muchCompiling = 20
+	muchLoading   = 10
+)
+
+const (
+	enoughWaits      = 20  // for a lock, or of methods or types
+	enoughStarvation = 3   // threads that the pool added because its queue did not move
+	manyExceptions   = 100 // a second
+
+	// enoughTime keeps the start of a short program from counting.
+	enoughTime = 500 * time.Millisecond
+)
+
+// recordStacks records the call stacks of what takes the time.
+func recordStacks(r Recording, purpose string) []Step {
+	return []Step{{Action: Record, Purpose: purpose, Recording: r}}
+}
+
+// elsewhereRules say where the time went if pauses are within budget. They are never worse
+// than a note, because they do not change the verdict on the GC.
+var elsewhereRules = []rule{
+	{
+		id: "R91", title: "threads wait for locks", kind: aside, minor: true,
+		threshold: "pauses are within budget, and waiting for locks takes 20 % of the time or more, summed up over threads, in 20 waits or more, 500 ms or more in total",
+		source:    "own; the times of ContentionStart and ContentionStop",
+		tested:    []Claim{{"four threads that hold one lock for 5 ms each, .NET 10", "three of the four wait at any time"}},
+		find: func(j *judgement) (Finding, bool) {
+			return j.takes(muchWaiting, func(s *elsewhere.Sum) *elsewhere.Waits { return &s.Locks }, "wait",
+				"Threads waited %s for locks: %s of the time, summed up over threads, in %s; the longest took %s.")
+		},
+		advice: []advice{{
+			text: "Look for locks that are held for long, during I/O for example, or by all threads alike.", basis: Basis{Looks: true},
+			next: recordStacks(LockStacks, "record the call stacks that wait for locks"),
+		}},
+	},
+	{
+		id: "R92", title: "the thread pool lacks threads", kind: aside, minor: true,
+		threshold: "pauses are within budget, and the thread pool added threads three times or more because its queue did not move",
+		source:    "ThreadPoolWorkerThreadAdjustmentAdjustment with the reason Starvation; see PortableThreadPool.GateThread.cs",
+		tested:    []Claim{{"60 tasks that sleep, with two threads, .NET 10", "the pool adds threads one by one"}},
+		find:      poolStarves,
+		advice: []advice{{
+			text:  "Look for code that blocks threads of the pool: Wait, Result, Sleep, locks, synchronous I/O.",
+			basis: Basis{Looks: true}, next: recordStacks(PoolStacks, "record the call stacks that block (.NET 9 and later)"),
+		}},
+	},
+	{
+		id: "R93", title: "compiling methods takes much of the time", kind: aside, minor: true,
+		threshold: "pauses are within budget, and compiling methods takes 20 % of the time or more, summed up over threads, for 20 methods or more, 500 ms or more in total",
+		source:    "own; the times from MethodJittingStarted to MethodLoadVerbose",
+		tested:    []Claim{{"compiles an expression tree again and again, .NET 10", "it does nothing else"}},
+		find: func(j *judgement) (Finding, bool) {
+			return j.takes(muchCompiling, func(s *elsewhere.Sum) *elsewhere.Waits { return &s.Methods }, "method",
+				"Compiling methods took %s: %s of the time, summed up over threads, for %s; the longest took %s.")
+		},
+		advice: []advice{{
+			text: "Look for expressions, regular expressions and serializers that are compiled anew each time; where it is start-up, for assemblies without ReadyToRun code.", basis: Basis{Looks: true},
+			next: recordStacks(Compilation, "record which methods are compiled, and by which code"),
+		}},
+	},
+	{
+		id: "R94", title: "the program throws many exceptions", kind: aside, minor: true,
+		threshold: "pauses are within budget, and the program throws 100 exceptions a second or more",
+		source:    "own; ExceptionThrown",
+		tested:    []Claim{{"throws ten exceptions every 20 ms, .NET 10", "it catches each"}},
+		find:      throwsOften,
+		advice: []advice{{
+			text: "Look for exceptions on frequent paths, such as from Parse where TryParse would do.", basis: Basis{Looks: true},
+			next: recordStacks(ExceptionStacks, "record the call stacks that throw"),
+		}},
+	},
+	{
+		id: "R95", title: "loading types takes much of the time", kind: aside, minor: true,
+		threshold: "pauses are within budget, and loading types takes 10 % of the time or more, summed up over threads, in 20 loads or more, 500 ms or more in total; loads within another one are part of it",
+		source:    "own; the times of TypeLoadStart and TypeLoadStop",
+		tested:    []Claim{{"defines types of 3,000 fields, .NET 10", "it does nothing else"}},
+		find:      loadsTypes,
+		advice: []advice{{
+			text: "Look for types that are made at run time: MakeGenericType, dynamic code, assemblies that are loaded again.", basis: Basis{Looks: true},
+			next: recordStacks(TypeLoads, "record also which methods are compiled meanwhile, with their call stacks (loads of types have none)"),
+		}},
+	},
+}
+
+// takes finds that threads spend a share of the time, in percent, on something else than
+// the GC. says has room for the time, its share, the number of things and the longest.
+func (j *judgement) takes(much float64, of func(*elsewhere.Sum) *elsewhere.Waits, thing, says string) (Finding, bool) {
+	if j.Details.Elsewhere == nil || j.hurts() {
+		return Finding{}, false
+	}
+	w := of(j.Details.Elsewhere)
+	share := j.shareOfTime(w.Total)
+	if w.Count < enoughWaits || w.Total < enoughTime || share < much {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: Note, Confidence: High,
+		Description: fmt.Sprintf(says, units.Duration(w.Total), units.Percent(share), plural(w.Count, thing), units.Duration(w.Max)) + j.besidePauses(),
+		Evidence: []Figure{
+			{thing + "s", float64(w.Count)}, {thing + "s_ms", millis(w.Total)}, {thing + "s_pct", share}, {"longest_" + thing + "_ms", millis(w.Max)},
+		},
+	}, true
+}
+
+// shareOfTime returns a time of threads as a share of the watched time, in percent: more than
+// 100 where it is of several threads.
+func (j *judgement) shareOfTime(d time.Duration) float64 {
+	watched := j.Summary.Watched()
+	if watched <= 0 {
+		return 0
+	}
+	return 100 * float64(d) / float64(watched)
+}
+
+// besidePauses compares with the GC, and says what threads that were short of processors wait
+// for in any case.
+func (j *judgement) besidePauses() string {
+	if t := &j.Summary.Process.Processor; t.Covered.Known() && of(t.Wait, t.Run+t.Wait) >= muchWaiting {
+		return fmt.Sprintf(" That includes waiting for a processor, which took %s of the time in which the threads could run. GC pauses took %s.",
+			units.Percent(of(t.Wait, t.Run+t.Wait)), units.Percent(j.overall()))
+	}
+	return fmt.Sprintf(" GC pauses took %s.", units.Percent(j.overall()))
+}
+
+func loadsTypes(j *judgement) (Finding, bool) {
+	f, ok := j.takes(muchLoading, func(s *elsewhere.Sum) *elsewhere.Waits { return &s.Types }, "load",
+		"Loading types took %s: %s of the time, summed up over threads, in %s; the longest took %s.")
+	if ok && j.Details.Elsewhere.Slowest != "" {
+		f.Description += " The type that took longest is " + program.Inert(j.Details.Elsewhere.Slowest) + "."
+	}
+	return f, ok
+}
+
+func poolStarves(j *judgement) (Finding, bool) {
+	s := j.Details.Elsewhere
+	if s == nil || j.hurts() || s.Starved < enoughStarvation {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: Note, Confidence: High,
+		Description: fmt.Sprintf("The queue of the thread pool did not move, and it added a thread for that reason %s times, up to %s. Work waited for a thread meanwhile.",
+			units.Count(s.Starved), plural(s.Threads, "thread")) + j.besidePauses(),
+		Evidence: []Figure{{"starved", float64(s.Starved)}, {"pool_threads", float64(s.Threads)}},
+	}, true
+}
+
+func throwsOften(j *judgement) (Finding, bool) {
+	s, seconds := j.Details.Elsewhere, j.Summary.Watched().Seconds()
+	if s == nil || j.hurts() || seconds <= 0 || s.Exceptions < manyExceptions || float64(s.Exceptions)/seconds < manyExceptions {
+		return Finding{}, false
+	}
+	rate := float64(s.Exceptions) / seconds
+	return Finding{
+		Severity: Note, Confidence: High,
+		Description: fmt.Sprintf("The program threw %s exceptions, %.0f a second%s.", units.Count(s.Exceptions), rate, mostThrown(s)) + j.besidePauses(),
+		Evidence:    []Figure{{"exceptions", float64(s.Exceptions)}, {"exceptions_per_second", rate}},
+	}, true
+}
+
+// mostThrown names the type of most exceptions; empty if none is known.
+func mostThrown(s *elsewhere.Sum) string {
+	if len(s.ByType) == 0 {
+		return ""
+	}
+	names := make([]string, 0, len(s.ByType))
+	for name := range s.ByType {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.ByType[b], s.ByType[a]), cmp.Compare(a, b))
+	})
+	n := units.Count(s.ByType[names[0]])
+	if s.ByType[names[0]] == s.Exceptions {
+		n = "all"
+	}
+	return fmt.Sprintf(", %s of them %s", n, program.Inert(names[0]))
+}
