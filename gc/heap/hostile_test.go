@@ -1,8 +1,10 @@
 package heap_test
 
 import (
+	"encoding/binary"
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
@@ -107,6 +109,55 @@ func TestHostile(t *testing.T) {
 		}
 		if s.Objects != tt.objects || s.Lacks() != tt.lacks {
 			t.Errorf("%s: %d objects, lacks %q", name, s.Objects, s.Lacks())
+		}
+	}
+}
+
+// An announcing event has a count of elements that is not theirs.
+type announcing struct {
+	clr.Event
+	at    int // of the count
+	count uint32
+}
+
+func (e announcing) Append(b []byte, version uint32, pointerSize int) []byte {
+	from := len(b)
+	b = e.Event.Append(b, version, pointerSize)
+	binary.LittleEndian.PutUint32(b[from+e.at:], e.count)
+	return b
+}
+
+// TestAnnounced: events that announce 2^31 elements, or more, take the memory of those that
+// they have, and the snapshot says that some are missing.
+func TestAnnounced(t *testing.T) {
+	whole := one(t, read(t, &heap.Snapshots{MaxObjects: heap.MaxObjects}, 8, written()...))
+	for _, count := range []uint32{1 << 31, math.MaxUint32} {
+		for kind, at := range map[clr.Kind]int{
+			clr.KindGCBulkNode: 4, clr.KindGCBulkEdge: 4, clr.KindGCBulkRootEdge: 4,
+			clr.KindGCBulkRootConditionalWeakTableElementEdge: 4, clr.KindGCBulkRootStaticVar: 0,
+		} {
+			events := written()
+			for i, e := range events {
+				if e.EventKind() == kind {
+					events[i] = announcing{e, at, count}
+					break // the others are whole
+				}
+			}
+			for _, most := range []int{0, heap.MaxObjects} {
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				s := one(t, read(t, &heap.Snapshots{MaxObjects: most}, 8, events...))
+				runtime.ReadMemStats(&after)
+				if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+					t.Errorf("%v of %d: %d bytes were allocated", kind, count, got)
+				}
+				if s.Objects != whole.Objects || s.Edges != whole.Edges || s.Roots != whole.Roots || s.Dependent != whole.Dependent {
+					t.Errorf("%v of %d: %d objects, %d references, roots %v", kind, count, s.Objects, s.Edges, s.Roots)
+				}
+				if s.Missing.Whole() || s.Graph != nil || s.About() != "at least " || !strings.Contains(s.Lacks(), "1 event.") {
+					t.Errorf("%v of %d: lacks %q", kind, count, s.Lacks())
+				}
+			}
 		}
 	}
 }

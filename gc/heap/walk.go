@@ -75,12 +75,14 @@ func (w *walk) event(e *pass.Event) {
 	case clr.KindGCBulkEdge:
 		w.addEdges(e.Payload, e.PointerSize)
 	case clr.KindGCBulkRootEdge:
-		v, _ := pass.Decode[clr.GCBulkRootEdge](e)
+		v, ok := pass.Decode[clr.GCBulkRootEdge](e)
+		w.part(ok)
 		for i := range v.Values {
 			w.addRoot(&v.Values[i])
 		}
 	case clr.KindGCBulkRootConditionalWeakTableElementEdge:
-		v, _ := pass.Decode[clr.GCBulkRootConditionalWeakTableElementEdge](e)
+		v, ok := pass.Decode[clr.GCBulkRootConditionalWeakTableElementEdge](e)
+		w.part(ok)
 		for _, d := range v.Values {
 			w.of.Dependent++
 			if len(w.dependent) < maxRoots {
@@ -88,7 +90,8 @@ func (w *walk) event(e *pass.Event) {
 			}
 		}
 	case clr.KindGCBulkRootStaticVar:
-		v, _ := pass.Decode[clr.GCBulkRootStaticVar](e)
+		v, ok := pass.Decode[clr.GCBulkRootStaticVar](e)
+		w.part(ok)
 		for i := range v.Values {
 			w.of.Statics++
 			w.root(root{address: v.Values[i].ObjectID, id: v.Values[i].GCRootID, field: v.Values[i].FieldName.String(), kind: RootStatic})
@@ -97,6 +100,13 @@ func (w *walk) event(e *pass.Event) {
 		if v, ok := pass.Decode[clr.GCGenerationRange](e); ok {
 			w.addRange(v)
 		}
+	}
+}
+
+// part notes an event that announces more than it has.
+func (w *walk) part(whole bool) {
+	if !whole {
+		w.of.Missing.Events++
 	}
 }
 
