@@ -6,6 +6,21 @@ import (
 	"time"
 )
 
+// Comparable returns the snapshots between which growth is known: the whole ones, or all if
+// there are fewer than two of these. A snapshot with holes is taken again, and another follows.
+func Comparable(all []*Snapshot) []*Snapshot {
+	var whole []*Snapshot
+	for _, s := range all {
+		if s.Missing.Whole() {
+			whole = append(whole, s)
+		}
+	}
+	if len(whole) < 2 {
+		return all
+	}
+	return whole
+}
+
 // A TypeGrowth is how many more objects of a type there are in a later snapshot, by its
 // name and module, because its method table may have moved. It is negative for fewer.
 type TypeGrowth struct {
@@ -105,9 +120,11 @@ const (
 // from the roots down to where what grew divides. Objects of two snapshots are the same if
 // they have the same type and holder, because addresses change.
 //
-// There is none if a snapshot has no Graph, or if little grew. What did not grow from each
-// snapshot to the next, or hardly grew at last, is no suspect: it may have been filled once.
+// There is none if one of the Comparable snapshots has no Graph, or if little grew. What did
+// not grow from each snapshot to the next, or hardly grew at last, is no suspect: it may have
+// been filled once.
 func Suspects(snapshots []*Snapshot) []Suspect {
+	snapshots = Comparable(snapshots)
 	if slices.ContainsFunc(snapshots, func(s *Snapshot) bool { return s.Graph == nil }) {
 		return nil
 	}

@@ -3,6 +3,7 @@ package heap_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,6 +41,25 @@ func TestGrown(t *testing.T) {
 	}
 	if back := heap.Grown(all[2], all[0]); back[len(back)-1].Bytes != -grown[0].Bytes {
 		t.Errorf("%+v, and back %+v", grown[0], back[len(back)-1])
+	}
+}
+
+// TestComparable: a snapshot with holes, which was taken again, is not compared.
+func TestComparable(t *testing.T) {
+	all := leaking(t)
+	holed := *all[1]
+	holed.Missing.Events, holed.Graph = 1, nil
+	for _, some := range [][]*heap.Snapshot{{&holed, all[0], all[2]}, {all[0], &holed, all[2]}, {all[0], all[2], &holed}} {
+		if got := heap.Comparable(some); !slices.Equal(got, []*heap.Snapshot{all[0], all[2]}) {
+			t.Errorf("%v", got)
+		}
+		if s := heap.Suspects(some); len(s) != 1 || s[0].Snapshots != 2 {
+			t.Errorf("%+v", s)
+		}
+	}
+	few := []*heap.Snapshot{&holed, all[2]}
+	if got := heap.Comparable(few); !slices.Equal(got, few) || heap.Suspects(few) != nil {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -48,6 +48,8 @@ func grownIn(all []*snapshotOf) []growthOf {
 		for i, s := range of {
 			snapshots[i] = s.Snapshot
 		}
+		snapshots = heap.Comparable(snapshots)
+		of = slices.DeleteFunc(of, func(s *snapshotOf) bool { return !slices.Contains(snapshots, s.Snapshot) })
 		compared = append(compared, growthOf{of, snapshots, heap.Grown(snapshots[0], snapshots[len(snapshots)-1]), heap.Suspects(snapshots)})
 	}
 	return compared
