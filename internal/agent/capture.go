@@ -156,7 +156,7 @@ func recordTrace(ctx context.Context, p *diag.Process, config *diag.Config, d ti
 // size.
 func recordDump(ctx context.Context, p *diag.Process, out io.Writer, most int64) (int64, error) {
 	bounded := &boundedWriter{out: out, room: most}
-	d := &collect.Dump{Process: p, Output: "-", BufferMB: collect.DumpBufferMB, Repeat: 1, Stdout: bounded, Notify: func(collect.Notice) {}}
+	d := &collect.Dump{Process: p, Output: "-", Repeat: 1, Stdout: bounded, Notify: func(collect.Notice) {}}
 	_, err := d.Run(ctx)
 	return most - bounded.room, err
 }

@@ -121,6 +121,8 @@ func noticeText(n collect.Notice) string {
 		return said
 	case collect.Dumped:
 		return fmt.Sprintf("snapshot %d of %s took %s", n.Nth, collect.Title(n.Process), units.Duration(n.Took))
+	case collect.Retaken:
+		return fmt.Sprintf("the snapshot of %s has holes: taking it again (%d of at most %d)", collect.Title(n.Process), n.Nth, n.Most)
 	case collect.Recording:
 		return recordingText(&n)
 	case collect.Listening:

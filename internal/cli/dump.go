@@ -35,7 +35,7 @@ type dumpOptions struct {
 }
 
 func newDumpCmd(std *stdio) *cobra.Command {
-	o := &dumpOptions{repeat: 1, every: span(time.Minute), buffer: collect.DumpBufferMB}
+	o := &dumpOptions{repeat: 1, every: span(time.Minute)}
 	cmd := &cobra.Command{
 		Use:        "dump {-p PID | -n NAME}",
 		SuggestFor: []string{"gcdump", "snapshot", "heapdump"},
@@ -52,7 +52,7 @@ func newDumpCmd(std *stdio) *cobra.Command {
 	flags.VarP(&o.names, "name", "n", "the process with a matching name, as in 'web*'")
 	flags.IntVar(&o.repeat, "repeat", o.repeat, "take `N` snapshots")
 	flags.Var(&o.every, "every", "the time from one snapshot to the next, such as 60s")
-	flags.Var(&o.buffer, "buffersize", "size of the runtime's buffer; events that do not fit are lost")
+	flags.Var(&o.buffer, "buffersize", fmt.Sprintf("size of the runtime's buffer; events that do not fit are lost (default %d, more for large heaps)", collect.DumpBufferMB))
 	flags.BoolVar(&o.yes, "yes", false, "do not ask before a long pause")
 	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` or folder (default NAME_DATE_TIME.nettrace); - is standard output")
 	std.completeProcesses(cmd)
@@ -159,7 +159,7 @@ func (d *dumper) Take(ctx context.Context, p *diag.Process) (path, about string,
 		return "", "", errors.New("there are none of .NET Framework processes")
 	}
 	path = d.paths.Next(p, time.Now())
-	dump := &collect.Dump{Process: p, Output: path, BufferMB: collect.DumpBufferMB, Repeat: 1, Notify: func(collect.Notice) {}}
+	dump := &collect.Dump{Process: p, Output: path, Repeat: 1, Notify: func(collect.Notice) {}}
 	if _, err := dump.Run(ctx); err != nil {
 		return "", "", err
 	}
@@ -167,7 +167,14 @@ func (d *dumper) Take(ctx context.Context, p *diag.Process) (path, about string,
 	if err != nil || len(snapshots) == 0 {
 		return "", "", cmp.Or(err, errNoSnapshot)
 	}
-	return path, snapshotText(snapshots[0], pauses[snapshots[0].Number]), nil
+	best := snapshots[0]
+	for _, s := range snapshots {
+		if s.Missing.Whole() {
+			best = s
+			break
+		}
+	}
+	return path, snapshotText(best, pauses[best.Number]), nil
 }
 
 // errNoSnapshot reports a session without a snapshot.

@@ -16,6 +16,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/hostevents"
 	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/tracefile"
@@ -44,8 +45,9 @@ type capture struct {
 	passed  int64  // bytes before pending
 	failed  error  // of writing, after which nothing is written any more
 
-	abort  func()        // ends the trace without a snapshot
-	listed chan struct{} // has a value when a collection that lists the heap has arrived
+	abort func() // ends the trace without a snapshot
+
+	snapshots *tallier // of heap snapshots; nil if nobody counts them
 
 	eventful  bool // an event of the process was read
 	eventless bool // the recording failed before that
@@ -104,7 +106,7 @@ var errAborted = errors.New("nothing more can be written")
 // newCapture returns a capture that writes everything to out. If out is nil, the capture
 // needs a ring.
 func newCapture(process *diag.Process, session *diag.Session, out *tracefile.File) *capture {
-	c := &capture{process: process, session: session, in: session, listed: make(chan struct{}, 1)}
+	c := &capture{process: process, session: session, in: session}
 	c.awaited = awaited{plan: new(Plan), notify: func(Notice) {}, met: c.met}
 	if out != nil {
 		out.Hold() // until there is an event to read in it
@@ -175,8 +177,12 @@ func (c *capture) run(ctx context.Context) error {
 func (c *capture) dump(when string) error {
 	ext := filepath.Ext(c.path)
 	d := &Dump{
-		Process: c.process, Output: strings.TrimSuffix(c.path, ext) + ".heap-" + when + ext, BufferMB: DumpBufferMB, Repeat: 1,
-		Notify: func(Notice) {},
+		Process: c.process, Output: strings.TrimSuffix(c.path, ext) + ".heap-" + when + ext, Repeat: 1,
+		Notify: func(n Notice) {
+			if _, is := n.(Retaken); is {
+				c.notify(n)
+			}
+		},
 	}
 	r, err := d.Run(context.Background())
 	if r != nil {
@@ -220,7 +226,11 @@ func (c *capture) dismiss() {
 // read reads the trace to its end. It fails if the stream is not a trace.
 func (c *capture) read() error {
 	model := gc.Model{Live: true}
-	for col, err := range model.Collections(c.reader, c.models()...) {
+	models := c.models()
+	if c.snapshots != nil {
+		models = append(models, c.snapshots)
+	}
+	for col, err := range model.Collections(c.reader, models...) {
 		if err != nil {
 			return err
 		}
@@ -240,13 +250,12 @@ func (c *capture) read() error {
 	return nil
 }
 
+// wants reports whether events of a kind are needed.
+func (c *capture) wants(d *trace.Descriptor) bool {
+	return c.awaited.wants(d) || c.snapshots != nil && pass.Wants(c.snapshots)(d)
+}
+
 func (c *capture) add(col *gc.Collection) {
-	if col.HeapDump {
-		select {
-		case c.listed <- struct{}{}:
-		default:
-		}
-	}
 	if c.ring == nil {
 		c.found.Add(col)
 	}

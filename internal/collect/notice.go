@@ -29,6 +29,12 @@ type (
 		Nth     int
 		Took    time.Duration
 	}
+	// Retaken reports that the heap snapshot of a process has holes, and is taken for the
+	// nth time of at most so many.
+	Retaken struct {
+		Process   *diag.Process
+		Nth, Most int
+	}
 	// Snapshot reports the file of a heap snapshot that was taken beside a trace.
 	Snapshot struct{ *Result }
 	// Recording reports that a session of the system's tracer has begun.
@@ -96,6 +102,7 @@ type (
 
 func (Started) notice()     {}
 func (Dumped) notice()      {}
+func (Retaken) notice()     {}
 func (Snapshot) notice()    {}
 func (Recording) notice()   {}
 func (Listening) notice()   {}
