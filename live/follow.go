@@ -44,6 +44,9 @@ type Options struct {
 	Phases bool
 	// Requests makes the process raise events of its requests, and updates have Paused.
 	Requests bool
+	// Served, if not nil, is called with each request that ends, while the trace is read, if
+	// Requests is set; see request.Follower. The span is valid during the call.
+	Served func(*request.Span)
 }
 
 // Collections returns a config that raises the events for the figures of collections at
@@ -230,7 +233,7 @@ func (f *follower) read(ctx context.Context, session *diag.Session) {
 	}
 	var requests *paused
 	if f.opts.Requests {
-		requests = newPaused()
+		requests = newPaused(f.opts.Served)
 		models = append(models, requests.follower.Models()...)
 	}
 	r := nettrace.NewReader(f.input(reading, session), nettrace.Options{Want: pass.Wants(append(models, &m)...), Idle: idle})

@@ -34,8 +34,11 @@ type stopped struct {
 	span     *request.Span
 }
 
-func newPaused() *paused {
+func newPaused(served func(*request.Span)) *paused {
 	p := new(paused)
+	if served != nil {
+		p.follower.Ended = func(_ uint64, s *request.Span) { served(s) }
+	}
 	p.follower.Paused = func(_ uint64, from, to time.Duration, s *request.Span) {
 		if len(p.latest) == maxPaused {
 			p.latest = append(p.latest[:0], p.latest[1:]...)

@@ -29,8 +29,13 @@ func TestFollowRequests(t *testing.T) {
 	}
 	for _, wanted := range []bool{true, false} {
 		r := &replay{trace: whole}
-		pauses, stopped := 0, 0
-		for u, err := range live.Follow(t.Context(), r.start(t), live.Options{Requests: wanted}) {
+		pauses, stopped, ended := 0, 0, 0
+		served := func(s *request.Span) {
+			if ended++; s.Duration.Or(0) == 0 {
+				t.Errorf("request %v has no duration", s.ID)
+			}
+		}
+		for u, err := range live.Follow(t.Context(), r.start(t), live.Options{Requests: wanted, Served: served}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,6 +55,9 @@ func TestFollowRequests(t *testing.T) {
 					t.Errorf("GC %d stopped %+v", u.Collection.Number, *s)
 				}
 			}
+		}
+		if wanted != (ended == 240) {
+			t.Errorf("%d requests ended", ended)
 		}
 		if wanted && (stopped == 0 || stopped > pauses) {
 			t.Errorf("%d of %d pauses stopped a request", stopped, pauses)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -35,6 +36,7 @@ type topOptions struct {
 	plain    bool
 	sort     choice
 	duration span
+	requests bool
 }
 
 func newTopCmd(std *stdio) *cobra.Command {
@@ -56,6 +58,7 @@ func newTopCmd(std *stdio) *cobra.Command {
 	flags.BoolVar(&o.plain, "plain", false, "print one line for each collection")
 	flags.Var(&o.sort, "sort", "sort the processes by this column")
 	flags.Var(&o.duration, "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
+	flags.BoolVar(&o.requests, "requests", false, "also the requests of each process: how many, how long they take, how much of that is the GC")
 	std.completeProcesses(cmd)
 	return cmd
 }
@@ -147,7 +150,7 @@ func (std *stdio) interactive() bool {
 }
 
 func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
-	w := watch.New(watch.Options{Wants: o.wants, Memory: true, Processors: true, Source: watchSource(etw.Native())})
+	w := watch.New(watch.Options{Wants: o.wants, Requests: o.requests, Memory: true, Processors: true, Source: watchSource(etw.Native())})
 	paths := collect.NewPaths("")
 	dumps := &dumper{paths}
 	var next atomic.Pointer[string] // the command that shows the latest file
@@ -195,6 +198,9 @@ func writeVerdicts(p *text.Page, s *watch.Snapshot) {
 	for _, process := range s.Processes {
 		if process.Verdict != "" {
 			p.Prose(collect.Title(process.Process)+": ", process.Verdict)
+		}
+		if parts := tui.RequestParts(process.Requests); parts != nil {
+			p.Prose(collect.Title(process.Process)+": ", strings.Join(parts, ", ")+".")
 		}
 	}
 }

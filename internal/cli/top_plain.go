@@ -62,7 +62,7 @@ func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 	log := newCollectionLog(std, cancel)
 	log.failed(log.table.Flush())
 	w := watch.New(watch.Options{
-		Wants: o.wants, UntilEnded: len(o.pids) > 0, Processors: true, Source: watchSource(etw.Native()),
+		Wants: o.wants, UntilEnded: len(o.pids) > 0, Requests: o.requests, Processors: true, Source: watchSource(etw.Native()),
 		Each: func(n *watch.News) { log.news(n, ctx.Err() == nil) },
 	})
 	w.Run(ctx)

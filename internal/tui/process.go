@@ -44,6 +44,7 @@ func (m *model) drawProcess(p *painter, process *watch.Process) {
 	if !m.advice || p.left() >= chartedLines {
 		p.sizes(process)
 		p.parts(2, sums(process))
+		p.parts(2, RequestParts(process.Requests))
 	}
 	if room := p.left(); room >= chartedLines && (!m.advice || p.roomy()) {
 		pauseLines := max(2, room/8)
@@ -91,6 +92,17 @@ func sums(p *watch.Process) []string {
 		parts = append(parts, "allocates "+allocating(p, units.Bytes)+"/s")
 	}
 	return parts
+}
+
+// RequestParts describes the requests of the last minute; nothing if there are none.
+func RequestParts(r *watch.Requests) []string {
+	if r == nil {
+		return nil
+	}
+	return []string{
+		fmt.Sprintf("%.1f requests/s", r.PerSecond), "p50 " + units.Duration(r.P50), "p99 " + units.Duration(r.P99),
+		units.Duration(r.Running) + " without pauses", "GC " + units.Percent(100*r.Share) + " of the slowest 1 %",
+	}
 }
 
 // processorTime returns the share of the program's processor time that the GC used at least,

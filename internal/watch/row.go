@@ -68,6 +68,7 @@ type row struct {
 	start    time.Time    // of the trace, which the times of collections count from
 	found    findings.Set // empty where no collection is kept
 	history  history
+	requests requests
 	latest   ring
 	rate     allocation
 	memory   memory

@@ -40,6 +40,7 @@ type Process struct {
 	Sized        *Collection       // the latest with sizes of the generations
 	Memory       proc.MemorySample // the latest; of Options.Memory
 	Recent       []*Collection     // oldest first
+	Requests     *Requests         // of Options.Requests; nil if none has ended lately
 	History      []Second          // oldest first, up to that of Until
 	Until        time.Time         // up to when it was watched
 	Dropped      int               // collections that are counted in no figure
@@ -80,6 +81,7 @@ func (r *row) snapshot(now time.Time) *Process {
 		p.Result = *judged
 		p.Case = nil
 	}
+	p.Requests = r.requests.sum(until, r.attached)
 	r.rates(p)
 	return p
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/live"
 )
 
@@ -40,7 +41,8 @@ type Options struct {
 	PerHeap bool
 	// Phases adds the phases of background collections to news.
 	Phases bool
-	// Requests adds the requests that pauses stopped to news.
+	// Requests adds the requests that pauses stopped to news, and figures of requests to
+	// snapshots unless Passing is set.
 	Requests bool
 	// Memory makes the watcher read the system's figures on the processes' memory every
 	// second (Linux).
@@ -333,6 +335,13 @@ func (w *Watcher) follow(ctx context.Context, r *row) {
 	opts := live.Options{Queue: queued, PerHeap: w.opts.PerHeap, Phases: w.opts.Phases, Requests: w.opts.Requests}
 	if w.opts.Processors {
 		opts.Through = throughHost
+	}
+	if w.opts.Requests && !w.opts.Passing {
+		opts.Served = func(s *request.Span) {
+			w.mu.Lock()
+			r.requests.add(s, time.Now())
+			w.mu.Unlock()
+		}
 	}
 	if !w.opts.Passing {
 		opts.Tap = func(*diag.Process) io.Writer { return recorder{w, r} }
