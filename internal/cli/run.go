@@ -148,15 +148,15 @@ func (o *runOptions) traceWithWork(ctx context.Context, std *stdio, path string)
 	if o.pattern == nil {
 		return o.trace(ctx, std, &launch, path)
 	}
-	finder := &workFinder{pattern: o.pattern}
-	out, errs := finder.stream(), finder.stream()
+	finder := &comparison.WorkFinder{Pattern: o.pattern}
+	out, errs := finder.Stream(), finder.Stream()
 	launch.Out, launch.Err = out, errs
 	if err := o.trace(ctx, std, &launch, path); err != nil {
 		return err
 	}
-	errs.end()
-	out.end()
-	amount, err := finder.amount()
+	errs.End()
+	out.End()
+	amount, err := finder.Amount()
 	if err != nil {
 		return misusef("%s: %w", path, err)
 	}
