@@ -35,6 +35,7 @@ var elsewhere = map[string]string{
 	"gctrail collect": "TestEarlierRecording kills it",
 	"gctrail dump":    "it writes as collect does",
 	"gctrail run":     "it numbers its files, and replaces none",
+	"gctrail try":     "it writes as diff does, after it has run a program",
 }
 
 // ways are the arguments of commands that take others than a trace. IN is a trace, HEAP one

@@ -13,6 +13,7 @@ import (
 	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/trial"
 	"github.com/gctrail/gctrail/internal/tui"
 )
 
@@ -81,6 +82,11 @@ func TestEveryWordIsExplained(t *testing.T) {
 	add("diff", "changed", "same", "cannot tell")
 	for _, m := range compare.Metrics() {
 		add("diff and trend", m.Name, m.Text)
+	}
+	add("try", trial.Headings()...)
+	add("try", "better", "worse")
+	for _, m := range trial.Metrics() {
+		add("try", m.Name, m.Text)
 	}
 	addFields(add, "handles", (&handleSection{}).fields(true))
 	for word, where := range words {

@@ -147,6 +147,13 @@ func TestSchemasOfRuns(t *testing.T) {
 		ps.Write(append(b, '\n'))
 	}
 	validate(t, all["ps"], "ps", ps.String())
+	var tried bytes.Buffer
+	for _, r := range triedResults() {
+		if err := r.WriteJSON(&tried); err != nil {
+			t.Fatal(err)
+		}
+	}
+	validate(t, all["try"], "try", tried.String())
 	for _, number := range []bool{false, true} {
 		var row bytes.Buffer
 		if err := list.NewWriter(&list.File{Out: &row, Format: list.JSONL}, joinFields(number)).Row(new(joinRow)); err != nil {

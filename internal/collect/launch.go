@@ -43,9 +43,22 @@ type Command struct {
 	Show     bool // its output
 	Terminal bool // standard input is one
 
-	// Out and Err, if not nil, also receive the command's standard output and error if
-	// these are shown.
+	// Out and Err, if not nil, receive the command's standard output and error, also if these
+	// are not shown.
 	Out, Err io.Writer
+
+	// Env are further variables of its environment.
+	Env []string
+	// Alone keeps the command away from gctrail's terminal and input, and kills what it
+	// leaves behind.
+	Alone bool
+	// Started, if not nil, is called with the id of its process.
+	Started func(pid int)
+	// Stop, when closed, ends the traces and asks the command to end.
+	Stop <-chan struct{}
+	// State and Ended are set when the command has ended.
+	State *os.ProcessState
+	Ended time.Time
 }
 
 // Launch starts a command and collects from the .NET processes that it becomes or starts,
@@ -65,7 +78,14 @@ func (s *Supervisor) Launch(ctx context.Context, cmd *Command) error {
 		p.close()
 		return err
 	}
-	s.attend(ctx, c, p)
+	if cmd.Started != nil {
+		cmd.Started(c.Process.Pid)
+	}
+	s.attend(ctx, c, p, cmd.Stop)
+	cmd.State, cmd.Ended = c.ProcessState, time.Now()
+	if cmd.Alone {
+		c.killGroup()
+	}
 	p.linger(c.name, path)
 	s.waitAtMost(lastTraces)
 	p.close()
@@ -85,13 +105,15 @@ func startChild(cmd *Command, port string) (*child, error) {
 		variable += ";" + others
 	}
 	c := &child{Cmd: exec.Command(cmd.Args[0], cmd.Args[1:]...), name: filepath.Base(cmd.Args[0]), ended: make(chan struct{})}
-	c.Env = append(os.Environ(), variable)
+	c.Env = append(append(os.Environ(), cmd.Env...), variable)
+	c.WaitDelay = pipeDelay
 	if cmd.Show {
 		c.Stdout, c.Stderr = tee(os.Stdout, cmd.Out), tee(os.Stderr, cmd.Err)
-		c.WaitDelay = pipeDelay
-		c.terminal = inForeground()
+		c.terminal = !cmd.Alone && inForeground()
+	} else {
+		c.Stdout, c.Stderr = cmd.Out, cmd.Err
 	}
-	if cmd.Show || !cmd.Terminal {
+	if !cmd.Alone && (cmd.Show || !cmd.Terminal) {
 		c.Stdin = os.Stdin
 	} else if _, err := c.StdinPipe(); err != nil { // nothing comes, not even an end, at which some programs end
 		return nil, &CommandError{cmd.Args[0], err}
@@ -122,8 +144,8 @@ func tee(file *os.File, also io.Writer) io.Writer {
 const portVariable = "DOTNET_DiagnosticPorts"
 
 // attend waits until the command has ended. It asks the command to end when gctrail is
-// interrupted or the duration is over, after the traces have ended.
-func (s *Supervisor) attend(ctx context.Context, c *child, p *servedPort) {
+// interrupted, the duration is over or stop is closed, after the traces have ended.
+func (s *Supervisor) attend(ctx context.Context, c *child, p *servedPort, stop <-chan struct{}) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // by nohup
@@ -141,6 +163,9 @@ func (s *Supervisor) attend(ctx context.Context, c *child, p *servedPort) {
 			return
 		case <-ctx.Done():
 			c.end(p.cutShort(c, received(signals)), signals)
+			return
+		case <-stop:
+			c.end(p.cutShort(c, syscall.SIGTERM), signals)
 			return
 		case <-s.idle:
 			if s.done() && s.over > 0 {

@@ -19,4 +19,7 @@ func (c *child) setGroup() { c.terminal = true }
 // signal ends the process: Windows has no gentler way.
 func (c *child) signal(os.Signal) { _ = c.Process.Kill() }
 
+// killGroup does nothing: Windows has no process groups.
+func (c *child) killGroup() {}
+
 func (c *child) exitCode() int { return c.ProcessState.ExitCode() }

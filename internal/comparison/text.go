@@ -110,14 +110,15 @@ func WriteMarkdown(p *text.Page, c *compare.Comparison) {
 	if len(c.Notes) > 0 {
 		p.Line("")
 	}
-	writeMarkdownTable(p, changeColumns, table(c))
+	WriteMarkdownTable(p, changeColumns, table(c))
 	if len(c.Causes) > 0 {
 		p.Line("")
-		writeMarkdownTable(p, markdownCauseColumns, causeRows(c))
+		WriteMarkdownTable(p, markdownCauseColumns, causeRows(c))
 	}
 }
 
-func writeMarkdownTable(p *text.Page, columns []text.Column, rows [][]string) {
+// WriteMarkdownTable writes a table.
+func WriteMarkdownTable(p *text.Page, columns []text.Column, rows [][]string) {
 	heading, rule := "|", "|"
 	for _, c := range columns {
 		heading += " " + c.Heading + " |"

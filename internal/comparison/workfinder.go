@@ -22,7 +22,7 @@ func ParseWork(text string) (float64, error) {
 }
 
 // A WorkFinder finds the amount of work in what a program writes: the first group of the
-// last match, of all its streams.
+// last match, of all its streams. Without a pattern, it finds nothing.
 type WorkFinder struct {
 	Pattern *regexp.Regexp
 	mu      sync.Mutex
@@ -44,6 +44,9 @@ func (f *WorkFinder) Amount() (float64, error) {
 }
 
 func (f *WorkFinder) search(line []byte) {
+	if f.Pattern == nil {
+		return
+	}
 	matches := f.Pattern.FindAllSubmatch(line, -1)
 	if len(matches) == 0 {
 		return

@@ -94,6 +94,15 @@ func (r *MemoryReader) RSS() (rss gc.Opt[int64]) {
 	return rss
 }
 
+// Peak returns the most resident memory that the process has had so far, unknown if that
+// cannot be read.
+func (r *MemoryReader) Peak() (peak gc.Opt[int64]) {
+	r.borrow()
+	defer r.giveBack()
+	_ = r.readStatus(map[string]*gc.Opt[int64]{"VmHWM": &peak}) // unknown then
+	return peak
+}
+
 func (r *MemoryReader) readStatus(fields map[string]*gc.Opt[int64]) error {
 	status, err := r.buf.Read(r.status)
 	if err == nil {

@@ -16,6 +16,9 @@ func (*MemoryReader) Read(bool) (MemorySample, error) { return MemorySample{}, E
 // RSS returns an unknown size.
 func (*MemoryReader) RSS() gc.Opt[int64] { return gc.Opt[int64]{} }
 
+// Peak returns nothing.
+func (*MemoryReader) Peak() gc.Opt[int64] { return gc.Opt[int64]{} }
+
 // ReadShares does nothing.
 func (*MemoryReader) ReadShares() {}
 

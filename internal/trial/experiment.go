@@ -5,11 +5,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/gctrail/gctrail/gc"
 )
 
 // A Setting is what the program is run with.
 type Setting struct {
 	Name      string     // "GCgen0size=64M"; Present for the settings that the program has
+	Why       string     // why it is proposed, as a sentence without a full stop; empty if it was given
 	Variables []Variable // none for the present settings
 	Runtime   string     // the folder of another runtime; empty for the program's own
 }
@@ -18,6 +21,7 @@ type Setting struct {
 type Variable struct {
 	Name  string // without the prefix: "GCgen0size"
 	Value string // as the runtime reads it: "0x4000000"
+	Text  string // the same as people read it: "64 MiB"; empty for a text
 }
 
 // Present is the name of the settings that the program has.
@@ -49,6 +53,7 @@ type Run struct {
 	Trace   string // path; empty if there is none
 	Output  string // path of the program's output
 	Values  Values
+	Process *gc.Process // as the trace describes it; nil if it does not
 }
 
 // looks are the numbers of rounds after which the settings are judged. They are fixed, so

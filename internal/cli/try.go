@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/internal/comparison"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/trial"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+type tryOptions struct {
+	command  []string
+	sets     []string
+	runtimes []string
+	work     string
+	load     string
+	ready    string
+	requests bool
+	budget   span
+	timeout  span
+	folder   string
+	format   choice
+	output   string
+
+	candidates []trial.Setting
+	pattern    *regexp.Regexp // of work; nil for none
+	isReady    *regexp.Regexp
+}
+
+// tryBudget is how long try takes unless --budget is given.
+const tryBudget = 5 * time.Minute
+
+// maxCandidates bounds the settings that are tried.
+const maxCandidates = 20
+
+func newTryOptions() *tryOptions {
+	return &tryOptions{budget: span(tryBudget), format: choice{"text", []string{"text", "json", "markdown", "html"}}}
+}
+
+func newTryCmd(std *stdio) *cobra.Command {
+	opts := newTryOptions()
+	cmd := &cobra.Command{
+		Use:        "try -- COMMAND ARG...",
+		SuggestFor: []string{"tune", "experiment", "bench", "benchmark"},
+		Short:      "Find the GC settings that help a program, by running it",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.ArgsLenAtDash() == 0 {
+				opts.command = args
+			}
+			return runWith(cmd, std, opts)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&opts.sets, "set", nil, "try this `NAME=VALUE`, or several with commas between them; repeat for more candidates")
+	flags.StringArrayVar(&opts.runtimes, "runtime", nil, "try the runtime in this `folder`, as DOTNET_ROOT; repeat for more")
+	flags.StringVar(&opts.work, "work", "", "find the amount of work in the output with this regular `expression`")
+	flags.StringVar(&opts.load, "load", "", "run this `command` beside the program, which ends with it")
+	flags.StringVar(&opts.ready, "ready", "", "start the load when a line of the program's output matches this `expression`")
+	flags.BoolVar(&opts.requests, "requests", false, requestsHelp)
+	flags.Var(&opts.budget, "budget", "spend at most this time (default 5m)")
+	flags.Var(&opts.timeout, "timeout", "end a run that takes longer than this")
+	flags.StringVar(&opts.folder, "output-dir", "try", "write the trace and the output of each run to this `folder`")
+	flags.Var(&opts.format, "format", "text, json (one line), markdown, or html, a page for a browser")
+	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
+	return cmd
+}
+
+func (o *tryOptions) conflict() (err error) {
+	switch {
+	case len(o.command) == 0:
+		return errors.New("no command: give it after --, as in gctrail try -- dotnet app.dll")
+	case o.ready != "" && o.load == "":
+		return errors.New("--ready needs --load")
+	case len(o.sets)+len(o.runtimes) > maxCandidates:
+		return fmt.Errorf("--set and --runtime can be given %d times at most: each candidate makes it harder to tell", maxCandidates)
+	}
+	if o.work != "" {
+		if o.pattern, err = comparison.WorkPattern(o.work); err != nil {
+			return fmt.Errorf("--%w", err)
+		}
+	}
+	o.isReady = trial.DefaultReady
+	if o.ready != "" {
+		if o.isReady, err = regexp.Compile(o.ready); err != nil {
+			return fmt.Errorf("--ready: %w", err)
+		}
+	}
+	return o.choose()
+}
+
+// choose makes candidates of the flags.
+func (o *tryOptions) choose() error {
+	o.candidates = nil
+	for _, given := range o.sets {
+		s, err := trial.ParseSetting(given)
+		if err != nil {
+			return fmt.Errorf("--set: %w", err)
+		}
+		o.candidates = append(o.candidates, s)
+	}
+	for _, given := range o.runtimes {
+		path, err := filepath.Abs(given)
+		if err != nil {
+			return fmt.Errorf("--runtime: %w", err)
+		}
+		if _, err := os.Stat(filepath.Join(path, "shared")); err != nil {
+			return fmt.Errorf("--runtime: %s is no folder of a runtime: it has no folder shared; give the folder that DOTNET_ROOT names", text.Quoted(given))
+		}
+		o.candidates = append(o.candidates, trial.Setting{Name: "runtime " + given, Runtime: path})
+	}
+	for i := range o.candidates {
+		if slices.ContainsFunc(o.candidates[:i], func(s trial.Setting) bool { return s.Name == o.candidates[i].Name }) {
+			return fmt.Errorf("%s is given twice", o.candidates[i].Name)
+		}
+	}
+	return nil
+}
+
+func (o *tryOptions) run(ctx context.Context, std *stdio) error {
+	if o.format.value == "html" {
+		if err := std.refusePage(o.output); err != nil {
+			return err
+		}
+	}
+	program := &trial.Program{
+		Args: o.command, Work: o.pattern, Load: o.load, Ready: o.isReady, Timeout: time.Duration(o.timeout), Requests: o.requests, Folder: o.folder,
+	}
+	began := time.Now()
+	if len(o.candidates) == 0 {
+		none, err := o.propose(ctx, std, program)
+		if none != "" || err != nil {
+			return cmp.Or(err, std.say(none))
+		}
+	}
+	e := &trial.Experiment{
+		Settings: append([]trial.Setting{{Name: trial.Present}}, o.candidates...), Run: program.Run,
+		Budget: max(time.Duration(o.budget)-time.Since(began), 1), Seed: uint64(began.UnixNano()), Now: time.Now,
+	}
+	round := 0
+	e.Progress = func(_ *trial.Setting, n int) {
+		if n != round {
+			round = n
+			std.warn("try", fmt.Sprintf("round %d, %s", n, units.Duration(time.Since(began))))
+		}
+	}
+	result := e.Do(ctx)
+	out, err := std.create(o.output, nil)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(out.end(o.write(std, out, result)), ctx.Err())
+}
+
+// propose runs the program once and makes candidates of what its trace shows. It returns why
+// there are none.
+func (o *tryOptions) propose(ctx context.Context, std *stdio, program *trial.Program) (none string, err error) {
+	std.warn("try", "a first run, to see which settings may help")
+	run, proposal := program.Examine(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case proposal == nil:
+		return fmt.Sprintf("No result: the first run is not measured (%s); the output is in %s.", run.Reason, text.Quoted(run.Output)), nil
+	case proposal.None != "":
+		return "Nothing to try: " + proposal.None + ".", nil
+	}
+	o.candidates = proposal.Settings
+	var names []string
+	for i := range o.candidates {
+		names = append(names, o.candidates[i].Name)
+	}
+	std.warn("try", "trying "+strings.Join(names, ", "))
+	return "", nil
+}
+
+// say writes a sentence to standard output.
+func (std *stdio) say(sentence string) error {
+	out, err := std.create("-", nil)
+	if err != nil {
+		return err
+	}
+	p := newPage(std, out)
+	p.Prose("", sentence)
+	_, err = out.Write(p.Bytes())
+	return out.end(err)
+}
+
+func (o *tryOptions) write(std *stdio, out *output, r *trial.Result) error {
+	switch o.format.value {
+	case "json":
+		return r.WriteJSON(out)
+	case "html":
+		return r.WritePage(out)
+	}
+	var p *text.Page
+	if o.format.value == "markdown" {
+		p = text.PageOn(text.Terminal{})
+		r.WriteMarkdown(p)
+	} else {
+		p = newPage(std, out)
+		r.WriteText(p)
+	}
+	_, err := out.Write(p.Bytes())
+	return err
+}

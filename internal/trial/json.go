@@ -1,0 +1,125 @@
+package trial
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/gctrail/gctrail/internal/jsontext"
+)
+
+type jsonSetting struct {
+	Name    string       `json:"name"`
+	Set     []string     `json:"set"`
+	Runtime *string      `json:"runtime"`
+	Why     *string      `json:"why"`
+	Runs    int          `json:"runs"`
+	Failed  int          `json:"failed"`
+	Front   bool         `json:"front"`
+	Metrics []jsonMetric `json:"metrics"`
+	Each    []jsonRun    `json:"each"`
+}
+
+type jsonMetric struct {
+	Name       string   `json:"name"`
+	Unit       Unit     `json:"unit"`
+	Value      *float64 `json:"value"`
+	Low        *float64 `json:"low"`
+	High       *float64 `json:"high"`
+	Against    string   `json:"against_base"`
+	Change     *float64 `json:"change_pct"`
+	ChangeLow  *float64 `json:"change_low_pct"`
+	ChangeHigh *float64 `json:"change_high_pct"`
+}
+
+type jsonRun struct {
+	Round   int     `json:"round"`
+	Outcome string  `json:"outcome"`
+	Reason  *string `json:"reason"`
+	Trace   *string `json:"trace"`
+	Output  *string `json:"output"`
+}
+
+type jsonLines struct {
+	Environment   *string          `json:"environment"`
+	RuntimeConfig *json.RawMessage `json:"runtimeconfig"`
+	Kubernetes    *string          `json:"kubernetes"`
+}
+
+// WriteJSON writes the result as one line of JSON. What is not known is null.
+func (r *Result) WriteJSON(w io.Writer) error {
+	out := struct {
+		SchemaVersion int           `json:"schema_version"`
+		Ending        string        `json:"ending"`
+		Rounds        int           `json:"rounds"`
+		Seconds       float64       `json:"seconds"`
+		Settings      []jsonSetting `json:"settings"`
+		Best          []string      `json:"best"`
+		Says          string        `json:"says"`
+		Notes         []string      `json:"notes"`
+		Lines         jsonLines     `json:"lines"`
+	}{1, r.Ending.String(), r.Rounds, r.Took.Seconds(), []jsonSetting{}, []string{}, r.Says(), append([]string{}, r.Notes()...), r.lines()}
+	for _, o := range r.Settings {
+		out.Settings = append(out.Settings, r.jsonSetting(o))
+	}
+	for _, o := range r.Best {
+		out.Best = append(out.Best, o.Name)
+	}
+	return jsontext.Encode(w, out)
+}
+
+func (r *Result) jsonSetting(o *Outcomes) jsonSetting {
+	s := jsonSetting{
+		Name: o.Name, Set: append([]string{}, o.Environment()...), Runtime: textOrNull(o.Runtime), Why: textOrNull(o.Why),
+		Runs: len(o.Runs), Failed: o.Bad(), Front: o.Front, Metrics: []jsonMetric{}, Each: []jsonRun{},
+	}
+	for i := range o.Figures {
+		f := &o.Figures[i]
+		if !f.Known() {
+			continue
+		}
+		m := jsonMetric{
+			Name: f.Metric.Name, Unit: f.Metric.Unit, Value: number(f.Value), Low: number(f.Low), High: number(f.High), Against: f.Against.String(),
+			Change: number(f.Change), ChangeLow: number(f.ChangeLow), ChangeHigh: number(f.ChangeHigh),
+		}
+		if o == r.Base() {
+			m.Against = Same.String()
+		}
+		s.Metrics = append(s.Metrics, m)
+	}
+	for i := range o.Runs {
+		run := &o.Runs[i]
+		s.Each = append(s.Each, jsonRun{run.Round, run.Outcome.String(), textOrNull(run.Reason), textOrNull(run.Trace), textOrNull(run.Output)})
+	}
+	return s
+}
+
+// lines returns how to set the best setting.
+func (r *Result) lines() (l jsonLines) {
+	if len(r.Best) == 0 || len(r.Best[0].Variables) == 0 {
+		return l
+	}
+	best := r.Best[0].Setting
+	l.Environment, l.Kubernetes = textOrNull(strings.Join(best.Environment(), "\n")), textOrNull(best.Manifest())
+	if config := best.RuntimeConfig(); config != "" {
+		raw := json.RawMessage(config)
+		l.RuntimeConfig = &raw
+	}
+	return l
+}
+
+func textOrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// number returns null for numbers that JSON lacks.
+func number(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}

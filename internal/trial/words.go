@@ -1,0 +1,173 @@
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// Says returns the result in a sentence or two: what to set, what it gains and costs.
+func (r *Result) Says() string {
+	switch {
+	case r.Ending == BaseFailing:
+		return "No result: the program fails under its present settings (" + r.Base().failures() + ")."
+	case r.Rounds == 0:
+		return "No result: no round was completed."
+	case len(r.Best) == 0:
+		return r.nothing()
+	}
+	best := r.Best[0]
+	says := best.Name + ": " + best.gains()
+	switch also := r.Best[1:]; len(also) {
+	case 0:
+		if len(r.Candidates()) > 1 {
+			says += "; nothing else helps"
+		}
+	case 1:
+		says += ". Also " + also[0].Name + ": " + also[0].gains()
+	default:
+		var names []string
+		for _, o := range also {
+			names = append(names, o.Name)
+		}
+		says += ". Also " + strings.Join(names, ", ")
+	}
+	return says + "."
+}
+
+// nothing returns the sentence of a result without a winner.
+func (r *Result) nothing() string {
+	rounds := text.Counted(r.Rounds, "round")
+	switch {
+	case r.Ending == OthersFailing:
+		return "Nothing helps: the program fails under every setting that was tried."
+	case r.Rounds < looks[0] && r.Ending == Spent:
+		return fmt.Sprintf("No setting is shown to help in %s, which are too few to tell: allow for %d, %s, with --budget.",
+			rounds, looks[0], units.Duration(r.Took/time.Duration(r.Rounds)*time.Duration(looks[0])))
+	case r.undecided() > 0:
+		return fmt.Sprintf("No setting is shown to help in %s: where it says cannot tell, a gain may be hidden by noise.", rounds)
+	}
+	return fmt.Sprintf("Nothing helps: in %s, no setting that was tried gains more than it costs.", rounds)
+}
+
+// gains returns what a setting gains and what it costs.
+func (o *Outcomes) gains() string {
+	var gains, costs, unsure []string
+	for _, f := range o.weighed() {
+		switch f.Against {
+		case Better:
+			gains = append(gains, f.words())
+		case Worse:
+			costs = append(costs, f.words())
+		case CannotTell:
+			if f.Metric.decides {
+				unsure = append(unsure, f.Metric.Text)
+			}
+		}
+	}
+	words := strings.Join(gains, ", ")
+	if len(costs) > 0 {
+		words += " for " + strings.Join(costs, ", ")
+	}
+	if len(unsure) > 0 {
+		words += " (cannot tell: " + strings.Join(unsure, ", ") + ")"
+	}
+	return words
+}
+
+// weighed returns the figures, the largest effects first.
+func (o *Outcomes) weighed() []*Figure {
+	var all []*Figure
+	for i := range o.Figures {
+		if f := &o.Figures[i]; f.Known() && f.Metric.weight > 0 {
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Figure) int {
+		return cmp.Compare(b.Metric.weight*math.Abs(b.shift), a.Metric.weight*math.Abs(a.shift))
+	})
+	return all
+}
+
+// words returns a change in words: "time paused 61 % less", "90 MB more peak memory".
+func (f *Figure) words() string {
+	more := "more"
+	if f.Change < 0 {
+		more = "less"
+	}
+	if f.Metric.Unit == Bytes {
+		return fmt.Sprintf("%s %s %s", units.Bytes(int64(math.Abs(f.Value*f.Change/(100+f.Change)))), more, f.Metric.Text)
+	}
+	if f.Change >= 100 {
+		return fmt.Sprintf("%s %.1f times", f.Metric.Text, 1+f.Change/100)
+	}
+	return fmt.Sprintf("%s %.0f %% %s", f.Metric.Text, math.Abs(f.Change), more)
+}
+
+// undecided returns how many candidates have a metric that could not be decided.
+func (r *Result) undecided() int {
+	n := 0
+	for _, o := range r.Candidates() {
+		if !o.hopeless() && !o.decided() {
+			n++
+		}
+	}
+	return n
+}
+
+// failures lists how the runs that did not end well ended: "exit code 3, 2 of 2 runs".
+func (o *Outcomes) failures() string {
+	counts := map[string]int{}
+	var order []string
+	for i := range o.Runs {
+		if run := &o.Runs[i]; run.Outcome != Completed {
+			if counts[run.Reason] == 0 {
+				order = append(order, run.Reason)
+			}
+			counts[run.Reason]++
+		}
+	}
+	var all []string
+	for _, reason := range order {
+		all = append(all, fmt.Sprintf("%s, %d of %s", reason, counts[reason], text.Counted(len(o.Runs), "run")))
+	}
+	return strings.Join(all, "; ")
+}
+
+// Notes returns what is to be known besides the figures.
+func (r *Result) Notes() []string {
+	var notes []string
+	switch r.Ending {
+	case Cancelled:
+		notes = append(notes, fmt.Sprintf("Interrupted after %s: this is what is known so far.", text.Counted(r.Rounds, "round")))
+	case Spent:
+		notes = append(notes, fmt.Sprintf("The budget of time was spent after %s.", text.Counted(r.Rounds, "round")))
+	}
+	for _, o := range r.Settings {
+		if failed := o.failures(); failed != "" {
+			notes = append(notes, fmt.Sprintf("%s: %s; the output is in %s.", o.Name, failed, o.outputs()))
+		}
+	}
+	for _, o := range r.Candidates() {
+		for _, ignored := range o.ignored() {
+			notes = append(notes, o.Name+": "+ignored+".")
+		}
+	}
+	return notes
+}
+
+// outputs returns the file of the first run that did not end well.
+func (o *Outcomes) outputs() string {
+	for i := range o.Runs {
+		if o.Runs[i].Outcome != Completed {
+			return text.Quoted(o.Runs[i].Output)
+		}
+	}
+	return ""
+}
