@@ -95,6 +95,7 @@ var terms = []struct{ name, unit, text, source string }{
 	{"cpu_s", "s", "Processor time of a run, if the amount of its work is not known.", "getrusage; docs/try.md"},
 	{"request_p99_ms", "ms", "The 99th percentile of the durations of the program's requests in a run.", "docs/try.md; docs/requests.md"},
 	{"peak_memory_bytes", "bytes", "The most resident memory that the program had in a run.", "getrusage, VmHWM; docs/try.md"},
+	{"gc_cpu_least_pct", "%", "In a trial, the least share of the processor time that is the collector's under the present settings: what they take beyond the least of any setting without its GC threads.", "docs/try.md; arXiv 2112.07880"},
 	{"first", "value", "In a trend, the metric of the first run. last is that of the last run.", "docs/compare.md"},
 	{"runs", "chart", "In a trend, the metric over all runs, from the lowest to the highest value.", "docs/compare.md"},
 	{"changed at", "run", "The runs at which the level or spread of the metric changed, with the change.", "docs/compare.md"},

@@ -88,7 +88,7 @@ var aliases = map[string]string{
 	"heap after collections": "heap after", "heap_after_mean_bytes": "heap after", "heap_bytes": "heap after", "at_ms": "start", "mark_ms": "marking", "after": "heap after", "largest heap": "heap peak", "most committed": "committed", "committed_peak_bytes": "committed",
 	"gen 0 collections": "generation", "gen 1 collections": "generation", "gen 2 collections": "generation", "gen0_collections": "generation", "gen1_collections": "generation", "gen2_collections": "generation",
 	"with it": "present", "worse": "better", "work": "work_per_s", "processor time per unit of work": "cpu_per_work_ms", "time": "elapsed_s", "processor time": "cpu_s", "time paused": "pause share",
-	"p99 request": "request_p99_ms", "peak memory": "peak_memory_bytes",
+	"p99 request": "request_p99_ms", "peak memory": "peak_memory_bytes", "GC processor time, at least": "GC processor time",
 	"changed": "verdict", "same": "verdict", "cannot tell": "verdict", "cannot_tell": "verdict", "before, %": "cause", "after, %": "cause", "value": "metric", "unit": "metric",
 	"GCs inside": "foreground_gcs", "pages again": "revisited_pages", "objects again": "revisited_objects",
 	"initial mark": "initial_mark_ms", "mark": "concurrent_mark_ms", "wait": "final_wait_ms", "final mark": "final_mark_ms", "sweep": "sweep_ms",

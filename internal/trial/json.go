@@ -59,7 +59,11 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		Says          string        `json:"says"`
 		Notes         []string      `json:"notes"`
 		Lines         jsonLines     `json:"lines"`
-	}{1, r.Ending.String(), r.Rounds, r.Took.Seconds(), []jsonSetting{}, []string{}, r.Says(), append([]string{}, r.Notes()...), r.lines()}
+		Collector     *float64      `json:"gc_cpu_least_pct"`
+	}{1, r.Ending.String(), r.Rounds, r.Took.Seconds(), []jsonSetting{}, []string{}, r.Says(), append([]string{}, r.Notes()...), r.lines(), nil}
+	if share, known := r.CollectorShare(); known {
+		out.Collector = &share
+	}
 	for _, o := range r.Settings {
 		out.Settings = append(out.Settings, r.jsonSetting(o))
 	}

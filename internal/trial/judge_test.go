@@ -92,3 +92,27 @@ func TestGainIsFound(t *testing.T) {
 		}
 	}
 }
+
+// TestCollectorShare has a collector whose threads take a fifth of the processor time, and a
+// setting without which half of it is saved.
+func TestCollectorShare(t *testing.T) {
+	for _, tt := range []struct {
+		gc, candidate float64 // percent of threads under the present settings; factor on the processor time
+		low, high     float64
+	}{{20, 1, 18, 20}, {0, 0.5, 48, 50}, {0, 1, 0, 1}} {
+		r := experiment(context.Background(), 0, func(s *Setting, round int) Run {
+			v := Unknown()
+			v[Processor] = 4 * (1 + 0.001*float64(round%3))
+			v[Collector] = tt.gc
+			if s.Name != Present {
+				v[Processor] = 4 * tt.candidate * (1 + 0.001*float64(round%2))
+				v[Collector] = 0
+			}
+			return Run{Values: v}
+		})
+		share, known := r.CollectorShare()
+		if share < tt.low || share > tt.high || known != (share >= leastBound) {
+			t.Errorf("%+v: %v, %t", tt, share, known)
+		}
+	}
+}

@@ -34,7 +34,19 @@ func (a *attempt) measure(run *Run, state *os.ProcessState) {
 		return
 	}
 	run.Process = t.process
+	if least, known := gcTime(t.process); known {
+		run.Values[Collector] = 100 * float64(least) / float64(max(cpu, 1))
+	}
 	t.fill(&run.Values)
+}
+
+// gcTime returns how long the threads ran that only collect, as far as is known.
+func gcTime(p *gc.Process) (time.Duration, bool) {
+	if p == nil {
+		return 0, false
+	}
+	least, _ := p.GCTime()
+	return least.Get()
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

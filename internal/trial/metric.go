@@ -37,6 +37,7 @@ const (
 	ProcessorPerWork
 	Elapsed
 	Processor
+	Collector
 	Paused
 	PauseMedian
 	PauseTail
@@ -55,6 +56,7 @@ var metrics = [NumMetrics]Metric{
 	ProcessorPerWork: {Name: "cpu_per_work_ms", Text: "processor time per unit of work", Short: "CPU ms/work", Unit: Milliseconds, band: 0.03, weight: 1, decides: true},
 	Elapsed:          {Name: "elapsed_s", Text: "time", Short: "time s", Unit: Seconds, band: 0.03, floor: 0.01, weight: 1, decides: true},
 	Processor:        {Name: "cpu_s", Text: "processor time", Short: "CPU s", Unit: Seconds, band: 0.03, floor: 0.01, weight: 1, decides: true},
+	Collector:        {Name: "gc_cpu_pct", Text: "GC processor time, at least", Short: "GC CPU %", Unit: Percent, band: 0.15, floor: 1},
 	Paused:           {Name: "pause_pct", Text: "time paused", Short: "paused %", Unit: Percent, band: 0.10, floor: 0.2, weight: 0.5, decides: true},
 	PauseMedian:      {Name: "pause_p50_ms", Text: "median pause", Short: "p50 ms", Unit: Milliseconds, band: 0.10, floor: 0.1},
 	PauseTail:        {Name: "pause_p99_ms", Text: "p99 pause", Short: "p99 ms", Unit: Milliseconds, band: 0.20, floor: 0.1, weight: 0.5, decides: true},

@@ -154,6 +154,9 @@ func (r *Result) Notes() []string {
 			notes = append(notes, fmt.Sprintf("%s: %s; the output is in %s.", o.Name, failed, o.outputs()))
 		}
 	}
+	if share, known := r.CollectorShare(); known {
+		notes = append(notes, fmt.Sprintf("At least %s of the processor time is the collector's under the present settings.", units.Percent(math.Floor(share))))
+	}
 	for _, o := range r.Candidates() {
 		for _, ignored := range o.ignored() {
 			notes = append(notes, o.Name+": "+ignored+".")
