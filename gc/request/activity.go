@@ -30,8 +30,19 @@ var steps = map[string]step{
 	"Event": either,
 }
 
+// HostingProvider is ASP.NET Core's own provider of the events of requests. They have the method
+// and the path of a request, and instead of ids of a trace one that only its events have.
+const HostingProvider = "Microsoft.AspNetCore.Hosting"
+
+var hostingSteps = map[string]step{"RequestStart": start, "RequestStop": stop}
+
+// The source, the name and the kind of a span of HostingProvider.
+var hostingSource, hostingName, hostingKind = clr.AppendUTF16(nil, HostingProvider), clr.AppendUTF16(nil, "Request"), clr.AppendUTF16(nil, "Server")
+
 // Wants reports whether a Model reads events of a kind as activities.
-func Wants(d *trace.Descriptor) bool { return d.Provider == Provider && steps[d.Name] != neither }
+func Wants(d *trace.Descriptor) bool {
+	return d.Provider == Provider && steps[d.Name] != neither || d.Provider == HostingProvider && hostingSteps[d.Name] != neither
+}
 
 // An activity is an event of one. Its texts share the payload's memory.
 type activity struct {
@@ -41,6 +52,15 @@ type activity struct {
 	source, name  clr.UTF16
 	kind, display clr.UTF16
 	method, path  clr.UTF16 // of a request over HTTP
+	hosting       [16]byte  // the id of a request of HostingProvider
+}
+
+// key returns what the start and the stop of an activity have in common.
+func (a *activity) key(pid uint64) spanKey {
+	if a.hosting != [16]byte{} {
+		return spanKey{pid: pid, trace: a.hosting} // no other key lacks the id of a span
+	}
+	return spanKey{pid, a.trace, a.span}
 }
 
 // The suffixes of the names of a DiagnosticListener's events.
@@ -63,6 +83,9 @@ const KeywordEvents = 0x2
 // listener, and an array of names and values that the filter asked for.
 func (a *activity) decode(ev *trace.Event) bool {
 	*a = activity{step: steps[ev.Desc.Name]}
+	if ev.Desc.Provider == HostingProvider {
+		return a.decodeHosting(ev)
+	}
 	rest := ev.Payload
 	var whole [2]bool
 	a.source, rest, whole[0] = cutText(rest)
@@ -94,6 +117,21 @@ func (a *activity) decode(ev *trace.Event) bool {
 		a.argument(key, value)
 	}
 	return a.step != either && a.span != SpanID{}
+}
+
+// decodeHosting decodes an event of HostingProvider. The start has the method and the path.
+func (a *activity) decodeHosting(ev *trace.Event) bool {
+	a.step = hostingSteps[ev.Desc.Name]
+	if ev.Labels == nil || ev.Labels.ActivityID == [16]byte{} {
+		return false
+	}
+	a.hosting, a.source, a.name, a.kind = ev.Labels.ActivityID, hostingSource, hostingName, hostingKind
+	if a.step == start {
+		var rest []byte
+		a.method, rest, _ = cutText(ev.Payload)
+		a.path, _, _ = cutText(rest)
+	}
+	return true
 }
 
 // argument takes a value that the filter asked for, under the name that it gives it.

@@ -40,6 +40,7 @@ type clock struct {
 	last              time.Duration // when the latest suspension ended
 	pending           []suspending
 	serves            bool
+	traced            bool // it has spans of requests from others that are not HostingProvider's
 }
 
 // A followed span is open.
@@ -75,7 +76,7 @@ func (f *Follower) feed(ev *trace.Event) {
 	if p == nil {
 		return
 	}
-	key := spanKey{ev.PID, a.trace, a.span}
+	key := a.key(ev.PID)
 	s := f.open[key]
 	switch {
 	case s != nil && a.step == stop:
@@ -102,17 +103,18 @@ func (f *Follower) started(p *clock, key spanKey, at time.Duration) {
 	_, nested := f.open[spanKey{key.pid, key.trace, a.parent}]
 	name := func(text clr.UTF16) string { return f.names.text(f.names.of(text)) }
 	s := &followed{Span: Span{
-		TraceID: key.trace, ID: key.span, Parent: a.parent, Start: at, Nested: nested,
+		TraceID: a.trace, ID: a.span, Parent: a.parent, Start: at, Nested: nested,
 		Source: name(a.source), Name: name(a.name), Kind: name(a.kind),
 	}}
 	p.serves = p.serves || serves(s.Kind)
+	p.traced = p.traced || serves(s.Kind) && s.Source != HostingProvider
 	s.paused, s.suspended = p.at(at)
 	f.call(s)
 	f.open[key] = s
 }
 
 func (f *Follower) ended(p *clock, ev *trace.Event, s *followed) {
-	if s.Nested || p.serves && !serves(s.Kind) || f.Ended == nil {
+	if s.Nested || p.serves && !serves(s.Kind) || p.traced && s.Source == HostingProvider || f.Ended == nil {
 		return
 	}
 	took := max(0, ev.Time()-s.Start)

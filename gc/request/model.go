@@ -137,7 +137,7 @@ func (m *Model) feed(ev *trace.Event) {
 		m.leftOut++
 		return
 	}
-	key := spanKey{ev.PID, a.trace, a.span}
+	key := a.key(ev.PID)
 	at, open := m.open[key]
 	m.last = max(m.last, ev.Time())
 	switch {
@@ -177,7 +177,7 @@ func (m *Model) started(p *process, key spanKey, at time.Duration) {
 	}
 	m.open[key] = spanAt{p, len(p.spans)}
 	s := span{
-		trace: key.trace, id: key.span, parent: a.parent, start: at,
+		trace: a.trace, id: a.span, parent: a.parent, start: at,
 		source: m.names.of(a.source), name: m.names.of(a.name), kind: m.names.of(a.kind), nested: nested,
 	}
 	m.call(&s)

@@ -18,6 +18,7 @@ type Process struct {
 	Open      int    // of which did not end in it
 	Startless int    // spans that ended, and had started before the trace, or whose start was lost
 	Serves    bool   // it has spans of requests from others: of the kinds Server and Consumer
+	traced    bool   // of these, some are not HostingProvider's
 
 	model *Model
 	of    *process
@@ -42,7 +43,10 @@ func (m *Model) Processes(loss *trace.Loss) []*Process {
 			if !s.ended {
 				p.Open++
 			}
-			p.Serves = p.Serves || serves(m.names.text(s.kind))
+			if serves(m.names.text(s.kind)) {
+				p.Serves = true
+				p.traced = p.traced || m.names.text(s.source) != HostingProvider
+			}
 		}
 		all = append(all, p)
 	}
@@ -65,8 +69,11 @@ func (p *Process) Spans() iter.Seq[*Span] {
 func serves(kind string) bool { return kind == "Server" || kind == "Consumer" }
 
 // IsRequest reports whether a span is a request: it is in no other span and, in a process with
-// requests from others, one of these.
-func (p *Process) IsRequest(s *Span) bool { return !s.Nested && (!p.Serves || serves(s.Kind)) }
+// requests from others, one of these. A span of HostingProvider is none if the process has others,
+// which are the same requests with their ids.
+func (p *Process) IsRequest(s *Span) bool {
+	return !s.Nested && (!p.Serves || serves(s.Kind)) && !(p.traced && s.Source == HostingProvider)
+}
 
 func (p *Process) fill(s *Span, of *span) {
 	names := &p.model.names
