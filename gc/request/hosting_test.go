@@ -54,7 +54,9 @@ func TestHosting(t *testing.T) {
 		}
 
 		var ended []string
-		f := Follower{Ended: func(_ uint64, s *Span) { ended = append(ended, fmt.Sprintf("%s %v %v %v", s.Label(), s.Duration.Or(0), s.Paused, s.TraceID)) }}
+		f := Follower{Ended: func(_ uint64, s *Span) {
+			ended = append(ended, fmt.Sprintf("%s %v %v %v", s.Label(), s.Duration.Or(0), s.Paused, s.TraceID))
+		}}
 		spans := make(map[bool][]string)
 		spans[false] = []string{"POST /b 5ns 2ns ", "GET /a 10ns 2ns "}
 		spans[true] = append(spans[false], "In 1ns 0s "+traceID)
