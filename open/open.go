@@ -28,7 +28,7 @@ type Options struct {
 	// Stacks makes events carry their stacks.
 	Stacks bool
 	// HeapDumps accepts .gcdump files, which are no traces, but snapshots of a heap; see
-	// Input.HeapDump. Only File and Reader do so.
+	// Input.HeapDump. Only File, Reader and Spooled do so.
 	HeapDumps bool
 }
 

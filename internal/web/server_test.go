@@ -20,6 +20,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
 )
@@ -63,13 +64,31 @@ func get(t *testing.T, url string) (*http.Response, []byte) {
 	return r, body
 }
 
-// TestServeHeapDump: a .gcdump file is shown, too.
+// TestServeHeapDump: a .gcdump file is shown, too, whether it is given by its path or uploaded.
 func TestServeHeapDump(t *testing.T) {
-	addr := serve(t, Options{Files: []string{"../../testdata/net8-wks-rich.gcdump.gz"}})
-	r, body := get(t, "http://"+addr+"/file/0/objects?t="+token)
-	objects, err := io.ReadAll(flate.NewReader(bytes.NewReader(body)))
-	if r.StatusCode != 200 || err != nil || !bytes.Contains(objects, []byte(`"label":"net8-wks-rich.gcdump.gz"`)) || !bytes.Contains(objects, []byte(`"objects":15833`)) {
-		t.Errorf("%d %v %.200s", r.StatusCode, err, objects)
+	const path = "../../testdata/net8-wks-rich.gcdump.gz"
+	addr := serve(t, Options{Files: []string{path}})
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, sent := range [][]byte{data, nettracetest.Gunzip(t, path)} {
+		r, err := http.Post("http://"+addr+"/upload?name=net8-wks-rich.gcdump.gz&t="+token, "application/octet-stream", bytes.NewReader(sent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(r.Body)
+		r.Body.Close()
+		if want := fmt.Sprintf(`{"id":%d}`, id+1); err != nil || r.StatusCode != 200 || strings.TrimSpace(string(answer)) != want {
+			t.Fatalf("%d %s, %v; want %s", r.StatusCode, answer, err, want)
+		}
+	}
+	for id := range 3 {
+		r, body := get(t, fmt.Sprintf("http://%s/file/%d/objects?t=%s", addr, id, token))
+		objects, err := io.ReadAll(flate.NewReader(bytes.NewReader(body)))
+		if r.StatusCode != 200 || err != nil || !bytes.Contains(objects, []byte(`"label":"net8-wks-rich.gcdump.gz"`)) || !bytes.Contains(objects, []byte(`"objects":15833`)) {
+			t.Errorf("file %d: %d %v %.200s", id, r.StatusCode, err, objects)
+		}
 	}
 }
 

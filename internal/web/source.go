@@ -27,14 +27,19 @@ type file struct {
 	size   int // of the blocks
 }
 
+// pageOptions returns the options for traces and for .gcdump files.
+func pageOptions() open.Options {
+	opts := report.PageOptions()
+	opts.HeapDumps = true
+	return opts
+}
+
 // block returns a part of the page's data.
 func (f *file) block(ctx context.Context, program, name string) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.blocks == nil {
-		opts := report.PageOptions()
-		opts.HeapDumps = true
-		in, err := open.File(f.path, opts)
+		in, err := open.File(f.path, pageOptions())
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +109,7 @@ func (f *file) drop() {
 
 // upload reads a trace that a page sends. It stores the trace on disk while it is read.
 func upload(ctx context.Context, program, name string, body io.Reader) (*file, error) {
-	in, err := open.Spooled(body, name, maxUpload, report.PageOptions())
+	in, err := open.Spooled(body, name, maxUpload, pageOptions())
 	if err != nil {
 		return nil, err
 	}
