@@ -69,6 +69,7 @@ type captureRequest struct {
 	profile  string
 	duration time.Duration
 	rule     string // that asks for it; empty for a person
+	index    int    // of the rule
 	gc       uint32 // that met the rule
 }
 
@@ -228,6 +229,9 @@ func (a *Agent) keep(ctx context.Context, r *captureRequest) (captured, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.postponed(r, err) {
+		return done, err
+	}
 	counted := selfCaptures
 	if r.dump {
 		counted = selfDumps

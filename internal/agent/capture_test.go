@@ -168,3 +168,25 @@ func TestOneDump(t *testing.T) {
 	}
 	want(t, scrape(t, a), `gctrail_agent_dumps_total{outcome="failed"}`, "1")
 }
+
+// TestPostponedDump: a condition that is met while another process is dumped holds again
+// at the next collection, and counts as no failure.
+func TestPostponedDump(t *testing.T) {
+	a := newAgent(t, func(c *Config) {
+		c.Captures.Folder = t.TempDir()
+		c.Rules = []Rule{{Name: "gen1", When: "gen=1", Duration: time.Second}, {Name: "heap", When: "number=9", Dump: true}}
+	})
+	attach(a, 1, program(1, "web"))
+	a.captures.dumping.Lock()
+	now := time.Now()
+	for range 2 {
+		wanted := a.met(a.processes[1], collectionOf(9, 0, 0), now)
+		if len(wanted) != 1 {
+			t.Fatalf("%d are wanted", len(wanted))
+		}
+		if _, err := a.keep(t.Context(), wanted[0]); !errors.Is(err, errDumping) {
+			t.Error(err)
+		}
+	}
+	want(t, scrape(t, a), `gctrail_agent_dumps_total{outcome="failed"}`, "")
+}

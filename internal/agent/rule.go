@@ -112,9 +112,20 @@ func (a *Agent) met(p *process, c *watch.Collection, now time.Time) (wanted []*c
 			continue
 		}
 		p.captured[i] = now
-		wanted = append(wanted, &captureRequest{process: p, dump: r.Dump, profile: r.Profile, duration: r.Duration, rule: r.Name, gc: c.Number})
+		wanted = append(wanted, &captureRequest{process: p, dump: r.Dump, profile: r.Profile, duration: r.Duration, rule: r.Name, index: i, gc: c.Number})
 	}
 	return wanted
+}
+
+// postponed reports whether a snapshot that a rule asks for was not begun, because one of
+// another process is being taken. The rule may then be met again at once. The caller holds
+// the lock.
+func (a *Agent) postponed(r *captureRequest, err error) bool {
+	if r.rule == "" || !errors.Is(err, errDumping) {
+		return false
+	}
+	delete(r.process.captured, r.index)
+	return true
 }
 
 // start makes captures in the background.
