@@ -70,7 +70,7 @@ func newTryCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&opts.ready, "ready", "", "start the load when a line of the program's output matches this `expression`")
 	flags.BoolVar(&opts.requests, "requests", false, requestsHelp)
 	flags.Var(&opts.budget, "budget", "spend at most this time (default 5m)")
-	flags.Var(&opts.timeout, "timeout", "end a run that takes longer than this")
+	flags.Var(&opts.timeout, "timeout", "end a run that takes longer than this (default the budget)")
 	flags.StringVar(&opts.folder, "output-dir", "try", "write the trace and the output of each run to this `folder`")
 	flags.Var(&opts.format, "format", "text, json (one line), markdown, or html, a page for a browser")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
@@ -135,7 +135,7 @@ func (o *tryOptions) run(ctx context.Context, std *stdio) error {
 		}
 	}
 	program := &trial.Program{
-		Args: o.command, Work: o.pattern, Load: o.load, Ready: o.isReady, Timeout: time.Duration(o.timeout), Requests: o.requests, Folder: o.folder,
+		Args: o.command, Work: o.pattern, Load: o.load, Ready: o.isReady, Timeout: time.Duration(cmp.Or(o.timeout, o.budget)), Requests: o.requests, Folder: o.folder,
 	}
 	began := time.Now()
 	if len(o.candidates) == 0 {

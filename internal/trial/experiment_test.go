@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 )
@@ -109,5 +110,29 @@ func TestFailuresDoNotWin(t *testing.T) {
 	})
 	if a := r.Candidates()[0]; a.Bad() != 1 || a.Figures[Work].Against != Better || len(r.Best) > 0 {
 		t.Errorf("%d runs failed, work is %v, %d settings win", a.Bad(), a.Figures[Work].Against, len(r.Best))
+	}
+}
+
+// TestFromZero has a setting with pauses, which the present settings do not have.
+func TestFromZero(t *testing.T) {
+	r := experiment(context.Background(), 0, func(s *Setting, round int) Run {
+		run := steady(round, 100, 1e8)
+		run.Values[Paused] = 0
+		if s.Name != Present {
+			run.Values[Paused] = 5
+		}
+		return run
+	})
+	f := &r.Candidates()[0].Figures[Paused]
+	if f.Against != Worse || !math.IsNaN(f.Change) || f.words() != "time paused 5.0 %" {
+		t.Errorf("%v, %v, %q", f.Against, f.Change, f.words())
+	}
+}
+
+// TestTooWide has two rounds, whose interval has no end that says anything.
+func TestTooWide(t *testing.T) {
+	f := criticals{}.figure(&metrics[PauseTail], []float64{0.1, 1000})
+	if got := f.text(f.High); got != "-" {
+		t.Errorf("the interval ends at %s", got)
 	}
 }

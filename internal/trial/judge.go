@@ -109,13 +109,19 @@ func (t criticals) compare(f *Figure, base, series []float64, level float64) {
 	}
 }
 
-// share returns a difference in percent of a value.
+// share returns a difference in percent of a value; NaN if that is zero.
 func share(difference, of float64) float64 {
-	if difference == 0 {
+	switch {
+	case difference == 0:
 		return 0
+	case math.Abs(of) < zero:
+		return math.NaN()
 	}
 	return 100 * difference / of
 }
+
+// zero is what rounding may leave of 0.
+const zero = 1e-9
 
 // meanOf returns the mean of some values and its standard error, NaN if there are too few.
 func meanOf(values []float64) (mean, standardError float64) {

@@ -216,6 +216,9 @@ func (a *attempt) outcome(run *Run, err error, state *os.ProcessState) {
 	switch {
 	case a.why == TimedOut:
 		run.Outcome, run.Reason = TimedOut, fmt.Sprintf("it did not end within %v", a.Timeout)
+		if a.Load == "" {
+			run.Reason += "; a server needs --load"
+		}
 	case stopped && a.loaded != nil:
 		run.Outcome, run.Reason = Unmeasured, "the load failed: "+a.loaded.Error()
 	case stopped:

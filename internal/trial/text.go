@@ -106,9 +106,17 @@ func (r *Result) rows(o *Outcomes) [][]string {
 	return rows
 }
 
+// tooLarge is from where the end of an interval of too few runs says nothing: 11 days in
+// milliseconds. Bytes and work may be more.
+const tooLarge = 1e9
+
 // text writes a value with its unit.
 func (f *Figure) text(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	most := tooLarge
+	if f.Metric.Unit == Bytes || f.Metric.Unit == PerSecond {
+		most *= 1e6
+	}
+	if !(math.Abs(v) < most) {
 		return units.Unknown
 	}
 	switch f.Metric.Unit {

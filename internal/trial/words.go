@@ -98,6 +98,9 @@ func (o *Outcomes) weighed() []*Figure {
 // words returns a change in words: "time paused 61 % less", "90 MB more peak memory".
 func (f *Figure) words() string {
 	more := "more"
+	if math.IsNaN(f.Change) { // the present value is 0
+		return f.Metric.Text + " " + f.text(f.Value)
+	}
 	if f.Change < 0 {
 		more = "less"
 	}
