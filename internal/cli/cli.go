@@ -71,7 +71,7 @@ func newRootCmd(std *stdio) *cobra.Command {
 		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std), newHeapCmd(std), newObjectsCmd(std), newPausesCmd(std), newRequestsCmd(std), newPhasesCmd(std),
 	)
 	addGroup(cmd, "record", "Record and watch processes", newPsCmd(std), newTopCmd(std), newCollectCmd(std), newDumpCmd(std), newLedgerCmd(std))
-	addGroup(cmd, "compare", "Compare runs", newDiffCmd(std), newCheckCmd(std), newRunCmd(std), newTryCmd(std), newTrendCmd(std))
+	addGroup(cmd, "compare", "Compare runs", newDiffCmd(std), newCheckCmd(std), newRunCmd(std), newTryCmd(std), newTrendCmd(std), newWhatIfCmd(std))
 	addGroup(cmd, "share", "Share what a trace shows", newConvertCmd(std), newServeCmd(std), newMCPCmd(), newSchemaCmd(std))
 	addGroup(cmd, "many", "Watch many processes", newAgentCmd(std), newFleetCmd(std))
 	cmd.AddCommand(newDemoCmd(std), newVersionCmd(std), newManCmd())

@@ -44,6 +44,7 @@ var ways = map[string]string{
 	"gctrail objects":       "HEAP",
 	"gctrail diff":          "IN -- IN",
 	"gctrail trend":         "IN IN IN",
+	"gctrail what-if":       "--set GCgen0size=64M IN",
 	"gctrail fleet top":     "--store STORE --from all",
 	"gctrail fleet gcs":     "--store STORE --from all",
 	"gctrail fleet oom":     "--store STORE --from all",

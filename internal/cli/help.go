@@ -24,7 +24,7 @@ var helpTexts embed.FS
 
 // helpLists replaces words in braces, which stand for lists that are made of tables.
 var helpLists = sync.OnceValue(func() *strings.Replacer {
-	return strings.NewReplacer("{columns}\n", columnHelp(), "{formats}\n", formatHelp(), "{profiles}\n", provider.Help(),
+	return strings.NewReplacer("{settings}\n", settingHelp(), "{columns}\n", columnHelp(), "{formats}\n", formatHelp(), "{profiles}\n", provider.Help(),
 		"{conditions}\n", conditionHelp(), "{schemas}\n", schemaHelp())
 })
 

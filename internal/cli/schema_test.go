@@ -129,9 +129,10 @@ func TestSchemasOfRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, args := range map[string][]string{
-		"diff":  {"diff", "--format", "json", one, two},
-		"trend": {"trend", "--format", "json", one, two, one, two},
-		"check": {"check", "--format", "json", "--budget", budget, "--baseline", one, two},
+		"diff":    {"diff", "--format", "json", one, two},
+		"trend":   {"trend", "--format", "json", one, two, one, two},
+		"what-if": {"what-if", "--set", "GCgen0size=64M", "--set", "GCHeapHardLimit=100M", "--format", "json", one},
+		"check":   {"check", "--format", "json", "--budget", budget, "--baseline", one, two},
 	} {
 		out, talk, _ := on(t, 0, args...)
 		if validate(t, all[name], name, out) != 1 {

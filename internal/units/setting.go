@@ -51,10 +51,10 @@ func (s Setting) Hex() string { return fmt.Sprintf("0x%X", s.Value) }
 
 // String writes the value as an environment variable has it and as people read it:
 // "0x4000000, 64 MiB".
-func (s Setting) String() string { return s.Hex() + ", " + s.text() }
+func (s Setting) String() string { return s.Hex() + ", " + s.Text() }
 
-// text writes the value exactly.
-func (s Setting) text() string {
+// Text writes the value exactly, as people read it: "64 MiB".
+func (s Setting) Text() string {
 	switch s.unit {
 	case "":
 		return exactSize(s.Value)

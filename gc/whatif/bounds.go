@@ -1,0 +1,152 @@
+package whatif
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A Metric is a figure of a program, as it is now and with the settings.
+type Metric struct {
+	Name, Unit     string
+	Now, Low, High gc.Opt[float64]
+}
+
+// A Result is what some settings would change.
+type Result struct {
+	Settings   []Set
+	Metrics    []Metric
+	Assumes    []string // what the intervals rest on
+	CannotTell []string // what the events do not determine; intervals are then unknown
+	Notes      []string // what the runtime caps or ignores
+}
+
+// slack is how far measured values of equal runs differ from each other, as a factor:
+// machines are busy, and programs do other work in each run.
+const (
+	slackCount = 2.4
+	slackShare = 2.5
+	slackPause = 4.0
+	slackMax   = 8.0 // of the longest pause, which one event decides
+	slackBytes = 1.8
+)
+
+// Predict bounds what settings would change of a program.
+func Predict(p *Program, sets []Set) *Result {
+	r := &Result{Settings: sets}
+	usual, _, _ := p.budget()
+	all := effect{least: usual, most: usual}
+	for _, s := range sets {
+		for i := range rules {
+			if rules[i].name == s.Name {
+				all.add(r, rules[i].of(p, s.Value))
+			}
+		}
+	}
+	if p.watched() <= 0 || len(p.pauses) == 0 {
+		r.CannotTell = append(r.CannotTell, "no collection in the trace has its pauses")
+	}
+	r.Metrics = p.now()
+	if len(r.CannotTell) == 0 {
+		p.bound(r.Metrics, usual, &all)
+		r.Assumes = assumptions(usual, &all)
+	} else if limit := all.limit; limit > 0 {
+		m := &r.Metrics[len(r.Metrics)-1]
+		m.Low, m.High = gc.Some(0.0), gc.Some(limit)
+	}
+	return r
+}
+
+// add adds the effect of another setting.
+func (e *effect) add(r *Result, o effect) {
+	if o.cannotTell != "" {
+		r.CannotTell = append(r.CannotTell, o.cannotTell)
+	}
+	if o.note != "" {
+		r.Notes = append(r.Notes, o.note)
+	}
+	if o.most > 0 {
+		e.least, e.most = o.least, o.most
+	}
+	if o.limit > 0 {
+		e.limit = o.limit
+	}
+}
+
+func assumptions(usual float64, e *effect) []string {
+	all := []string{
+		"the program does the same work per byte that it allocates, on the same machine",
+		"runs differ as much from each other as equal runs did that were measured",
+	}
+	if e.least != usual || e.most != usual {
+		all = append(all,
+			"of a larger gen 0, at least as many bytes survive as now, and at most as many more as it is larger",
+			"collections for other reasons than gen 0's budget stay, or become up to half as many or more")
+	}
+	return all
+}
+
+// now returns the metrics of the trace.
+func (p *Program) now() []Metric {
+	ms := func(d time.Duration) gc.Opt[float64] {
+		if len(p.pauses) == 0 {
+			return gc.Opt[float64]{}
+		}
+		return gc.Some(float64(d) / float64(time.Millisecond))
+	}
+	watched := p.watched()
+	rate, share := 0.0, 0.0
+	if watched > 0 {
+		rate, share = float64(p.small+p.others)/watched.Minutes(), 100*p.share()
+	}
+	metrics := []Metric{
+		{Name: "gcs_per_minute", Unit: "per_minute", Now: gc.Some(rate)},
+		{Name: "paused_pct", Unit: "percent", Now: gc.Some(share)},
+		{Name: "pause_p50_ms", Unit: "ms", Now: ms(p.percentile(50))},
+		{Name: "pause_p99_ms", Unit: "ms", Now: ms(p.percentile(99))},
+		{Name: "pause_max_ms", Unit: "ms", Now: ms(p.percentile(100))},
+		{Name: "committed_max_bytes", Unit: "bytes"},
+	}
+	if n, known := p.committed.Get(); known {
+		metrics[len(metrics)-1].Now = gc.Some(float64(n))
+	}
+	return metrics
+}
+
+// bound sets the intervals of metrics for a budget between e.least and e.most in place of
+// usual.
+func (p *Program) bound(metrics []Metric, usual float64, e *effect) {
+	smaller, larger := 1.0, 1.0 // how many times the budget changes
+	if usual > 0 {
+		smaller, larger = e.least/usual, e.most/usual
+	}
+	set := func(i int, low, high float64) {
+		if metrics[i].Now.Known() {
+			metrics[i].Low, metrics[i].High = gc.Some(low), gc.Some(high)
+		}
+	}
+	now := func(i int) float64 { return metrics[i].Now.Or(0) }
+
+	minutes := p.watched().Minutes()
+	small, others := float64(p.small)/minutes, float64(p.others)/minutes
+	if usual > 0 && p.allocated > 0 {
+		small = max(small, float64(p.allocated)/usual/minutes)
+	}
+	faster := 1 / max(0.25, 1-p.share()) // where pauses vanish, the program allocates in their time
+	set(0, max(others/2, float64(p.small)/minutes/larger)/slackCount, (small/smaller+others*slackCount)*slackCount*faster)
+
+	// All survivors together are as many as now if each lives on until the next collection, and
+	// fewer by as much as there are fewer collections otherwise.
+	part := now(1) / 100
+	low, high := part/max(1, larger)/slackShare, part/min(1, smaller)*slackShare
+	set(1, 100*low, min(100, 100*high))
+	for i, slack := range []float64{slackPause, slackPause, slackMax} {
+		set(2+i, now(2+i)*min(1, smaller)/slack, now(2+i)*max(1, larger)*slack)
+	}
+	low = max(float64(p.live)/2, now(5)-max(0, usual-e.least)) / slackBytes
+	high = (now(5) + 1.5*max(0, e.most-usual)) * slackBytes
+	set(5, min(low, now(5)/slackBytes), high)
+	if e.limit > 0 {
+		set(5, min(low, e.limit), min(high, e.limit))
+	}
+}

@@ -1,0 +1,4 @@
+// Package whatif bounds what a program's collections would be with another setting of the
+// runtime, from the collections of a trace: intervals, never a point, and what they assume.
+// What the events do not determine it leaves unknown, with the reason.
+package whatif

@@ -1,0 +1,142 @@
+package whatif
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A Program is what is known of the collections of one process. The zero Program is empty.
+type Program struct {
+	Process *gc.Process
+
+	// From and To narrow the time examined. The caller sets them if it adds only the
+	// collections of a part of the trace.
+	From, To gc.Opt[time.Duration]
+
+	pauses    []time.Duration // of all collections
+	young     time.Duration   // paused by collections of gen 0 and gen 1
+	old       time.Duration   // paused by other collections
+	full      bool            // there were collections of gen 2
+	allocated int64           // bytes of small objects
+	budgets   []int64         // of gen 0, of all heaps together
+	survivors int64           // the most bytes of gen 0 that survived a collection
+	small     int             // collections because gen 0's budget was used up
+	others    int             // collections for other reasons
+	heaps     int             // the most
+	left      int64           // objects of gen 0 after the last collection
+	live      int64           // the largest heap after a collection
+	committed gc.Opt[int64]   // the most
+}
+
+// maxKept bounds the pauses and budgets that are kept.
+const maxKept = 1 << 20
+
+// Add adds a collection of the process.
+func (p *Program) Add(c *gc.Collection) {
+	p.Process = c.Process
+	p.heaps = max(p.heaps, c.Heaps.Or(1))
+	p.live = max(p.live, c.HeapAfter.Or(0))
+	for _, n := range []gc.Opt[int64]{c.CommittedBefore, c.CommittedAfter} {
+		if v, known := n.Get(); known {
+			p.committed = gc.Some(max(v, p.committed.Or(0)))
+		}
+	}
+	p.addPause(c)
+	p.addGen0(c)
+}
+
+func (p *Program) addPause(c *gc.Collection) {
+	pause, known := c.Pause().Get()
+	if !known || pause < 0 || len(p.pauses) >= maxKept {
+		return
+	}
+	p.pauses = append(p.pauses, pause)
+	if c.Generation.Or(2) < 2 {
+		p.young += pause
+		return
+	}
+	p.old += pause
+	p.full = true
+}
+
+// addGen0 adds what a collection says of gen 0. Background GCs do not collect it.
+func (p *Program) addGen0(c *gc.Collection) {
+	if c.Reason.Or(clr.GCReasonInduced) == clr.GCReasonAllocSmall {
+		p.small++
+	} else {
+		p.others++
+	}
+	if len(c.Generations) == 0 || c.Kind == gc.Background {
+		return
+	}
+	g := &c.Generations[0]
+	p.allocated += max(0, g.Before-g.FreeBefore-p.left)
+	p.left = max(0, g.After.Or(0)-g.Fragmentation.Or(0))
+	p.survivors = max(p.survivors, g.Out)
+	if g.Budget > 0 && len(p.budgets) < maxKept {
+		p.budgets = append(p.budgets, g.Budget)
+	}
+}
+
+// watched returns how long the process was watched.
+func (p *Program) watched() time.Duration {
+	if p.Process == nil {
+		return 0
+	}
+	return p.Process.Watched(p.From, p.To)
+}
+
+// Paused returns how long the collections paused the process.
+func (p *Program) Paused() time.Duration { return p.young + p.old }
+
+// share returns the part of the time, 0 to 1, in which threads were paused.
+func (p *Program) share() float64 {
+	if p.watched() <= 0 {
+		return 0
+	}
+	return min(1, float64(p.Paused())/float64(p.watched()))
+}
+
+// percentile returns the pause that a percentage of pauses do not exceed.
+func (p *Program) percentile(percent int) time.Duration {
+	if len(p.pauses) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(p.pauses))
+	return sorted[(len(sorted)-1)*percent/100]
+}
+
+// budget returns the usual budget of gen 0 of all heaps together, and the least and the
+// largest; 0 if unknown.
+func (p *Program) budget() (usual, least, largest float64) {
+	if len(p.budgets) == 0 {
+		return 0, 0, 0
+	}
+	sorted := slices.Sorted(slices.Values(p.budgets))
+	return float64(sorted[len(sorted)/2]), float64(sorted[0]), float64(sorted[len(sorted)-1])
+}
+
+// server reports whether the process has server GC, and adapts whether DATAS is on.
+func (p *Program) server() bool { return p.Process.Server.Or(p.heaps > 1) }
+
+func (p *Program) adapts() bool {
+	return p.Process.Adaptation.Tunings+p.Process.Adaptation.FullTunings > 0
+}
+
+// major returns the major version of .NET; 0 if unknown, and for the .NET Framework.
+func (p *Program) major() int {
+	number, ok := strings.CutPrefix(p.Process.Runtime, ".NET ")
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(strings.SplitN(number, ".", 2)[0])
+	if err != nil {
+		return 0
+	}
+	return n
+}
