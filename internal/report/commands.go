@@ -204,7 +204,36 @@ func (rep *Report) next() []string {
 	if c.Code == findings.NoVerdict && rep.loss.Dropped() > 0 { // nothing here can be relied on
 		next = slices.Insert(next, 0, rep.record(c, findings.LargeBuffer))
 	}
-	return filledOf(append(next, "gctrail report --explain pause")...)
+	return filledOf(append(next, rep.try(c), "gctrail report --explain pause")...)
+}
+
+// maxTried bounds the settings in the command of try.
+const maxTried = 3
+
+// try returns the command that tries the settings that findings advise on the program; empty if
+// none do, or the program cannot be started as it was.
+func (rep *Report) try(c *Case) string {
+	process := c.Summary.Process
+	if process == nil || !throughPort(process, rep.info.Format) {
+		return ""
+	}
+	start := Start(process)
+	if start == "" {
+		return ""
+	}
+	var sets []string
+	for i := range c.Findings {
+		for _, s := range c.Findings[i].Settings {
+			_, name, _ := strings.Cut(s.Variable, "_")
+			if set := "--set " + name + "=" + s.Value; len(sets) < maxTried && !slices.ContainsFunc(sets, func(have string) bool { return strings.HasPrefix(have, "--set "+name+"=") }) {
+				sets = append(sets, set)
+			}
+		}
+	}
+	if len(sets) == 0 {
+		return ""
+	}
+	return "gctrail try " + strings.Join(sets, " ") + " " + start
 }
 
 // filledOf returns the commands that are not empty.
