@@ -7,20 +7,20 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// GCTime holds the processor time of the threads that do nothing but collect, from the first
+// CollectorTime holds the processor time of the threads that do nothing but collect, from the first
 // reading to the last.
-type GCTime struct {
+type CollectorTime struct {
 	Threads    int           // at most, in a reading
 	Server     time.Duration // of the threads of server GC
 	Background time.Duration // of the threads of background GC
 }
 
 // Least returns the processor time that the GC used at least.
-func (t GCTime) Least() time.Duration { return saturate.Add(t.Server, t.Background) }
+func (t CollectorTime) Least() time.Duration { return saturate.Add(t.Server, t.Background) }
 
 func (t *ProcessorTime) readGC(v *clr.GCThreadTime) {
-	before := t.GC.Or(GCTime{})
-	t.GC = Some(GCTime{
+	before := t.GC.Or(CollectorTime{})
+	t.GC = Some(CollectorTime{
 		Threads:    max(before.Threads, int(v.Threads)),
 		Server:     grown(&t.first.serverGC, v.ServerNanoseconds),
 		Background: grown(&t.first.backgroundGC, v.BackgroundNanoseconds),

@@ -50,7 +50,7 @@ func TestGCTime(t *testing.T) {
 		if inMillis(least) != tt.least || inMillis(most) != tt.most || p.Processor.Run != tt.run*time.Millisecond {
 			t.Errorf("%s: %v to %v of %v, want %d to %d of %d ms", tt.name, least, most, p.Processor.Run, tt.least, tt.most, tt.run)
 		}
-		if g := p.Processor.GC.Or(gc.GCTime{}); g.Threads != max(0, len(tt.readings)-1) {
+		if g := p.Processor.GC.Or(gc.CollectorTime{}); g.Threads != max(0, len(tt.readings)-1) {
 			t.Errorf("%s: %d threads", tt.name, g.Threads)
 		}
 	}

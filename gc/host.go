@@ -30,7 +30,7 @@ type ProcessorTime struct {
 	// two readings around it.
 	PauseCovered, PauseWait time.Duration
 
-	GC         Opt[GCTime]
+	GC         Opt[CollectorTime]
 	Throttling Opt[Throttling]
 
 	// Busy and Stolen sum up the time that the machine's processors worked and that a

@@ -77,7 +77,7 @@ func TestHostHostile(t *testing.T) {
 	th := cpu.Throttling.Or(gc.Throttling{})
 	for name, d := range map[string]int64{
 		"run": int64(cpu.Run), "wait": int64(cpu.Wait), "busy": int64(cpu.Busy.Or(-1)), "stolen": int64(cpu.Stolen.Or(-1)), "machine": int64(cpu.MachineWait.Or(-1)),
-		"server GC": int64(cpu.GC.Or(gc.GCTime{}).Server), "background GC": int64(cpu.GC.Or(gc.GCTime{}).Background),
+		"server GC": int64(cpu.GC.Or(gc.CollectorTime{}).Server), "background GC": int64(cpu.GC.Or(gc.CollectorTime{}).Background),
 		"periods": th.Periods, "throttled": th.Throttled, "time": int64(th.Time), "limit": p.Limits.MemoryLimit, "quota": int64(p.Limits.Quota), "period": int64(p.Limits.Period),
 	} {
 		if d < 0 {

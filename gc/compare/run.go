@@ -291,7 +291,7 @@ func (r *Run) gcTime() Bounds {
 	switch high, bounded := most.Get(); {
 	case bounded:
 		return Bounds{percent(low), percent(high)}
-	case r.Process.Processor.GC.Or(gc.GCTime{}).Server > 0: // its threads do the work
+	case r.Process.Processor.GC.Or(gc.CollectorTime{}).Server > 0: // its threads do the work
 		return Exactly(percent(low))
 	}
 	return Bounds{percent(low), math.Inf(1)}

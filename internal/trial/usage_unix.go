@@ -79,7 +79,7 @@ func maxResident(who int) int64 {
 // residentBytes returns ru_maxrss, which is in kilobytes but on macOS.
 func residentBytes(usage *syscall.Rusage) int64 {
 	if runtime.GOOS == "darwin" {
-		return int64(usage.Maxrss)
+		return usage.Maxrss
 	}
-	return int64(usage.Maxrss) << 10
+	return usage.Maxrss << 10
 }
