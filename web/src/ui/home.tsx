@@ -74,7 +74,7 @@ export function Home(): JSX.Element {
           </section>
         )}
         <section class="drop">
-          <p>{busy === "" ? "Drop a trace here: .nettrace, .etl.zip, .trace.zip, also compressed. It stays on the machine that serves this page, in memory." : `Reading ${busy} …`}</p>
+          <p>{busy === "" ? "Drop a trace or a heap snapshot here: .nettrace, .etl.zip, .trace.zip, .gcdump, also compressed. It stays on the machine that serves this page, in memory." : `Reading ${busy} …`}</p>
           <label class="file">
             <span>Choose a trace</span>
             <input type="file" disabled={busy !== ""} onChange={(e) => void send(e.currentTarget.files?.[0])} />
