@@ -58,7 +58,7 @@ func readOthers(text string) map[otherID][]other {
 	return all
 }
 
-// otherEvent returns what the table has of an event, nil if it is not there.
+// otherEvent returns the table's entry for an event, nil if there is none.
 func otherEvent(d *trace.Descriptor) *other {
 	versions := others()[otherID{d.Provider, d.ID}]
 	if len(versions) == 0 {

@@ -2,7 +2,7 @@ package budget
 
 import "github.com/gctrail/gctrail/gc"
 
-// Limits are what the budgets of a process depend on besides its objects.
+// Limits hold the inputs of a process's budgets besides its objects.
 type Limits struct {
 	Server   bool
 	Adapts   bool    // DATAS

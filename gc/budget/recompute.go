@@ -225,7 +225,7 @@ func (r *Recomputer) compute(c *gc.Collection, g int, now *gc.Generation, in *in
 	return budget, lacks
 }
 
-// lacks names what the trace does not have to compute a budget.
+// lacks names the input of a budget that is missing from the trace.
 func (r *Recomputer) lacks(c *gc.Collection, g int, in *inputs) string {
 	switch {
 	case c.AffectedByLoss:
@@ -291,7 +291,7 @@ func (r *Recomputer) share(c *gc.Collection) (final Budget) {
 	return final
 }
 
-// lacksFinal names what the trace does not have to compute the budget that all heaps have.
+// lacksFinal names the input of the budget of all heaps that is missing from the trace.
 func (r *Recomputer) lacksFinal(c *gc.Collection) string {
 	switch {
 	case c.AffectedByLoss:

@@ -29,7 +29,7 @@ func linear(used, budget, before, seconds float64) float64 {
 // align rounds a budget up as the runtime aligns objects on 64-bit systems.
 func align(n float64) float64 { return math.Ceil(n/8) * 8 }
 
-// inputs are what the budget of one generation of one heap is computed from. Sizes are in
+// inputs determine the budget of one generation of one heap. Sizes are in
 // bytes.
 type inputs struct {
 	begin     float64       // objects before the collection

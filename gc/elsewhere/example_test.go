@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// This finds out what a program waits for whose GC is innocent.
+// This finds out why a program waits if its GC is innocent.
 func Example() {
 	var (
 		collections gc.Model

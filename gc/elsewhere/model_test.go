@@ -114,7 +114,7 @@ func TestExceptions(t *testing.T) {
 	}
 }
 
-// TestBounds: neither processes nor what threads have begun grows without end.
+// TestBounds: processes and the states of threads do not grow without end.
 func TestBounds(t *testing.T) {
 	var m Model
 	for i := range uint64(maxOpen + 10) {

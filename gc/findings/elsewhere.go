@@ -28,7 +28,7 @@ const (
 	enoughTime = 500 * time.Millisecond
 )
 
-// recordStacks records the call stacks of what takes the time.
+// recordStacks records the call stacks where the time goes.
 func recordStacks(r Recording, purpose string) []Step {
 	return []Step{{Action: Record, Purpose: purpose, Recording: r}}
 }

@@ -55,7 +55,7 @@ type activity struct {
 	hosting       [16]byte  // the id of a request of HostingProvider
 }
 
-// key returns what the start and the stop of an activity have in common.
+// key returns the identity that the start and the stop of an activity share.
 func (a *activity) key(pid uint64) spanKey {
 	if a.hosting != [16]byte{} {
 		return spanKey{pid: pid, trace: a.hosting} // no other key lacks the id of a span

@@ -43,7 +43,7 @@ func Predict(p *Program, sets []Set) *Result {
 			}
 		}
 	}
-	if p.watched() <= 0 || len(p.pauses) == 0 {
+	if p.watched() <= 0 || p.pauses.Count() == 0 {
 		r.CannotTell = append(r.CannotTell, "no collection in the trace has its pauses")
 	}
 	r.Metrics = p.now()
@@ -89,7 +89,7 @@ func assumptions(usual float64, e *effect) []string {
 // now returns the metrics of the trace.
 func (p *Program) now() []Metric {
 	ms := func(d time.Duration) gc.Opt[float64] {
-		if len(p.pauses) == 0 {
+		if p.pauses.Count() == 0 {
 			return gc.Opt[float64]{}
 		}
 		return gc.Some(float64(d) / float64(time.Millisecond))
@@ -102,9 +102,9 @@ func (p *Program) now() []Metric {
 	metrics := []Metric{
 		{Name: "gcs_per_minute", Unit: "per_minute", Now: gc.Some(rate)},
 		{Name: "paused_pct", Unit: "percent", Now: gc.Some(share)},
-		{Name: "pause_p50_ms", Unit: "ms", Now: ms(p.percentile(50))},
-		{Name: "pause_p99_ms", Unit: "ms", Now: ms(p.percentile(99))},
-		{Name: "pause_max_ms", Unit: "ms", Now: ms(p.percentile(100))},
+		{Name: "pause_p50_ms", Unit: "ms", Now: ms(p.pauses.Percentile(50))},
+		{Name: "pause_p99_ms", Unit: "ms", Now: ms(p.pauses.Percentile(99))},
+		{Name: "pause_max_ms", Unit: "ms", Now: ms(p.pauses.Max())},
 		{Name: "committed_max_bytes", Unit: "bytes"},
 	}
 	if n, known := p.committed.Get(); known {

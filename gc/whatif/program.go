@@ -8,9 +8,10 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
 )
 
-// A Program is what is known of the collections of one process. The zero Program is empty.
+// A Program sums up the collections of one process. The zero Program is empty.
 type Program struct {
 	Process *gc.Process
 
@@ -18,22 +19,22 @@ type Program struct {
 	// collections of a part of the trace.
 	From, To gc.Opt[time.Duration]
 
-	pauses    []time.Duration // of all collections
-	young     time.Duration   // paused by collections of gen 0 and gen 1
-	old       time.Duration   // paused by other collections
-	full      bool            // there were collections of gen 2
-	allocated int64           // bytes of small objects
-	budgets   []int64         // of gen 0, of all heaps together
-	survivors int64           // the most bytes of gen 0 that survived a collection
-	small     int             // collections because gen 0's budget was used up
-	others    int             // collections for other reasons
-	heaps     int             // the most
-	left      int64           // objects of gen 0 after the last collection
-	live      int64           // the largest heap after a collection
-	committed gc.Opt[int64]   // the most
+	pauses    stats.Distribution // of all collections
+	young     time.Duration      // paused by collections of gen 0 and gen 1
+	old       time.Duration      // paused by other collections
+	full      bool               // there were collections of gen 2
+	allocated int64              // bytes of small objects
+	budgets   []int64            // of gen 0, of all heaps together
+	survivors int64              // the most bytes of gen 0 that survived a collection
+	small     int                // collections because gen 0's budget was used up
+	others    int                // collections for other reasons
+	heaps     int                // the most
+	left      int64              // objects of gen 0 after the last collection
+	live      int64              // the largest heap after a collection
+	committed gc.Opt[int64]      // the most
 }
 
-// maxKept bounds the pauses and budgets that are kept.
+// maxKept bounds the budgets that are kept.
 const maxKept = 1 << 20
 
 // Add adds a collection of the process.
@@ -52,10 +53,10 @@ func (p *Program) Add(c *gc.Collection) {
 
 func (p *Program) addPause(c *gc.Collection) {
 	pause, known := c.Pause().Get()
-	if !known || pause < 0 || len(p.pauses) >= maxKept {
+	if !known || pause < 0 {
 		return
 	}
-	p.pauses = append(p.pauses, pause)
+	p.pauses.Add(pause)
 	if c.Generation.Or(2) < 2 {
 		p.young += pause
 		return
@@ -64,7 +65,7 @@ func (p *Program) addPause(c *gc.Collection) {
 	p.full = true
 }
 
-// addGen0 adds what a collection says of gen 0. Background GCs do not collect it.
+// addGen0 adds a collection's figures of gen 0. Background GCs do not collect it.
 func (p *Program) addGen0(c *gc.Collection) {
 	if c.Reason.Or(clr.GCReasonInduced) == clr.GCReasonAllocSmall {
 		p.small++
@@ -100,15 +101,6 @@ func (p *Program) share() float64 {
 		return 0
 	}
 	return min(1, float64(p.Paused())/float64(p.watched()))
-}
-
-// percentile returns the pause that a percentage of pauses do not exceed.
-func (p *Program) percentile(percent int) time.Duration {
-	if len(p.pauses) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(p.pauses))
-	return sorted[(len(sorted)-1)*percent/100]
 }
 
 // budget returns the usual budget of gen 0 of all heaps together, and the least and the

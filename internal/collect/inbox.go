@@ -79,7 +79,7 @@ func (b *inbox) receive() {
 	}
 }
 
-// add adds what was received, and reports whether no more may be held.
+// add adds received bytes, and reports whether no more may be held.
 func (b *inbox) add(part []byte, quiet bool, err error) (full bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -110,7 +110,7 @@ func wake(c chan struct{}) {
 	}
 }
 
-// Read reads what was received. It waits for that until the deadline.
+// Read reads received bytes. It waits for them until the deadline.
 func (b *inbox) Read(p []byte) (int, error) {
 	for len(b.rest) == 0 {
 		if taken, err := b.take(); err != nil {

@@ -37,7 +37,7 @@ type Program struct {
 	Folder   string // of traces and output
 }
 
-// DefaultReady matches what ASP.NET Core writes when it accepts requests.
+// DefaultReady matches the line that ASP.NET Core writes when it accepts requests.
 var DefaultReady = regexp.MustCompile(`(?i)now listening on|application started`)
 
 // readyTime is how long a program that does not write that it is ready has to become so.

@@ -115,7 +115,7 @@ type Property struct {
 	Value string // as JSON
 }
 
-// Properties returns what runtimeconfig.json has for the setting; without are the variables
+// Properties returns the setting's lines in runtimeconfig.json; without are the variables
 // for which there is no property.
 func (s *Setting) Properties() (all []Property, without []string) {
 	for _, v := range s.Variables {
