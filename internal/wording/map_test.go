@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write what packages import to docs/arch
 const module = "github.com/gctrail/gctrail/"
 
 var (
-	mapRow = regexp.MustCompile("^\\| (`.*?) \\| (.*) \\| .* \\|\n$")
+	mapRow = regexp.MustCompile("^\\| (`.*?) \\| (.*) \\|.*\\|\n$")
 	quoted = regexp.MustCompile("`([^`]+)`")
 	major  = regexp.MustCompile(`/v\d+$`)
 	two    = regexp.MustCompile(`^[^/]+(/[^/]+)?`)
