@@ -49,7 +49,7 @@ func Predict(p *Program, sets []Set) *Result {
 	r.Metrics = p.now()
 	if len(r.CannotTell) == 0 {
 		p.bound(r.Metrics, usual, &all)
-		r.Assumes = assumptions(usual, &all)
+		r.Assumes = p.assumptions(usual, &all)
 	} else if limit := all.limit; limit > 0 {
 		m := &r.Metrics[len(r.Metrics)-1]
 		m.Low, m.High = gc.Some(0.0), gc.Some(limit)
@@ -73,13 +73,13 @@ func (e *effect) add(r *Result, o effect) {
 	}
 }
 
-func assumptions(usual float64, e *effect) []string {
+func (p *Program) assumptions(usual float64, e *effect) []string {
 	all := []string{
 		"the program does the same work per byte that it allocates, on the same machine",
 		"runs differ as much from each other as equal runs did that were measured",
 	}
 	if e.least != usual || e.most != usual {
-		all = append(all,
+		all = append(all, p.rule(),
 			"of a larger gen 0, at least as many bytes survive as now, and at most as many more as it is larger",
 			"collections for other reasons than gen 0's budget stay, or become up to half as many or more")
 	}

@@ -32,12 +32,14 @@ type Program struct {
 	left      int64              // objects of gen 0 after the last collection
 	live      int64              // the largest heap after a collection
 	committed gc.Opt[int64]      // the most
+	history   history
 }
 
 // maxKept bounds the budgets that are kept.
 const maxKept = 1 << 20
 
-// Add adds a collection of the process.
+// Add adds a collection of the process, and keeps some. With each heap's part (gc.Model.PerHeap),
+// the result says how well the runtime's rule explains the budgets.
 func (p *Program) Add(c *gc.Collection) {
 	p.Process = c.Process
 	p.heaps = max(p.heaps, c.Heaps.Or(1))
@@ -49,6 +51,7 @@ func (p *Program) Add(c *gc.Collection) {
 	}
 	p.addPause(c)
 	p.addGen0(c)
+	p.history.add(c)
 }
 
 func (p *Program) addPause(c *gc.Collection) {

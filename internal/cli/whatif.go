@@ -83,7 +83,7 @@ func (o *whatIfOptions) program(ctx context.Context, std *stdio) (*whatif.Progra
 	defer r.Close()
 	of := make(map[*gc.Process]*whatif.Program)
 	var all []*whatif.Program
-	for c, err := range r.Collections(new(gc.Model)) {
+	for c, err := range r.Collections(&gc.Model{PerHeap: true}) {
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,59 @@
+package whatif
+
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/budget"
+)
+
+// maxHistories bounds the histories of heaps that are kept.
+const maxHistories = 20_000
+
+// A history holds the first collections of a process, to see whether its budgets follow the
+// runtime's rule, on which all bounds rest.
+type history struct {
+	learner     budget.Learner
+	collections []*gc.Collection
+	heaps       int
+}
+
+func (h *history) add(c *gc.Collection) {
+	h.heaps += len(c.PerHeap)
+	if h.heaps > maxHistories {
+		return
+	}
+	h.learner.Add(c)
+	h.collections = append(h.collections, c)
+}
+
+// recomputed returns how many budgets have all their inputs in the trace, and how many of
+// these the rule gives within 2 %.
+func (h *history) recomputed(p *gc.Process) (all, near int) {
+	r := budget.New(h.learner.Limits(p))
+	count := func(budgets []budget.Budget) {
+		for i := range budgets {
+			if budgets[i].Lacks != "" {
+				continue
+			}
+			all++
+			if budgets[i].Close() {
+				near++
+			}
+		}
+	}
+	for _, c := range h.collections {
+		count(r.Next(c))
+	}
+	count(r.End())
+	return all, near
+}
+
+// rule says how well the runtime's rule explains the budgets of the process.
+func (p *Program) rule() string {
+	all, near := p.history.recomputed(p.Process)
+	if all == 0 {
+		return "the runtime sizes generations by its rule, which this trace has no budgets to check with"
+	}
+	return fmt.Sprintf("the runtime sizes generations by its rule, which gives %d of %d budgets of this trace within 2 %%", near, all)
+}
