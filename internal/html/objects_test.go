@@ -124,7 +124,10 @@ func TestObjects(t *testing.T) {
 func TestObjectsOfLoss(t *testing.T) {
 	snapshots := heaptest.Snapshots(t, leak)
 	snapshots[1].Missing.Lost, snapshots[1].Graph = true, nil
-	page := &NewObjects(31720, snapshotsOf(snapshots)).page
+	if page := &NewObjects(31720, snapshotsOf(snapshots)).page; len(page.Suspects) != 1 {
+		t.Errorf("two snapshots are whole, which show what grew: %+v, %q", page.Suspects, page.Unsuspected)
+	}
+	page := &NewObjects(31720, snapshotsOf(snapshots[:2])).page
 	s := &page.Snapshots[1]
 	addsUp(t, page, s)
 	if s.About != "at least " || s.Lacks != "events that the trace lost. What objects retain is unknown." || s.Live != nil || s.LiveBytes != nil || len(s.Tree)+len(s.Paths) > 0 {

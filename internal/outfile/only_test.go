@@ -20,6 +20,7 @@ var exempt = map[string]string{
 	"internal/tracefile/join.go":    "renames a complete trace",
 	"internal/etw/join.go":          "extends a trace, which is then renamed",
 	"internal/cli/run.go":           "renames a complete trace",
+	"internal/trial/program.go":     "renames a complete trace",
 	"diag/discover_linux.go":        "opens a folder to read",
 	"diag/root_linux.go":            "opens a file to read",
 	"diag/flavour_other.go":         "opens a file to read",
