@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,9 @@ func TestTryText(t *testing.T) {
 // TestTryShell runs programs that are no .NET programs: that is a result, and what they leave
 // behind ends with them.
 func TestTryShell(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no sh")
+	}
 	for _, tt := range []struct {
 		script, says string
 		args         []string
@@ -113,7 +117,7 @@ func TestTryProgram(t *testing.T) {
 	}
 	medians := [2]float64{}
 	for i, s := range result.Settings {
-		if len(s.Metrics) != 6 || s.Runs == 0 {
+		if len(s.Metrics) < 6 || s.Runs == 0 { // Linux has the GC's processor time, too
 			t.Errorf("%d runs, %v", s.Runs, s.Metrics)
 		}
 		for _, m := range s.Metrics {

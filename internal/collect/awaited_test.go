@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,8 +24,8 @@ func TestAwaitedRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got string
-		canceled := false
-		a := awaited{plan: &Plan{Until: until, After: after}, notify: func(Notice) {}, cancel: func() { canceled = true }}
+		var canceled atomic.Bool // by events, or by a timer
+		a := awaited{plan: &Plan{Until: until, After: after}, notify: func(Notice) {}, cancel: func() { canceled.Store(true) }}
 		a.met = func(trigger *Trigger) {
 			got = "a collection"
 			if s := trigger.Request; s != nil {
@@ -46,8 +47,8 @@ func TestAwaitedRequest(t *testing.T) {
 			}
 			a.finished(c)
 		}
-		if got != want || canceled != (want != "") {
-			t.Errorf("%s: %q met it, canceled %v; expected %q", text, got, canceled, want)
+		if got != want || canceled.Load() != (want != "") {
+			t.Errorf("%s: %q met it, canceled %v; expected %q", text, got, canceled.Load(), want)
 		}
 	}
 }
