@@ -64,7 +64,7 @@ type opened struct {
 // Models returns the models that read the trace for m.
 func (m *Model) Models() []pass.Model { return []pass.Model{pass.Raw(Wants, m.feed)} }
 
-// Of returns what is known of a process, nil if nothing is.
+// Of returns the sums of a process, nil if it has none.
 func (m *Model) Of(pid uint64) *Sum { return m.sums[pid] }
 
 // feed takes in an event.

@@ -16,9 +16,9 @@ type Metric struct {
 type Result struct {
 	Settings   []Set
 	Metrics    []Metric
-	Assumes    []string // what the intervals rest on
-	CannotTell []string // what the events do not determine; intervals are then unknown
-	Notes      []string // what the runtime caps or ignores
+	Assumes    []string // of the intervals
+	CannotTell []string // reasons why intervals are unknown
+	Notes      []string // settings that the runtime caps or ignores
 }
 
 // slack is how far measured values of equal runs differ from each other, as a factor:
