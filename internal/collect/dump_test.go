@@ -64,23 +64,25 @@ func TestSingle(t *testing.T) {
 // and only in runtimes that can.
 func TestDumpSessions(t *testing.T) {
 	for version, blocks := range map[string]bool{"10.0.1": false, "11.0.0": true} {
-		r := &snapshotRuntime{t: t}
-		d := &Dump{Process: r.process(version), Output: filepath.Join(t.TempDir(), "web.nettrace"), Repeat: 1, Notify: func(Notice) {}}
-		if r, err := d.Run(t.Context()); err != nil || r.Collections != 1 {
-			t.Errorf("%s: %+v, %v", version, r, err)
-		}
-		asked := r.sessions()
-		if len(asked) != 3 {
-			t.Fatalf("%s: %d sessions", version, len(asked))
-		}
-		for i, want := range []struct {
-			keywords uint64
-			buffer   uint32
-			block    bool
-		}{{clr.KeywordGC, 1, false}, {snapshotKeywords, DumpBufferMB, blocks}, {clr.KeywordGCHeapCollect, 1, false}} {
-			if c := asked[i]; c.Providers[0].Keywords != want.keywords || c.BufferMB != want.buffer || c.Block != want.block {
-				t.Errorf("%s: session %d: %+v", version, i+1, c)
+		t.Run(version, func(t *testing.T) {
+			r := &snapshotRuntime{t: t}
+			d := &Dump{Process: r.process(version), Output: filepath.Join(t.TempDir(), "web.nettrace"), Repeat: 1, Notify: func(Notice) {}}
+			if r, err := d.Run(t.Context()); err != nil || r.Collections != 1 {
+				t.Errorf("%+v, %v", r, err)
 			}
-		}
+			asked := r.sessions()
+			if len(asked) != 3 {
+				t.Fatalf("%d sessions", len(asked))
+			}
+			for i, want := range []struct {
+				keywords uint64
+				buffer   uint32
+				block    bool
+			}{{clr.KeywordGC, 1, false}, {snapshotKeywords, DumpBufferMB, blocks}, {clr.KeywordGCHeapCollect, 1, false}} {
+				if c := asked[i]; c.Providers[0].Keywords != want.keywords || c.BufferMB != want.buffer || c.Block != want.block {
+					t.Errorf("session %d: %+v", i+1, c)
+				}
+			}
+		})
 	}
 }
