@@ -14,7 +14,7 @@ const (
 	// DumpBufferMB is the usual size of the buffer in the process, and the most that a
 	// snapshot adds to its memory. The runtime sends every 100 ms, and lists up to 850 MB a
 	// second, so that a snapshot of 80 MB fits if it is asked for at the right moment.
-	DumpBufferMB = 58
+	DumpBufferMB = 54
 	// maxDumpBufferMB bounds the buffer for larger heaps.
 	maxDumpBufferMB = 1024
 )

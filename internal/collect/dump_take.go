@@ -26,12 +26,13 @@ const (
 )
 
 // The runtime's sending thread sleeps for 100 ms after each pass, and once more if a
-// buffer was filled meanwhile; then it waits for an event. A snapshot that is asked for
-// 60 ms after a pass, or after the pass that would follow, begins to list the heap about
-// when the thread wakes, and is half done when it wakes again.
+// buffer was filled meanwhile; then it waits for an event. A heap of 80 MB of events is
+// marked in 60 ms and listed in the next 110. If it is asked for 70 ms after a pass, the pass
+// after the next comes when about half is listed: the next one only sends that the
+// collection began. It is sooner, but soon enough, where the thread waits for an event.
 const (
 	sendPeriod = 100 * time.Millisecond
-	sendLead   = 60 * time.Millisecond
+	sendLead   = 70 * time.Millisecond
 	sendSleeps = 2
 	// sendWait bounds the wait for the moment to ask for a snapshot.
 	sendWait = time.Second

@@ -215,7 +215,7 @@ func wholeness(all []*heap.Snapshot) string {
 // TestBufferFor: the buffer is the usual one, unless the process's memory announces a large
 // snapshot.
 func TestBufferFor(t *testing.T) {
-	for heap, want := range map[int64]uint32{0: DumpBufferMB, 126e6: DumpBufferMB, 300e6: 137, 1e12: maxDumpBufferMB} {
+	for heap, want := range map[int64]uint32{0: DumpBufferMB, 118e6: DumpBufferMB, 300e6: 137, 1e12: maxDumpBufferMB} {
 		if got := bufferFor(gc.Some(CostOf(heap))); got != want {
 			t.Errorf("%d bytes: %d MB", heap, got)
 		}

@@ -92,17 +92,17 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// TestUntilMoment: a snapshot is asked for 60 or 160 ms after a pass of the sending thread,
+// TestUntilMoment: a snapshot is asked for 70 or 170 ms after a pass of the sending thread,
 // and at any time while that waits for an event.
 func TestUntilMoment(t *testing.T) {
-	for since, want := range map[time.Duration]time.Duration{0: 60, 59: 1, 60: 0, 61: 99, 130: 30, 160: 0, 161: 0, 5000: 0} {
+	for since, want := range map[time.Duration]time.Duration{0: 70, 69: 1, 70: 0, 71: 99, 140: 30, 170: 0, 171: 0, 5000: 0} {
 		if got := untilMoment(since * time.Millisecond); got != want*time.Millisecond {
 			t.Errorf("%v ms after a pass: %v", int64(since), got)
 		}
 	}
 }
 
-// TestAwaitMoment: the moment is 60 ms after the session began, or after the end of what
+// TestAwaitMoment: the moment is 70 ms after the session began, or after the end of what
 // came, whenever that is.
 func TestAwaitMoment(t *testing.T) {
 	const ms = time.Millisecond
@@ -111,14 +111,14 @@ func TestAwaitMoment(t *testing.T) {
 		after  time.Duration   // when a snapshot is wanted
 		want   time.Duration   // when it is asked for
 	}{
-		{nil, 0, 60 * ms},
-		{nil, 50 * ms, 60 * ms},
-		{nil, 70 * ms, 160 * ms},
+		{nil, 0, 70 * ms},
+		{nil, 50 * ms, 70 * ms},
+		{nil, 80 * ms, 170 * ms},
 		{nil, 3 * time.Second, 3 * time.Second},
-		{[]time.Duration{0}, 0, 60 * ms},
-		{[]time.Duration{0, 40 * ms}, 20 * ms, 100 * ms},
-		{[]time.Duration{0, 100 * ms, 103 * ms, 106 * ms}, 104 * ms, 166 * ms},
-		{[]time.Duration{0, 100 * ms, 200 * ms}, 90 * ms, 160 * ms},
+		{[]time.Duration{0}, 0, 70 * ms},
+		{[]time.Duration{0, 40 * ms}, 20 * ms, 110 * ms},
+		{[]time.Duration{0, 100 * ms, 103 * ms, 106 * ms}, 104 * ms, 176 * ms},
+		{[]time.Duration{0, 100 * ms, 200 * ms}, 90 * ms, 170 * ms},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			runtime, client := net.Pipe()
