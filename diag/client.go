@@ -28,7 +28,8 @@ type conn interface {
 }
 
 // NewClient returns a client of the runtime, or the router, that listens at an
-// address: the path of a Unix socket, or on Windows the name of a pipe.
+// address: the path of a Unix socket, on Windows the name of a pipe, or HOST:PORT, which
+// is reached over TCP, without any authentication.
 func NewClient(address string) *Client {
 	return &Client{connect: func(ctx context.Context) (conn, error) {
 		c, err := dial(ctx, address)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 )
 
 var (
@@ -96,7 +95,20 @@ func (e *ListenError) Unwrap() error { return e.Err }
 // refused reports whether err means that an address has no listener, as after a
 // process was killed.
 func refused(err error) bool {
-	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
+	return errors.Is(err, connectionRefused) || errors.Is(err, fs.ErrNotExist)
+}
+
+// overTCP reports whether err is of a port that is reached over TCP.
+func overTCP(err error) bool {
+	address := ""
+	if e, ok := errors.AsType[*ConnectError](err); ok {
+		address = e.Address
+	}
+	if e, ok := errors.AsType[*ListenError](err); ok {
+		address = e.Address
+	}
+	_, is := parseTCP(address)
+	return is
 }
 
 // A RuntimeError reports that a runtime refused a command.
@@ -161,7 +173,13 @@ func Remedy(err error) string {
 		return fmt.Sprintf("record it through ETW: gctrail collect --etw -p %d", e.pid)
 	}
 	switch {
-	case ofListening(err) && errors.Is(err, syscall.EADDRINUSE):
+	case ofListening(err) && overTCP(err) && errors.Is(err, addressInUse):
+		return "another program is listening there: choose another port"
+	case ofListening(err) && overTCP(err):
+		return "give an address of this machine, such as 127.0.0.1:9000, with a port above 1023"
+	case overTCP(err):
+		return "is the program, adb forward or dotnet-dsrouter running? To let a program connect instead, leave out ,connect"
+	case ofListening(err) && errors.Is(err, addressInUse):
 		return "it is a file, or another program is listening on it: choose another path"
 	case ofListening(err):
 		return "choose another path"

@@ -7,8 +7,12 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf16"
 )
+
+// patience is how long a test waits for what must come.
+const patience = time.Minute
 
 // fields are the bytes of a message in the order of the protocol's description.
 type fields []byte
@@ -92,4 +96,21 @@ func (f *fake) serve(c net.Conn) {
 	f.asked = append(f.asked, cmd)
 	f.mu.Unlock()
 	f.respond(cmd, b[headerSize:n], c)
+}
+
+// serveOn has a fake serve a listener's connections.
+func serveOn(t *testing.T, l net.Listener, f *fake) {
+	t.Cleanup(func() {
+		l.Close()
+		f.busy.Wait()
+	})
+	f.busy.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			f.busy.Go(func() { f.serve(c) })
+		}
+	})
 }

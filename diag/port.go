@@ -3,34 +3,54 @@ package diag
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// A Port is a value of --diagnostic-port: path[,tag]. The tag "listen", the default, is
+// A Port is a value of --diagnostic-port: address[,tag]. The tag "listen", the default, is
 // for a port that runtimes connect to; "connect" is for a socket that a runtime or a
 // router listens on.
 type Port struct {
-	Path    string
+	Path    string // or HOST:PORT, of a port that is reached over TCP
 	Connect bool
 }
 
 // ParsePort parses a diagnostic port.
 func ParsePort(s string) (Port, error) {
 	path, tag, tagged := strings.Cut(s, ",")
+	p := Port{Path: path, Connect: strings.EqualFold(tag, "connect")}
 	switch {
 	case path == "":
 		return Port{}, fmt.Errorf("diagnostic port %q has no path: give one, as in /tmp/app.sock,connect", s)
-	case !tagged, tag == "listen":
-		return Port{Path: path}, nil
-	case tag == "connect":
-		return Port{Path: path, Connect: true}, nil
-	default:
+	case tagged && !p.Connect && !strings.EqualFold(tag, "listen"):
 		return Port{}, fmt.Errorf("diagnostic port %q has an unknown mode: end it with ,listen or ,connect", s)
 	}
+	if a, ok := parseTCP(path); ok {
+		if err := a.check(p.Connect); err != nil {
+			return Port{}, fmt.Errorf("diagnostic port %q: %w", s, err)
+		}
+	}
+	return p, nil
+}
+
+// Remote reports whether the port is reached over TCP, so that the processes there may run
+// on another system.
+func (p Port) Remote() bool {
+	_, remote := parseTCP(p.Path)
+	return remote
+}
+
+// Exposed reports whether other machines may be able to connect to the port, which asks
+// nobody who they are.
+func (p Port) Exposed() bool {
+	a, remote := parseTCP(p.Path)
+	return remote && !p.Connect && a.exposed()
 }
 
 // PortVariable returns the environment variable, as "name=value", that makes a
@@ -50,13 +70,16 @@ func PortVariable(path string, suspend bool) (string, error) {
 // A Listener is a diagnostic port that runtimes connect to. The Listener keeps each
 // connection for the next command, because a runtime connects again after every one.
 type Listener struct {
-	in      *acceptor
+	in      acceptor
+	address string
+	remote  bool // runtimes connect over TCP
 	arrived chan *Runtime
 	open    context.Context // ends when the port is closed
 	close   func()
 	done    chan struct{} // closed when nothing more is accepted
 
 	mu       sync.Mutex
+	greeting []conn // that have not identified themselves, the oldest first
 	runtimes map[Cookie]*Runtime
 	failed   error // why nothing more is accepted
 }
@@ -68,11 +91,24 @@ type Runtime struct {
 	PID    uint64 // in the PID namespace of the process; always known
 
 	dialled chan conn // at most one: the latest
+	remote  bool      // it may run on another system
 }
 
-// Process queries the runtime about its process.
+// Process queries the runtime about its process. The PID of a runtime that has connected
+// over TCP may belong to another system.
 func (r *Runtime) Process(ctx context.Context) (*Process, error) {
-	return (&Process{PID: int(r.PID), Started: time.Now(), client: r.Client}).introduced(ctx)
+	p := r.Advertised()
+	p.Started, p.client = time.Now(), r.Client
+	return p.introduced(ctx)
+}
+
+// Advertised returns the process by all that its runtime has said when it connected.
+func (r *Runtime) Advertised() *Process {
+	p := &Process{PID: int(r.PID), InnerPID: int(r.PID)}
+	if r.remote {
+		p.PID = 0
+	}
+	return p
 }
 
 // Process queries the runtime that listens on a port about its process. Behind a router,
@@ -91,22 +127,35 @@ func (p *Process) introduced(ctx context.Context) (*Process, error) {
 	return p, nil
 }
 
-// maxArrived bounds how many runtimes can have dialled before they are accepted.
-const maxArrived = 1024
+const (
+	// maxArrived bounds how many runtimes can have dialled before they are accepted, and how
+	// many a port knows.
+	maxArrived = 1024
+	// maxGreeting bounds how many connections may be about to identify themselves. Each
+	// further one replaces the oldest, because a runtime says who it is at once.
+	maxGreeting = 128
+)
 
 // Listen creates a diagnostic port at path, a socket that only its owner can connect to,
 // or on Windows a named pipe. A stale socket is replaced; for a socket in use, or another
-// file, Listen returns a *ListenError.
+// file, Listen returns a *ListenError. An address HOST:PORT is listened at over TCP, where
+// everybody who can reach it can connect; port 0 is a free one, which Address names.
 func Listen(path string) (*Listener, error) {
 	in, err := listen(path)
 	if err != nil {
 		return nil, &ListenError{path, err}
 	}
-	l := &Listener{in: in, arrived: make(chan *Runtime, maxArrived), done: make(chan struct{}), runtimes: map[Cookie]*Runtime{}}
+	l := &Listener{in: in, address: path, arrived: make(chan *Runtime, maxArrived), done: make(chan struct{}), runtimes: map[Cookie]*Runtime{}}
+	if _, l.remote = parseTCP(path); l.remote {
+		l.address = in.(netAcceptor).Addr().String()
+	}
 	l.open, l.close = context.WithCancel(context.Background())
 	go l.serve()
 	return l, nil
 }
+
+// Address returns the path of the socket, the name of the pipe, or HOST:PORT.
+func (l *Listener) Address() string { return l.address }
 
 // Accept waits for a runtime that has not connected before. The runtime may be waiting at
 // startup: to record this, start the session and read from it before calling Resume.
@@ -136,16 +185,37 @@ func (l *Listener) Close() error {
 
 // serve accepts until the port is closed.
 func (l *Listener) serve() {
+	const afterError = 50 * time.Millisecond // of the system, such as too many open files
 	var greeting sync.WaitGroup
 	for {
 		c, err := l.in.accept()
-		if err != nil {
-			greeting.Wait()
-			l.failed = err
-			close(l.done)
-			return
+		switch {
+		case err == nil:
+			l.makeRoom(c)
+			greeting.Go(func() { l.greet(c) })
+			continue
+		case l.open.Err() == nil && !errors.Is(err, net.ErrClosed):
+			select {
+			case <-time.After(afterError):
+				continue
+			case <-l.open.Done():
+			}
 		}
-		greeting.Go(func() { l.greet(c) })
+		greeting.Wait()
+		l.failed = err
+		close(l.done)
+		return
+	}
+}
+
+// makeRoom adds a connection that is about to identify itself, and disconnects the oldest
+// if there are too many.
+func (l *Listener) makeRoom(c conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.greeting = append(l.greeting, c); len(l.greeting) > maxGreeting {
+		interrupt(l.greeting[0])
+		l.greeting = l.greeting[1:]
 	}
 }
 
@@ -163,20 +233,26 @@ func (l *Listener) greet(c conn) {
 	hurry := context.AfterFunc(limited, func() { interrupt(c) })
 	var b [advertiseSize]byte
 	_, err := io.ReadFull(c, b[:])
-	if !hurry() || err != nil || string(b[:8]) != advertiseMagic {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	waiting := len(l.greeting)
+	l.greeting = slices.DeleteFunc(l.greeting, func(other conn) bool { return other == c })
+	if !hurry() || err != nil || string(b[:8]) != advertiseMagic || len(l.greeting) == waiting {
 		c.Close()
 		return
 	}
 	cookie := Cookie(b[8:24])
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	r := l.runtimes[cookie]
 	if r != nil {
 		r.hold(c)
 		return
 	}
 	l.forgetDead()
-	r = &Runtime{Cookie: cookie, PID: binary.LittleEndian.Uint64(b[24:]), dialled: make(chan conn, 1)}
+	if len(l.runtimes) >= maxArrived {
+		c.Close()
+		return
+	}
+	r = &Runtime{Cookie: cookie, PID: binary.LittleEndian.Uint64(b[24:]), dialled: make(chan conn, 1), remote: l.remote}
 	r.Client = &Client{connect: r.take}
 	r.hold(c)
 	select {

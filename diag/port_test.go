@@ -44,9 +44,6 @@ func TestParsePort(t *testing.T) {
 	}
 }
 
-// patience is how long a test waits for what must come.
-const patience = time.Minute
-
 // tempDir returns a folder with a short path, as sockets need.
 func tempDir(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "diag")
@@ -259,19 +256,7 @@ func serveAt(t *testing.T, path string, f *fake) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		l.Close()
-		f.busy.Wait()
-	})
-	f.busy.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			f.busy.Go(func() { f.serve(c) })
-		}
-	})
+	serveOn(t, l, f)
 }
 
 func TestConnect(t *testing.T) {

@@ -52,7 +52,7 @@ type Tracing interface {
 // 10 s, or as soon as 128 newer connections are waiting.
 type Server struct {
 	opt   ServerOptions
-	in    *acceptor
+	in    acceptor
 	own   servedPort // the socket
 	ports []*servedPort
 
@@ -100,7 +100,7 @@ func Serve(opt ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := listen(address)
+	in, err := listenLocal(address)
 	if err != nil {
 		return nil, &ListenError{address, err}
 	}

@@ -18,8 +18,8 @@ import (
 // the shortest.
 const maxSocketPath = 103
 
-// dial connects to the Unix socket at path.
-func dial(ctx context.Context, path string) (conn, error) {
+// dialLocal connects to the Unix socket at path.
+func dialLocal(ctx context.Context, path string) (conn, error) {
 	var d net.Dialer
 	if len(path) <= maxSocketPath {
 		return connOf(d.DialContext(ctx, "unix", path))
@@ -35,36 +35,20 @@ func dial(ctx context.Context, path string) (conn, error) {
 	return connOf(d.DialContext(ctx, "unix", short))
 }
 
-// connOf is c, or the cause of err.
-func connOf(c net.Conn, err error) (conn, error) {
-	if err != nil {
-		return nil, cause(err)
-	}
-	return c, nil
-}
-
-// cause is err, free of the network's words.
-func cause(err error) error {
-	if op, ok := errors.AsType[*net.OpError](err); ok && !op.Timeout() {
-		err = op.Err
-	}
-	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		err = call.Err
-	}
-	return err
-}
-
 // reset reports whether the other side of a connection is gone.
 func reset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// An acceptor accepts connections at the path of a socket.
-type acceptor struct{ net.Listener }
+// Errors of sockets.
+const (
+	connectionRefused = syscall.ECONNREFUSED
+	addressInUse      = syscall.EADDRINUSE
+)
 
-// listen creates a socket at path that only its owner can ever connect to. A stale
+// listenLocal creates a socket at path that only its owner can ever connect to. A stale
 // socket is replaced.
-func listen(path string) (*acceptor, error) {
+func listenLocal(path string) (acceptor, error) {
 	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(path) > most {
 		return nil, fmt.Errorf("the path takes %d bytes, and a socket's at most %d: choose a shorter one", len(path), most)
 	}
@@ -91,7 +75,7 @@ func listen(path string) (*acceptor, error) {
 		l.Close()
 		return nil, err
 	}
-	return &acceptor{l}, nil
+	return netAcceptor{l}, nil
 }
 
 // abandoned reports whether path is a socket without a listener.
@@ -106,7 +90,3 @@ func abandoned(path string) bool {
 	}
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
-
-func (a *acceptor) accept() (conn, error) { return connOf(a.Listener.Accept()) }
-
-func (a *acceptor) close() error { return a.Listener.Close() }

@@ -23,9 +23,9 @@ func pipeName(name string) string {
 	return pipeFolder + name
 }
 
-// dial opens the named pipe. A pipe whose instances are all taken is tried again
+// dialLocal opens the named pipe. A pipe whose instances are all taken is tried again
 // until ctx ends.
-func dial(ctx context.Context, name string) (conn, error) {
+func dialLocal(ctx context.Context, name string) (conn, error) {
 	for {
 		f, err := os.OpenFile(pipeName(name), os.O_RDWR|windows.FILE_FLAG_OVERLAPPED, 0)
 		if !errors.Is(err, windows.ERROR_PIPE_BUSY) {
@@ -39,15 +39,22 @@ func dial(ctx context.Context, name string) (conn, error) {
 	}
 }
 
-// reset reports whether the other side of a pipe is gone.
+// reset reports whether the other side of a pipe or of a connection is gone.
 func reset(err error) bool {
 	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA) ||
-		errors.Is(err, windows.ERROR_PIPE_NOT_CONNECTED)
+		errors.Is(err, windows.ERROR_PIPE_NOT_CONNECTED) ||
+		errors.Is(err, windows.WSAECONNRESET) || errors.Is(err, windows.WSAECONNABORTED)
 }
 
-// An acceptor accepts connections to a named pipe. Each is an instance of the
+// Errors of sockets.
+const (
+	connectionRefused = windows.WSAECONNREFUSED
+	addressInUse      = windows.WSAEADDRINUSE
+)
+
+// A pipeAcceptor accepts connections to a named pipe. Each is an instance of the
 // pipe; there is always one that waits.
-type acceptor struct {
+type pipeAcceptor struct {
 	name    *uint16
 	private *windows.SecurityAttributes
 	mu      sync.Mutex
@@ -58,7 +65,8 @@ type acceptor struct {
 // pipeBuffer is the size that the runtime gives its own pipes.
 const pipeBuffer = 16 << 10
 
-func listen(name string) (*acceptor, error) {
+// listenLocal creates a named pipe that only this user can open.
+func listenLocal(name string) (acceptor, error) {
 	p, err := windows.UTF16PtrFromString(pipeName(name))
 	if err != nil {
 		return nil, err
@@ -67,12 +75,14 @@ func listen(name string) (*acceptor, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &acceptor{name: p, private: private}
-	a.waiting, err = a.instance(windows.FILE_FLAG_FIRST_PIPE_INSTANCE)
-	return a, err
+	a := &pipeAcceptor{name: p, private: private}
+	if a.waiting, err = a.instance(windows.FILE_FLAG_FIRST_PIPE_INSTANCE); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
-func (a *acceptor) instance(flags uint32) (windows.Handle, error) {
+func (a *pipeAcceptor) instance(flags uint32) (windows.Handle, error) {
 	return windows.CreateNamedPipe(a.name, windows.PIPE_ACCESS_DUPLEX|windows.FILE_FLAG_OVERLAPPED|flags,
 		windows.PIPE_TYPE_BYTE|windows.PIPE_REJECT_REMOTE_CLIENTS, windows.PIPE_UNLIMITED_INSTANCES, pipeBuffer, pipeBuffer, 0, a.private)
 }
@@ -91,7 +101,7 @@ func onlyThisUser() (*windows.SecurityAttributes, error) {
 	return &windows.SecurityAttributes{Length: uint32(unsafe.Sizeof(windows.SecurityAttributes{})), SecurityDescriptor: sd}, nil
 }
 
-func (a *acceptor) accept() (conn, error) {
+func (a *pipeAcceptor) accept() (conn, error) {
 	a.mu.Lock()
 	h, closed := a.waiting, a.closed
 	a.mu.Unlock()
@@ -138,7 +148,7 @@ func awaitClient(h windows.Handle) error {
 	}
 }
 
-func (a *acceptor) close() error {
+func (a *pipeAcceptor) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {

@@ -126,6 +126,12 @@ func noticeText(n collect.Notice) string {
 	case collect.Recording:
 		return recordingText(&n)
 	case collect.Listening:
+		if n.Port.Exposed() {
+			return fmt.Sprintf("waiting at %s for .NET programs of any machine that can reach it, without authentication; press Ctrl-C to stop", n.Path)
+		}
+		if n.Port.Remote() {
+			return fmt.Sprintf("waiting at %s for the .NET program of a phone, an emulator or a router; press Ctrl-C to stop", n.Path)
+		}
 		return fmt.Sprintf("waiting for .NET programs started with %s=%s; press Ctrl-C to stop", n.Variable, n.Path)
 	case collect.NotAsked:
 		return fmt.Sprintf("%s has not connected for tracing in %v: %s", n.Command, n.For, noDotnet)

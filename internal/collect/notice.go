@@ -48,7 +48,10 @@ type (
 	}
 	// Listening reports that a diagnostic port waits for programs that are started
 	// with its variable in their environment.
-	Listening struct{ Variable, Path string }
+	Listening struct {
+		Variable, Path string
+		Port           diag.Port
+	}
 	// NotAsked reports that a command has run for some time without asking to be traced.
 	NotAsked struct {
 		Command string

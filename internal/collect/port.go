@@ -29,7 +29,7 @@ func (s *Supervisor) Listen(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	s.notify(Listening{portVariable, dialled(path)})
+	s.notify(Listening{portVariable, dialled(path), diag.Port{Path: path}})
 	for ctx.Err() == nil && !s.done() {
 		select {
 		case <-s.idle:
@@ -43,8 +43,11 @@ func (s *Supervisor) Listen(ctx context.Context, path string) error {
 	return nil
 }
 
-// dialled returns the path by which runtimes find a port.
+// dialled returns the address by which runtimes find a port.
 func dialled(path string) string {
+	if (diag.Port{Path: path}).Remote() {
+		return path
+	}
 	if abs, err := filepath.Abs(path); err == nil && runtime.GOOS != "windows" {
 		return abs
 	}
@@ -83,7 +86,7 @@ func (s *Supervisor) receive(ctx context.Context, r *diag.Runtime) {
 	s.spawn(func() {
 		process, err := r.Process(context.WithoutCancel(ctx))
 		if err != nil {
-			process = &diag.Process{PID: int(r.PID)}
+			process = r.Advertised()
 			s.fail(&ProcessError{Title(process), err})
 			s.release(r.Client, process)
 			return
