@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // processNumbers is a flag that takes ids of processes, with commas between them
@@ -65,7 +67,10 @@ func (l *globList) match(p *diag.Process) bool { return collect.Names(*l).Match(
 // is given.
 type portValue struct{ diag.Port }
 
-func (p *portValue) Type() string { return "PATH[,listen|connect]" }
+// connectHelp describes the flag of commands that only connect to a port.
+const connectHelp = "the process listening on this port: a socket, a router, or HOST:PORT over TCP; end it with ,connect"
+
+func (p *portValue) Type() string { return "ADDRESS[,listen|connect]" }
 
 func (p *portValue) String() string { return "" }
 
@@ -73,6 +78,18 @@ func (p *portValue) Set(s string) error {
 	var err error
 	p.Port, err = diag.ParsePort(s)
 	return err
+}
+
+// conflict returns why a command that only connects to ports cannot use the port, or not
+// together with processes that are given.
+func (p *portValue) conflict(processes bool) error {
+	switch {
+	case processes:
+		return errors.New("-p and -n cannot be used with --diagnostic-port: it names the process")
+	case !p.Connect:
+		return fmt.Errorf("--diagnostic-port needs a port that a process listens on: end it with ,connect, as in %s,connect", text.Quoted(p.Path))
+	}
+	return nil
 }
 
 // A bufferSize is a flag that takes a size, at least 1: a runtime may die of a

@@ -27,6 +27,7 @@ import (
 type dumpOptions struct {
 	pids   processNumbers
 	names  globList
+	port   portValue
 	repeat int
 	every  span
 	yes    bool
@@ -37,7 +38,7 @@ type dumpOptions struct {
 func newDumpCmd(std *stdio) *cobra.Command {
 	o := &dumpOptions{repeat: 1, every: span(time.Minute)}
 	cmd := &cobra.Command{
-		Use:        "dump {-p PID | -n NAME}",
+		Use:        "dump {-p PID | -n NAME | --diagnostic-port ADDRESS,connect}",
 		SuggestFor: []string{"gcdump", "snapshot", "heapdump"},
 		Short:      "Take a heap snapshot of a process: all objects, and what refers to them",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,6 +51,7 @@ func newDumpCmd(std *stdio) *cobra.Command {
 	flags := cmd.Flags()
 	flags.VarP(&o.pids, "process-id", "p", "the process with this id")
 	flags.VarP(&o.names, "name", "n", "the process with a matching name, as in 'web*'")
+	flags.Var(&o.port, "diagnostic-port", connectHelp)
 	flags.IntVar(&o.repeat, "repeat", o.repeat, "take `N` snapshots")
 	flags.Var(&o.every, "every", "the time from one snapshot to the next, such as 60s")
 	flags.Var(&o.buffer, "buffersize", fmt.Sprintf("size of the runtime's buffer; events that do not fit are lost (default %d, more for large heaps)", collect.DumpBufferMB))
@@ -61,12 +63,14 @@ func newDumpCmd(std *stdio) *cobra.Command {
 
 func (o *dumpOptions) conflict() error {
 	switch {
-	case len(o.pids) == 0 && len(o.names) == 0:
+	case o.repeat < 1:
+		return errors.New("--repeat must be at least 1")
+	case len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "":
 		return errors.New("no process given: use -p PID or -n NAME; list the .NET processes with: gctrail ps")
 	case len(o.pids) > 0 && len(o.names) > 0:
 		return errors.New("-p and -n cannot be used together: give an id or a name")
-	case o.repeat < 1:
-		return errors.New("--repeat must be at least 1")
+	case o.port.Path != "":
+		return o.port.conflict(len(o.pids) > 0 || len(o.names) > 0)
 	}
 	return nil
 }
@@ -75,7 +79,7 @@ func (o *dumpOptions) run(ctx context.Context, std *stdio) error {
 	if o.output == "-" && std.outTerm.Is {
 		return misusef("refusing to write a binary trace to a terminal: redirect standard output, or use -o FILE")
 	}
-	target := collect.Target{PIDs: o.pids, Names: collect.Names(o.names)}
+	target := collect.Target{Port: o.port.Port, PIDs: o.pids, Names: collect.Names(o.names)}
 	found, _, err := target.Find(ctx)
 	if err != nil {
 		return err

@@ -33,6 +33,7 @@ import (
 type topOptions struct {
 	pids     processNumbers
 	names    globList
+	port     portValue
 	plain    bool
 	sort     choice
 	duration span
@@ -42,7 +43,7 @@ type topOptions struct {
 func newTopCmd(std *stdio) *cobra.Command {
 	o := newTopOptions()
 	cmd := &cobra.Command{
-		Use:        "top [-p PID | -n NAME]",
+		Use:        "top [-p PID | -n NAME | --diagnostic-port ADDRESS,connect]",
 		SuggestFor: []string{"monitor", "watch", "counters", "live", "attach"},
 		Short:      "Watch the collections of running .NET processes",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,6 +56,7 @@ func newTopCmd(std *stdio) *cobra.Command {
 	flags := cmd.Flags()
 	flags.VarP(&o.pids, "process-id", "p", "only the processes with these ids")
 	flags.VarP(&o.names, "name", "n", "only processes with matching names, as in 'web*', including ones that start later")
+	flags.Var(&o.port, "diagnostic-port", connectHelp)
 	flags.BoolVar(&o.plain, "plain", false, "print one line for each collection")
 	flags.Var(&o.sort, "sort", "sort the processes by this column")
 	flags.Var(&o.duration, "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
@@ -86,6 +88,9 @@ func (o *topOptions) conflict() error {
 	if len(o.pids) > 0 && len(o.names) > 0 {
 		return errors.New("-p and -n cannot be used together: give ids or names")
 	}
+	if o.port.Path != "" {
+		return o.port.conflict(len(o.pids) > 0 || len(o.names) > 0)
+	}
 	return nil
 }
 
@@ -109,6 +114,10 @@ func (o *topOptions) run(ctx context.Context, std *stdio) error {
 
 // check returns which of the processes that are asked for by id cannot be watched.
 func (o *topOptions) check(ctx context.Context) error {
+	if o.port.Path != "" {
+		_, _, err := (&collect.Target{Port: o.port.Port}).Find(ctx)
+		return err
+	}
 	var errs []error
 	for _, pid := range o.pids {
 		_, err := diag.Find(ctx, pid)
@@ -122,6 +131,21 @@ func (o *topOptions) check(ctx context.Context) error {
 // wants reports whether to watch a process.
 func (o *topOptions) wants(p *diag.Process) bool {
 	return o.names.match(p) && (len(o.pids) == 0 || slices.Contains(o.pids, p.PID))
+}
+
+// source is where processes and collections come from: the process at the port, or all of
+// this machine.
+func (o *topOptions) source() watch.Source {
+	if o.port.Path == "" {
+		return watchSource(etw.Native())
+	}
+	return watch.Source{List: func(ctx context.Context) []*diag.Process {
+		p, err := o.port.Process(ctx)
+		if err != nil {
+			return nil // it has ended, or its router has
+		}
+		return []*diag.Process{p}
+	}}
 }
 
 // watchSource finds processes and collections: of this machine, including .NET
@@ -150,7 +174,7 @@ func (std *stdio) interactive() bool {
 }
 
 func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
-	w := watch.New(watch.Options{Wants: o.wants, Requests: o.requests, Memory: true, Processors: true, Source: watchSource(etw.Native())})
+	w := watch.New(watch.Options{Wants: o.wants, Requests: o.requests, Memory: true, Processors: true, Source: o.source()})
 	paths := collect.NewPaths("")
 	dumps := &dumper{paths}
 	var next atomic.Pointer[string] // the command that shows the latest file

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -62,7 +61,7 @@ func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 	log := newCollectionLog(std, cancel)
 	log.failed(log.table.Flush())
 	w := watch.New(watch.Options{
-		Wants: o.wants, UntilEnded: len(o.pids) > 0, Requests: o.requests, Processors: true, Source: watchSource(etw.Native()),
+		Wants: o.wants, UntilEnded: len(o.pids) > 0 || o.port.Path != "", Requests: o.requests, Processors: true, Source: o.source(),
 		Each: func(n *watch.News) { log.news(n, ctx.Err() == nil) },
 	})
 	w.Run(ctx)

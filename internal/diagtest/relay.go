@@ -1,0 +1,88 @@
+package diagtest
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// Relay listens at an address, and passes the bytes of each connection on to another one, as
+// adb and dotnet-dsrouter do. It returns the address that it listens at. A connection whose
+// other side cannot be reached is closed.
+func Relay(t testing.TB, network, address, toNetwork, to string) string {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var busy sync.WaitGroup
+	r := &relay{open: map[net.Conn]bool{}}
+	t.Cleanup(func() {
+		_ = l.Close()
+		r.closeAll()
+		busy.Wait()
+	})
+	busy.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			busy.Go(func() { r.pass(c, toNetwork, to) })
+		}
+	})
+	return l.Addr().String()
+}
+
+// A relay knows its connections, so that it can end with them.
+type relay struct {
+	mu     sync.Mutex
+	open   map[net.Conn]bool
+	closed bool
+}
+
+func (r *relay) closeAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	for c := range r.open {
+		_ = c.Close()
+	}
+}
+
+// hold reports whether a connection may be used, and remembers it.
+func (r *relay) hold(c net.Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open[c] = true
+	return !r.closed
+}
+
+func (r *relay) drop(c net.Conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, c)
+	_ = c.Close()
+}
+
+// pass connects to the other side, and copies both ways until one side ends.
+func (r *relay) pass(c net.Conn, network, address string) {
+	defer r.drop(c)
+	other, err := net.Dial(network, address)
+	if err != nil {
+		return
+	}
+	defer r.drop(other)
+	if !r.hold(c) || !r.hold(other) {
+		return
+	}
+	ended := make(chan struct{}, 2)
+	copyTo := func(to, from net.Conn) {
+		_, _ = io.Copy(to, from)
+		ended <- struct{}{}
+	}
+	go copyTo(other, c)
+	go copyTo(c, other)
+	<-ended
+}
