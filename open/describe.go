@@ -27,7 +27,7 @@ func describe(head []byte) kind {
 	case !isText(head):
 		return kind{
 			looks: fmt.Sprintf("unknown data that begins with % x", head[:min(8, len(head))]),
-			hint:  hintReads,
+			hint:  hintReads, vague: true,
 		}
 	case hasPrefixFold(text, "<!doctype html"), hasPrefixFold(text, "<html"):
 		return kind{
@@ -35,9 +35,9 @@ func describe(head []byte) kind {
 			hint:  "a login page is often saved in place of a download: download the file again",
 		}
 	case hasPrefixFold(text, "<?xml"):
-		return kind{looks: "XML", hint: hintReads}
+		return kind{looks: "XML", hint: hintReads, vague: true}
 	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
-		return kind{looks: "JSON", hint: hintReads}
+		return kind{looks: "JSON", hint: hintReads, vague: true}
 	default:
 		return kind{looks: "text that begins with " + strconv.Quote(firstWords(text)), hint: hintReads}
 	}

@@ -13,6 +13,7 @@ type kind struct {
 	also  func(head []byte) bool // nil if magic is enough
 	looks string                 // a description, for kinds that are refused
 	hint  string                 // advice
+	vague bool                   // the content may be anything: the name of the file says more
 }
 
 // A class is the treatment of a kind.
@@ -41,6 +42,9 @@ const (
 	hintUnpack  = "unpack it first"
 	hintSource  = "give the .nettrace it was made from"
 	hintNone    = "it has no GC events: " + hintCollect
+	hintDump    = "open it with dotnet-dump analyze, WinDbg or Visual Studio. " + hintEvents
+	hintCore    = "open it with dotnet-dump analyze, or lldb with SOS. " + hintEvents
+	hintEvents  = "It has no GC events: " + hintCollect
 
 	looksMetadata = "the metadata of an LTTng trace (CTF)"
 
@@ -76,22 +80,27 @@ var kinds = []kind{
 	{class: unsupported, magic: "\xc1\x1f\xfc\xc1", looks: "a part of an LTTng trace (CTF)", hint: hintFolder},
 	{class: unsupported, magic: "\xc1\xfc\x1f\xc1", looks: "a part of an LTTng trace (CTF)", hint: hintFolder},
 	{class: unsupported, magic: "\xc1\xf1\xdc\xc1", looks: "the index of a part of an LTTng trace (CTF)", hint: hintFolder},
-	{class: unsupported, also: contains("speedscope.app/file-format-schema"), looks: "a speedscope profile", hint: hintSource},
-	{class: unsupported, also: contains(`"traceEvents"`), looks: "a Chromium trace (JSON)", hint: hintSource},
+	{class: unsupported, also: contains("speedscope.app/file-format-schema"), looks: "a speedscope profile", hint: "open it on speedscope.app, or " + hintSource},
+	{class: unsupported, also: contains(`"traceEvents"`), looks: "a Chromium trace (JSON)", hint: "open it on ui.perfetto.dev, or " + hintSource},
 	{class: unsupported, magic: "PERFILE2", looks: "a recording of Linux perf", hint: hintNone},
+	{magic: "Timestamp,Provider,Counter Name,", looks: "figures of dotnet-counters (CSV)", hint: "open it with a spreadsheet. " + hintEvents},
+	{also: contains(`"TargetProcess"`), looks: "figures of dotnet-counters (JSON)", hint: "open it with any viewer of JSON. " + hintEvents},
+	{also: contains(`"node_fields"`), looks: "a heap snapshot for Chrome's DevTools (.heapsnapshot)", hint: "open it with DevTools, or give the .gcdump or .nettrace it was made from"},
+	{magic: "JAVA PROFILE 1.0", looks: "a heap dump of Java (.hprof)", hint: "open it with Eclipse MAT or VisualVM"},
+	{magic: "FLR\x00", looks: "a recording of Java Flight Recorder (.jfr)", hint: "open it with JDK Mission Control"},
 	{class: unsupported, magic: "BZh", looks: "a bzip2 archive", hint: hintUnpack},
 	{class: unsupported, magic: "7z\xbc\xaf\x27\x1c", looks: "a 7z archive", hint: hintUnpack},
 	{class: unsupported, magic: "Rar!\x1a\x07", looks: "a RAR archive", hint: hintUnpack},
 	{class: unsupported, magic: "\x04\x22\x4d\x18", looks: "an lz4 archive", hint: hintUnpack},
 	{class: inTar, off: 257, magic: "ustar"},
 
-	{magic: "MDMP", looks: "a memory dump (Windows minidump)", hint: hintNone},
-	{magic: "\x7fELF", also: elfCore, looks: "a memory dump (ELF core)", hint: hintNone},
+	{magic: "MDMP", looks: "a memory dump (Windows minidump)", hint: hintDump},
+	{magic: "\x7fELF", also: elfCore, looks: "a memory dump (ELF core)", hint: hintCore},
 	{magic: "\x7fELF", looks: "a program or library (ELF)", hint: hintCollect},
 	{magic: "MZ", also: control, looks: "a program or library (Windows)", hint: hintCollect},
-	{magic: "PAGEDU64", looks: "a memory dump (Windows)", hint: hintNone},
-	{magic: "PAGEDUMP", looks: "a memory dump (Windows)", hint: hintNone},
-	{magic: "\xcf\xfa\xed\xfe", also: machCore, looks: "a memory dump (macOS core)", hint: hintNone},
+	{magic: "PAGEDU64", looks: "a memory dump of Windows itself", hint: "open it with WinDbg. " + hintEvents},
+	{magic: "PAGEDUMP", looks: "a memory dump of Windows itself", hint: "open it with WinDbg. " + hintEvents},
+	{magic: "\xcf\xfa\xed\xfe", also: machCore, looks: "a memory dump (macOS core)", hint: hintCore},
 	{magic: "\xcf\xfa\xed\xfe", looks: "a program or library (macOS)", hint: hintCollect},
 	{magic: "\xca\xfe\xba\xbe", looks: "a program or library (macOS)", hint: hintCollect},
 	{magic: "SQLite format 3\x00", looks: "an SQLite database", hint: hintReads},

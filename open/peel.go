@@ -154,6 +154,9 @@ func (p *peeler) close() error {
 // refusal returns the error for an f that is not a supported trace.
 func (f *found) refusal(name string) error {
 	e := &UnknownError{Name: name, Detected: f.kind.looks, Hint: f.kind.hint, Err: trace.ErrNotTrace}
+	if f.kind.vague {
+		e.byName()
+	}
 	switch f.kind.class {
 	case eventPipe, etw, lttng:
 		return nil

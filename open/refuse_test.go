@@ -25,6 +25,8 @@ const (
 	collect = "record a trace with: gctrail collect -p PID"
 	folder  = "give its folder instead"
 	noGC    = "it has no GC events: " + collect
+	dump    = "open it with dotnet-dump analyze, WinDbg or Visual Studio. It has no GC events: " + collect
+	core    = "open it with dotnet-dump analyze, or lldb with SOS. It has no GC events: " + collect
 )
 
 // etl returns the first buffer of an ETW file.
@@ -72,8 +74,8 @@ func TestRefusals(t *testing.T) {
 		{"\xc1\xf1\xdc\xc1\x00", "not supported: the index of a part of an LTTng trace (CTF); " + folder},
 		{serialized("GCHeapDump"), "not supported: a heap snapshot (.gcdump); it has no GC events; list its objects with: gctrail objects FILE"},
 		{serialized("Microsoft.Diagnostics.Tracing.Etlx.TraceLog"), "not supported: PerfView's cache of a trace (.etlx); give the .etl or .nettrace it was made from"},
-		{`{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{}}`, "not supported: a speedscope profile; give the .nettrace it was made from"},
-		{`{"traceEvents":[]}`, "not supported: a Chromium trace (JSON); give the .nettrace it was made from"},
+		{`{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{}}`, "not supported: a speedscope profile; open it on speedscope.app, or give the .nettrace it was made from"},
+		{`{"traceEvents":[]}`, "not supported: a Chromium trace (JSON); open it on ui.perfetto.dev, or give the .nettrace it was made from"},
 		{"PERFILE2\x68\x00", "not supported: a recording of Linux perf; " + noGC},
 		{"BZh91AY&SY", "not supported: a bzip2 archive; unpack it first"},
 		{"7z\xbc\xaf\x27\x1c\x00", "not supported: a 7z archive; unpack it first"},
@@ -81,11 +83,19 @@ func TestRefusals(t *testing.T) {
 		{"\x04\x22\x4d\x18\x60", "not supported: an lz4 archive; unpack it first"},
 		{string(tarred("a.nettrace", bare[:100])), "not supported: a tar archive without an LTTng trace; unpack it first"},
 
-		{"MDMP\x93\xa7\x00", "not a trace: a memory dump (Windows minidump); " + noGC},
-		{"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x04\x00", "not a trace: a memory dump (ELF core); " + noGC},
+		{"MDMP\x93\xa7\x00", "not a trace: a memory dump (Windows minidump); " + dump},
+		{"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x04\x00", "not a trace: a memory dump (ELF core); " + core},
 		{"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x03\x00", "not a trace: a program or library (ELF); " + collect},
 		{"MZ\x90\x00\x03", "not a trace: a program or library (Windows); " + collect},
 		{"MZ is a country code", `not a trace: text that begins with "MZ is a country code"; ` + reads},
+		{"\xcf\xfa\xed\xfe" + strings.Repeat("\x00", 8) + "\x04\x00", "not a trace: a memory dump (macOS core); " + core},
+		{"PAGEDU64\x0f\x00", "not a trace: a memory dump of Windows itself; open it with WinDbg. It has no GC events: " + collect},
+		{"Timestamp,Provider,Counter Name,Counter Type,Mean/Increment\n11/27/2026 02:00:00,System.Runtime,CPU Usage (%),Metric,0\n", "not a trace: figures of dotnet-counters (CSV); open it with a spreadsheet. It has no GC events: " + collect},
+		{`{ "TargetProcess": "web", "StartTime": "11/27/2026 2:00:00 AM", "Events": [`, "not a trace: figures of dotnet-counters (JSON); open it with any viewer of JSON. It has no GC events: " + collect},
+		{`{"snapshot":{"meta":{"node_fields":["type","name"]`, "not a trace: a heap snapshot for Chrome's DevTools (.heapsnapshot); open it with DevTools, or give the .gcdump or .nettrace it was made from"},
+		{"JAVA PROFILE 1.0.2\x00\x00\x00\x00\x08", "not a trace: a heap dump of Java (.hprof); open it with Eclipse MAT or VisualVM"},
+		{"FLR\x00\x00\x02", "not a trace: a recording of Java Flight Recorder (.jfr); open it with JDK Mission Control"},
+		{string(zstded([]byte("\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x04\x00"))), "not a trace: a memory dump (ELF core), inside zstd; " + core},
 		{"\xcf\xfa\xed\xfe\x07", "not a trace: a program or library (macOS); " + collect},
 		{"\xca\xfe\xba\xbe\x00", "not a trace: a program or library (macOS); " + collect},
 		{"SQLite format 3\x00", "not a trace: an SQLite database; " + reads},
@@ -138,6 +148,28 @@ func TestRefusals(t *testing.T) {
 		}
 		if want := strings.HasPrefix(c.want, "not "); isUnknown != want {
 			t.Errorf("%v: UnknownError %t", err, isUnknown)
+		}
+	}
+}
+
+// TestRefusalsByName: the name describes a file whose content says little, and no other.
+func TestRefusalsByName(t *testing.T) {
+	unknown, elf := "\x01\x02\x03\x04\x00", "\x7fELF\x02\x01\x01"+strings.Repeat("\x00", 9)+"\x04\x00"
+	for _, c := range []struct{ name, data, want string }{
+		{"a.dtp", unknown, "unknown data that begins with 01 02 03 04 00, and by its name a snapshot of dotTrace; open it with dotTrace. It has no GC events: " + collect},
+		{"a.DTT", unknown, "unknown data that begins with 01 02 03 04 00, and by its name a timeline of dotTrace; open it with dotTrace. It has no GC events: " + collect},
+		{"a.dmw", "<?xml version=\"1.0\"?>", "XML, and by its name a workspace of dotMemory; open it with dotMemory. It has no GC events: " + collect},
+		{"a.diagsession", string(zipped(member{"metadata.xml", nil})), "a zip without a trace: metadata.xml, and by its name a session of Visual Studio's profiler; open it with Visual Studio. It has no GC events: " + collect},
+		{"core.1.coredump", unknown, "unknown data that begins with 01 02 03 04 00, and by its name a memory dump; open it with dotnet-dump analyze. It has no GC events: " + collect},
+		{"a.dmp", elf, "a memory dump (ELF core); " + core},
+		{"a.mlpd", unknown, "unknown data that begins with 01 02 03 04 00, and by its name a recording of Mono's log profiler; open it with mprof-report. It has no GC events: " + collect},
+		{"dtp", unknown, "unknown data that begins with 01 02 03 04 00; " + reads},
+		{"a.dtp", "", "an empty file; the program may still be running: .NET 8 and older write their trace when it exits"},
+	} {
+		path := write(t, c.name, []byte(c.data))
+		_, err := open.File(path, open.Options{})
+		if want := path + ": not a trace: " + c.want; err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
 }

@@ -190,5 +190,5 @@ func (c *contents) refused() (found, error) {
 	case len(c.names) == 0:
 		return found{kind: kind{looks: "an empty zip", hint: hintReads}}, nil
 	}
-	return found{kind: kind{looks: "a zip without a trace: " + enumerate(c.names), hint: hintReads}}, nil
+	return found{kind: kind{looks: "a zip without a trace: " + enumerate(c.names), hint: hintReads, vague: true}}, nil
 }
