@@ -18,7 +18,7 @@ import (
 	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/internal/outfile"
-	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/session"
 )
 
 const (
@@ -107,7 +107,7 @@ func (a *Agent) capture(ctx context.Context, r *captureRequest) (captured, error
 	if most := c.config.Quota / maxCaptures; r.dump {
 		done.Bytes, err = recordDump(ctx, r.process.Process, f, most)
 	} else {
-		request := provider.Request{Profiles: []string{r.profile}, BufferMB: captureBuffer}
+		request := session.Request{Profiles: []string{r.profile}, BufferMB: captureBuffer}
 		config, _ := request.Config()
 		done.Bytes, err = recordTrace(ctx, r.process.Process, &config, r.duration, f, most)
 	}

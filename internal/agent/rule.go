@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/condition"
-	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -77,7 +77,7 @@ func compileRule(r *Rule) (*rule, error) {
 
 // checkCapture returns the fault of the profile or the length of a capture.
 func checkCapture(profile string, d time.Duration) error {
-	if !slices.Contains(provider.Names(), profile) {
+	if !slices.Contains(session.Names(), profile) {
 		return fmt.Errorf("unknown profile %q", profile)
 	}
 	if d <= 0 || d > longestCapture {

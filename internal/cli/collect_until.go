@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/condition"
-	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/units"
@@ -64,11 +64,11 @@ func (o *stopOptions) plan(output string, config *diag.Config) (*collect.Plan, e
 		return nil, misusef("--repeat must be 1 or more, and needs --until")
 	case o.before.given && o.keep.Time > 0:
 		return nil, misusef("--before and --keep both set a time: leave one out, or give --keep a size")
-	case o.until.Condition != nil && !provider.AsksForCollections(config):
+	case o.until.Condition != nil && !session.AsksForCollections(config):
 		return nil, misusef("--until needs the runtime's events with keyword gc, level informational")
-	case o.until.Condition != nil && o.until.OfRequests() && (*provider.List)(&config.Providers).Find(request.Provider) == nil:
+	case o.until.Condition != nil && o.until.OfRequests() && (*session.List)(&config.Providers).Find(request.Provider) == nil:
 		return nil, misusef("--until %s needs the program's requests: add --requests", text.Quoted(o.until.Condition.String()))
-	case o.provider != "" && (*provider.List)(&config.Providers).Find(o.provider) == nil:
+	case o.provider != "" && (*session.List)(&config.Providers).Find(o.provider) == nil:
 		return nil, misusef("the provider %s of the stopping event is not collected: add it with --providers", o.provider)
 	}
 	stop := collect.Stop{

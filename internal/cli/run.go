@@ -20,6 +20,7 @@ import (
 	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -38,7 +39,7 @@ type runOptions struct {
 const maxRepeat = 1000
 
 func newRunCmd(std *stdio) *cobra.Command {
-	opts := &runOptions{checkFlags: newCheckFlags(), profiles: choices{kind: "NAME", of: provider.Names()}}
+	opts := &runOptions{checkFlags: newCheckFlags(), profiles: choices{kind: "NAME", of: session.Names()}}
 	cmd := &cobra.Command{
 		Use:   "run -- COMMAND ARG...",
 		Short: "Run a command with tracing, once or more, and check its traces",
@@ -167,7 +168,7 @@ func (o *runOptions) traceWithWork(ctx context.Context, std *stdio, path string)
 // path.
 func (o *runOptions) trace(ctx context.Context, std *stdio, command *collect.Command, path string) error {
 	folder := strings.TrimSuffix(path, ".nettrace") + string(filepath.Separator)
-	request := provider.Request{Profiles: o.profiles.values, BufferMB: bufferMB, Requests: o.requests}
+	request := session.Request{Profiles: o.profiles.values, BufferMB: bufferMB, Requests: o.requests}
 	if len(request.Profiles) == 0 {
 		request.Profiles = []string{provider.GCTicks}
 	}

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"syscall"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
@@ -54,8 +53,8 @@ const (
 // Judge returns the verdict on the end of the ledger's process.
 func (l *Ledger) Judge() Verdict {
 	v := Verdict{Cause: l.cause()}
-	by := func(s syscall.Signal) bool { return l.End != nil && (l.End.Signal == 0 || l.End.Signal == int(s)) }
-	v.mayBeKill, v.mayBeAbort = by(syscall.SIGKILL), by(syscall.SIGABRT)
+	by := func(signal int) bool { return l.End != nil && (l.End.Signal == 0 || l.End.Signal == signal) }
+	v.mayBeKill, v.mayBeAbort = by(sigKill), by(sigAbort)
 	last := len(l.Records) - 1
 	for last >= 0 && !l.Records[last].RSS.Known() {
 		last--
@@ -85,7 +84,7 @@ func (l *Ledger) cause() Cause {
 		return Exited
 	case l.End.OOMKills > 0:
 		return OOMKilled
-	case l.End.Signal != int(syscall.SIGKILL) && l.End.Signal != int(syscall.SIGTERM) && l.attempted() != 0:
+	case l.End.Signal != sigKill && l.End.Signal != sigTerminate && l.attempted() != 0:
 		return OutOfMemory
 	}
 	return Killed

@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"strings"
-	"syscall"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/units"
@@ -19,17 +18,26 @@ func (l *Ledger) ended(v *Verdict) string {
 	case OutOfMemory:
 		return fmt.Sprintf("ended without shutting down, after the last attempt before an OutOfMemoryException (GC %d),", l.attempted())
 	case Killed:
-		return "ended without shutting down" + signalWords[syscall.Signal(l.End.Signal)]
+		return "ended without shutting down" + signalWords[l.End.Signal]
 	}
 	return "running"
 }
 
+// The numbers of signals, which Linux and macOS have in common. A ledger may be of another
+// system than the one that reads it.
+const (
+	sigAbort     = 6
+	sigKill      = 9
+	sigSegFault  = 11
+	sigTerminate = 15
+)
+
 // signalWords name the signals that end programs.
-var signalWords = map[syscall.Signal]string{
-	syscall.SIGABRT: ", by SIGABRT (an unhandled exception or FailFast)",
-	syscall.SIGKILL: ", by SIGKILL",
-	syscall.SIGTERM: ", by SIGTERM",
-	syscall.SIGSEGV: ", by SIGSEGV",
+var signalWords = map[int]string{
+	sigAbort:     ", by SIGABRT (an unhandled exception or FailFast)",
+	sigKill:      ", by SIGKILL",
+	sigTerminate: ", by SIGTERM",
+	sigSegFault:  ", by SIGSEGV",
 }
 
 func (l *Ledger) sentence(v *Verdict, in doubt) string {

@@ -10,10 +10,7 @@ import (
 	"syscall"
 )
 
-const (
-	noFollow    = syscall.O_NOFOLLOW
-	errReadOnly = syscall.EROFS
-)
+const errReadOnly = syscall.EROFS
 
 func asRoot() bool { return os.Geteuid() == 0 }
 
@@ -37,7 +34,7 @@ func moved(f *os.File, _ string) (*os.File, error) { return f, nil }
 
 // openLeft opens a file that a dead writer may have left. It does not block on a pipe.
 func openLeft(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|noFollow|syscall.O_NONBLOCK, 0)
+	return os.OpenFile(path, os.O_RDONLY|noFollow|nonBlock, 0)
 }
 
 // isOwn reports whether a file is this user's.

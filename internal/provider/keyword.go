@@ -1,3 +1,5 @@
+// Package provider spells the runtime's events as dotnet-trace does: keywords, levels,
+// providers, and the names of profiles.
 package provider
 
 import (
@@ -92,6 +94,23 @@ func parseKeyword(s string) (uint64, error) {
 	}
 	return bits, nil
 }
+
+// The names of profiles of the events of collections; see package session.
+const (
+	GCCollect = "gc-collect"
+	GCTicks   = "gc-ticks"
+	GCVerbose = "gc-verbose"
+	GCAlloc   = "gc-alloc"
+)
+
+// SpellProvider returns a provider as --providers takes it. Runtimes take the same in
+// DOTNET_EventPipeConfig.
+func SpellProvider(name string, keywords uint64, level uint8) string {
+	return fmt.Sprintf("%s:%#x:%d", name, keywords, level)
+}
+
+// LevelInformational is the level of the events of collections.
+const LevelInformational = 4
 
 // LevelNames are the words for the levels 0 to 5.
 var LevelNames = []string{"logalways", "critical", "error", "warning", "informational", "verbose"}

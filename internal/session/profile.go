@@ -1,6 +1,6 @@
-// Package provider defines the contents of sessions: the keywords of the runtime's
-// events, profiles of providers, and providers as dotnet-trace spells them.
-package provider
+// Package session defines the contents of sessions: profiles of providers, and providers
+// as dotnet-trace spells them.
+package session
 
 import (
 	"fmt"
@@ -9,15 +9,8 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/live"
-)
-
-// The profiles of the events of collections.
-const (
-	GCCollect = "gc-collect"
-	GCTicks   = "gc-ticks"
-	GCVerbose = "gc-verbose"
-	GCAlloc   = "gc-alloc"
 )
 
 // A Profile is a set of providers with a name.
@@ -36,7 +29,7 @@ type Profile struct {
 // out stacks, which would be without names then. gc-alloc is gctrail's own.
 var profiles = []Profile{
 	{
-		Name: GCCollect, help: "collections: why, how long, how much",
+		Name: provider.GCCollect, help: "collections: why, how long, how much",
 		Cost: "0 to 8 %; 25 % under constant memory pressure",
 		providers: []diag.Provider{
 			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: levelInformational},
@@ -45,25 +38,25 @@ var profiles = []Profile{
 		rundown: diag.RundownGC,
 	},
 	{
-		Name: GCTicks, help: "plus how much is allocated, up to the end: what run records",
+		Name: provider.GCTicks, help: "plus how much is allocated, up to the end: what run records",
 		Cost: "little on .NET 10; on .NET 8, by up to as much as gc-verbose",
 		providers: []diag.Provider{
-			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: LevelVerbose, Except: notOfTicks},
+			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: levelVerbose, Except: notOfTicks},
 			{Name: clr.PrivateProvider, Keywords: clr.KeywordGCPrivate, Level: levelInformational},
 		},
 		rundown: diag.RundownGC,
 	},
 	{
-		Name: GCVerbose, help: "plus what is allocated, pinned and held by handles",
+		Name: provider.GCVerbose, help: "plus what is allocated, pinned and held by handles",
 		Cost:      "0 to 25 %; 40 % with many pins, 50 % with many handles",
-		Cheaper:   GCCollect + " records why collections happen, how long they take and how much they free",
-		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordGCHandle | clr.KeywordException, Level: LevelVerbose}},
+		Cheaper:   provider.GCCollect + " records why collections happen, how long they take and how much they free",
+		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordGCHandle | clr.KeywordException, Level: levelVerbose}},
 		rundown:   diag.RundownGC,
 	},
 	{
-		Name: GCAlloc, help: "what is allocated, by type and stack, with method names",
+		Name: provider.GCAlloc, help: "what is allocated, by type and stack, with method names",
 		providers: []diag.Provider{{
-			Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordAllocationSampling, Level: LevelVerbose,
+			Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordAllocationSampling, Level: levelVerbose,
 			Except: notOfAllocations,
 		}},
 		rundown: diag.RundownMethods, stacks: true,
@@ -78,7 +71,7 @@ var profiles = []Profile{
 	{
 		Name: "dotnet-sampled-thread-time", help: "stacks of all threads, 100 times a second; disturbs GC figures",
 		Cost:      "10 % in a web server",
-		Cheaper:   GCCollect + " records how long GCs pause threads",
+		Cheaper:   provider.GCCollect + " records how long GCs pause threads",
 		providers: []diag.Provider{{Name: clr.SampleProvider, Level: levelInformational}},
 		rundown:   diag.RundownFull,
 		stacks:    true,
@@ -88,7 +81,7 @@ var profiles = []Profile{
 		providers: []diag.Provider{
 			{Name: "System.Threading.Tasks.TplEventSource", Keywords: 0x80, Level: levelInformational},
 			{
-				Name: "Microsoft-Diagnostics-DiagnosticSource", Keywords: 0x3, Level: LevelVerbose,
+				Name: "Microsoft-Diagnostics-DiagnosticSource", Keywords: 0x3, Level: levelVerbose,
 				Arguments: `FilterAndPayloadSpecs="` + databaseSpecs + `"`,
 			},
 		},
@@ -152,8 +145,8 @@ func Names() []string {
 type Request struct {
 	Profiles  []string
 	Providers List
-	CLREvents Keywords
-	CLRLevel  Level
+	CLREvents provider.Keywords
+	CLRLevel  provider.Level
 	BufferMB  uint32
 	Rundown   string // "true", "false", or as the profiles have it
 	Requests  bool   // also the spans of the program's requests
@@ -173,8 +166,8 @@ func (r *Request) Config() (config diag.Config, ignored bool) {
 		if !r.asksFor(p) {
 			continue
 		}
-		for _, provider := range p.providers {
-			all.add(provider)
+		for _, of := range p.providers {
+			all.add(of)
 		}
 		config.Rundown |= p.rundown
 		if p.stacks {
@@ -185,7 +178,7 @@ func (r *Request) Config() (config diag.Config, ignored bool) {
 		all.add(live.Requests())
 	}
 	if r.CLREvents != 0 {
-		p := Runtime(uint64(r.CLREvents))[0]
+		p := diag.Provider{Name: clr.RuntimeProvider, Keywords: uint64(r.CLREvents), Level: levelInformational}
 		if r.CLRLevel.Given {
 			p.Level = r.CLRLevel.Max
 		}
@@ -229,7 +222,7 @@ func NamesAllocations(config *diag.Config) bool {
 	if p == nil || config.NoStacks || config.Rundown&diag.RundownMethods != diag.RundownMethods {
 		return false
 	}
-	return p.Keywords&clr.KeywordGC != 0 && p.Level >= LevelVerbose || p.Keywords&clr.KeywordAllocationSampling != 0
+	return p.Keywords&clr.KeywordGC != 0 && p.Level >= levelVerbose || p.Keywords&clr.KeywordAllocationSampling != 0
 }
 
 // AsksForCollections reports whether a config requests events of collections.

@@ -1,4 +1,4 @@
-package provider
+package session
 
 import (
 	"errors"
@@ -7,14 +7,14 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/provider"
 )
 
 const (
 	levelLogAlways     = 0
-	levelInformational = 4
-	LevelVerbose       = 5
+	levelInformational = provider.LevelInformational
+	levelVerbose       = 5
 )
 
 // A List is a flag that takes providers as dotnet-trace's --providers
@@ -26,19 +26,13 @@ func (l *List) Type() string { return "PROVIDER,..." }
 
 func (l *List) String() string { return "" }
 
-// Spell returns providers as --providers takes them, without arguments. Runtimes take
-// the same in DOTNET_EventPipeConfig.
+// Spell returns providers as --providers takes them, without arguments.
 func (l List) Spell() string {
 	spelt := make([]string, len(l))
 	for i, p := range l {
-		spelt[i] = fmt.Sprintf("%s:%#x:%d", p.Name, p.Keywords, p.Level)
+		spelt[i] = provider.SpellProvider(p.Name, p.Keywords, p.Level)
 	}
 	return strings.Join(spelt, ",")
-}
-
-// Runtime returns the runtime's provider with keywords, at level informational.
-func Runtime(keywords uint64) List {
-	return List{{Name: clr.RuntimeProvider, Keywords: keywords, Level: levelInformational}}
 }
 
 func (l *List) Set(s string) error {
@@ -133,9 +127,9 @@ func parseProviderKeywords(s string) (uint64, error) {
 // parseProviderLevel takes any number: numbers beyond verbose mean verbose.
 func parseProviderLevel(s string) (uint8, error) {
 	if n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 32); err == nil && n >= 0 {
-		return uint8(min(n, LevelVerbose)), nil
+		return uint8(min(n, levelVerbose)), nil
 	}
-	var l Level
+	var l provider.Level
 	if err := l.Set(s); err != nil {
 		return 0, fmt.Errorf("level %q: %w", s, err)
 	}
