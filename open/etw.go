@@ -10,7 +10,7 @@ import (
 const packedETW = "an .etl that is packed or comes through a pipe"
 
 // files returns the files of an ETW trace. Compressed files and streams are copied to
-// disk, because ETW files are not read from start to end. damage lists faults of the
+// a scratch, because ETW files are not read from start to end. damage lists faults of the
 // packing, by file.
 func (p *peeler) files(f *found) (files []etl.File, damage []trace.Damage, err error) {
 	left := int64(maxSpool)

@@ -27,8 +27,11 @@ type Options struct {
 	Runs func(*trace.Descriptor) bool
 	// Stacks makes events carry their stacks.
 	Stacks bool
+	// Scratch makes a place for what must be unpacked or stored before it is read, such as an
+	// .etl in a zip. Nil makes temporary files; Memory is for where none can be made.
+	Scratch func() (Scratch, error)
 	// HeapDumps accepts .gcdump files, which are no traces, but snapshots of a heap; see
-	// Input.HeapDump. Only File, Reader and Spooled do so.
+	// Input.HeapDump. Files and Contents do so for a single file.
 	HeapDumps bool
 }
 
@@ -53,14 +56,15 @@ type Input struct {
 	// likely to be merged into it, or are unreadable.
 	Companions, Foreign []string
 
-	with   []string // other files of the same ETW trace, as they were named
-	parts  []*Input // of several files on one time line
-	meter  *meter
-	again  func() (*Input, error) // nil if the input can be read only once
-	file   io.Closer              // nil if it is the caller's, or has no name
-	folder bool                   // Name is one
-	packed map[string]string      // the entries of a zip by their names without folder; nil until needed
-	peeler peeler
+	with    []string  // other files of the same ETW trace, as they were named
+	content []Content // the same, of contents
+	parts   []*Input  // of several files on one time line
+	meter   *meter
+	again   func() (*Input, error) // nil if the input can be read only once
+	file    io.Closer              // nil if it is the caller's, or has no name
+	folder  bool                   // Name is one
+	packed  map[string]string      // the entries of a zip by their names without folder; nil until needed
+	peeler  peeler
 }
 
 // File opens the trace at path, or on standard input if path is "-". A folder
@@ -97,24 +101,22 @@ func openFile(path string, with []string, opts Options) (*Input, error) {
 }
 
 // Reader opens the trace in r; errors call it name. It may read ahead of the
-// trace's events. A zip or an ETW trace is first copied to a temporary file,
-// which Close removes.
+// trace's events. A zip or an ETW trace is first copied to Options.Scratch,
+// which Close discards.
 func Reader(r io.Reader, name string, opts Options) (*Input, error) {
 	in := &Input{Name: name, meter: &meter{r: r}}
 	return in.open(opts)
 }
 
-// Spooled opens the trace in r as a file of its own: a temporary one, which Close removes,
-// of at most limit bytes. Memory does not depend on the size of the trace.
+// Spooled opens the trace in r as a file of its own: a copy of at most limit bytes in
+// Options.Scratch, which Close discards. With temporary files, memory does not depend on the
+// size of the trace.
 func Spooled(r io.Reader, name string, limit int64, opts Options) (*Input, error) {
-	f, size, err := spool(r, limit, name)
+	f, size, err := spool(opts.Scratch, r, limit, name)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	in := &Input{Name: name, Size: size, meter: &meter{r: f, at: f}}
+	in := &Input{Name: name, Size: size, meter: &meter{r: io.NewSectionReader(f, 0, size), at: f}}
 	in.peeler.closers = append(in.peeler.closers, f.Close)
 	return in.open(opts)
 }
@@ -158,7 +160,7 @@ func (in *Input) Close() error {
 }
 
 func (in *Input) open(opts Options) (*Input, error) {
-	in.peeler.meter = in.meter
+	in.peeler.meter, in.peeler.scratch = in.meter, opts.Scratch
 	l := layer{Reader: in.meter}
 	if in.meter.at != nil {
 		l.at, l.size = in.meter, in.Size
@@ -178,6 +180,12 @@ func (in *Input) open(opts Options) (*Input, error) {
 	in.Compression = f.wrapping
 	if f.kind.class == etw && f.wrapping == "" && in.meter.at != nil && in.file != nil {
 		if err := in.companions(&f); err != nil {
+			in.Close()
+			return nil, named(in.Name, err)
+		}
+	}
+	if f.kind.class == etw && f.wrapping == "" {
+		if err := in.addContent(&f); err != nil {
 			in.Close()
 			return nil, named(in.Name, err)
 		}

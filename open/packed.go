@@ -81,10 +81,10 @@ func (s *salvage) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// salvage copies the readable part of r to a temporary file; what describes it in errors.
+// salvage copies the readable part of r to a scratch; what describes it in errors.
 // An error of r counts only if there is nothing before it.
 func (p *peeler) salvage(r *salvage, limit int64, what string) (io.ReaderAt, int64, error) {
-	f, n, err := spool(r, limit, what)
+	f, n, err := spool(p.scratch, r, limit, what)
 	if err == nil && n == 0 && r.err != nil {
 		err = errors.Join(r.err, f.Close())
 	}

@@ -59,7 +59,8 @@ type found struct {
 // A peeler takes the wrappings off an input.
 type peeler struct {
 	meter   *meter
-	zipped  bool // within a zip already
+	scratch func() (Scratch, error) // see Options
+	zipped  bool                    // within a zip already
 	archive *zip.Reader
 	closers []func() error
 }

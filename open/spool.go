@@ -4,28 +4,38 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 )
 
-// maxSpool is how much of a stream or compressed input is kept on disk if it cannot be
+// maxSpool is how much of a stream or compressed input is kept in a Scratch if it cannot be
 // read sequentially.
 const maxSpool = 4 << 30
 
-// spool copies r to a temporary file that is gone when it is closed; what describes r in
+// A Scratch keeps what is written to it from start to end, and is then read at any place.
+// Close discards it.
+type Scratch interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer
+}
+
+// spool copies r to a scratch, which is a temporary file if scratch is nil; what describes r in
 // errors. It takes no more than limit bytes.
-func spool(r io.Reader, limit int64, what string) (*os.File, int64, error) {
-	f, err := createTemp()
+func spool(scratch func() (Scratch, error), r io.Reader, limit int64, what string) (Scratch, int64, error) {
+	if scratch == nil {
+		scratch = func() (Scratch, error) { return createTemp() }
+	}
+	s, err := scratch()
 	if err != nil {
 		return nil, 0, err
 	}
-	n, err := io.Copy(f, io.LimitReader(r, limit+1))
+	n, err := io.Copy(s, io.LimitReader(r, limit+1))
 	if err == nil && n > limit {
 		err = errSpool(what, limit)
 	}
 	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
+		return nil, 0, errors.Join(err, s.Close())
 	}
-	return f, n, nil
+	return s, n, nil
 }
 
 func errSpool(what string, limit int64) error {

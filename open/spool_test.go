@@ -17,7 +17,7 @@ func TestSpool(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	t.Setenv("TMP", dir)
-	s, n, err := spool(strings.NewReader("some bytes"), 10, "it")
+	s, n, err := spool(nil, strings.NewReader("some bytes"), 10, "it")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestSpool(t *testing.T) {
 		t.Error(err)
 	}
 
-	_, _, err = spool(strings.NewReader(strings.Repeat("x", 2<<20)), 1<<20, "a zip")
+	_, _, err = spool(nil, strings.NewReader(strings.Repeat("x", 2<<20)), 1<<20, "a zip")
 	want := "a zip takes more than the 1 MiB that are set aside for it: unpack it and give the file"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -45,7 +45,7 @@ func TestSpool(t *testing.T) {
 func TestSpoolKilled(t *testing.T) {
 	const child = "GCTRAIL_TEST_SPOOLS"
 	if os.Getenv(child) != "" {
-		_, n, err := spool(strings.NewReader("some bytes"), 10, "it")
+		_, n, err := spool(nil, strings.NewReader("some bytes"), 10, "it")
 		fmt.Println("spooled:", n, err)
 		_, _ = os.Stdin.Read(make([]byte, 1))
 		return

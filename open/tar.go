@@ -20,7 +20,7 @@ const (
 )
 
 // tar finds the LTTng trace in a tar archive. What comes as a stream is copied to
-// disk, since the streams of a trace are read side by side.
+// a scratch, since the streams of a trace are read side by side.
 func (p *peeler) tar(l layer, in io.Reader) (found, error) {
 	source := &salvage{Reader: in}
 	if l.at == nil {

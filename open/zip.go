@@ -39,7 +39,7 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 	}
 	stream := l.at == nil
 	if stream {
-		f, size, err := spool(in, maxSpool, "a zip that comes through a pipe")
+		f, size, err := spool(p.scratch, in, maxSpool, "a zip that comes through a pipe")
 		if err != nil {
 			return found{}, err
 		}
@@ -114,7 +114,7 @@ func (p *peeler) look(z *zip.Reader, depth int) *contents {
 		if !utf8.ValidString(f.Name) && c.invalid == "" {
 			c.invalid = strconv.Quote(f.Name)
 		}
-		q := peeler{meter: p.meter}
+		q := peeler{meter: p.meter, scratch: p.scratch}
 		got, err := q.entry(f, depth)
 		switch {
 		case err != nil && c.err == nil:

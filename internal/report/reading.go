@@ -19,6 +19,9 @@ type Reading struct {
 	In   *open.Input
 	Once bool // it cannot be opened again
 
+	// Open opens the trace once more, where it has no paths; nil opens Paths.
+	Open func(open.Options) (*open.Input, error)
+
 	Names *symbol.Table     // is given the perf maps that came with the trace, at its end; nil for none
 	Warn  func(string)      // is given what is wrong with them; nil for nobody
 	Fail  func(error) error // makes an error of the trace one of the caller's; nil to leave it
@@ -83,7 +86,11 @@ func (r *Reading) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.C
 
 // Again opens the trace once more, for some kinds of its events. It is closed with r.
 func (r *Reading) Again(want func(*trace.Descriptor) bool) (trace.Source, error) {
-	in, err := open.Files(r.paths, open.Options{Want: want})
+	openTrace := r.Open
+	if openTrace == nil {
+		openTrace = func(o open.Options) (*open.Input, error) { return open.Files(r.paths, o) }
+	}
+	in, err := openTrace(open.Options{Want: want})
 	if err != nil {
 		return nil, err
 	}

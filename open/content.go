@@ -1,0 +1,78 @@
+package open
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/gctrail/gctrail/etl"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A Content is a file that the caller has opened, or holds in memory. It is read by one
+// goroutine, more than once, and is not closed.
+type Content struct {
+	io.ReaderAt
+	Size int64
+	Name string // for messages
+}
+
+// Contents opens traces as Files does, but of contents. It looks for no files beside them.
+func Contents(files []Content, opts Options) (*Input, error) {
+	heads := make([]etl.File, len(files))
+	for i, f := range files {
+		heads[i] = etwHead(io.NewSectionReader(f, 0, f.Size))
+	}
+	var groups [][]Content
+	at := map[int]int{}
+	for i, first := range etl.Recordings(heads) {
+		if i == first {
+			at[i] = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at[first]] = append(groups[at[first]], files[i])
+	}
+	if len(groups) == 1 {
+		return openContent(groups[0], opts)
+	}
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.Name
+	}
+	in := &Input{Name: strings.Join(names, " + "), again: func() (*Input, error) { return Contents(files, opts) }}
+	opts.Runs, opts.HeapDumps = nil, false // events of several traces are merged one by one
+	var sources []trace.Source
+	for _, group := range groups {
+		part, err := openContent(group, opts)
+		if err != nil {
+			return nil, errors.Join(err, in.Close())
+		}
+		in.Size += part.Size
+		in.parts = append(in.parts, part)
+		sources = append(sources, part.Source)
+	}
+	in.Source = trace.Merge(sources...)
+	return in, nil
+}
+
+// openContent opens one trace, which has several files only if it is an ETW trace.
+func openContent(files []Content, opts Options) (*Input, error) {
+	f := files[0]
+	in := &Input{
+		Name: f.Name, Size: f.Size, content: files[1:],
+		meter: &meter{r: io.NewSectionReader(f, 0, f.Size), at: f},
+		again: func() (*Input, error) { return openContent(files, opts) },
+	}
+	return in.open(opts)
+}
+
+// addContent makes other files parts of the ETW trace that the input is a file of.
+func (in *Input) addContent(main *found) error {
+	for _, f := range in.content {
+		part := &etwFile{etl.File{ReaderAt: f, Size: f.Size, Name: f.Name}, io.NopCloser(nil)}
+		if err := in.addPart(main, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
