@@ -111,7 +111,7 @@ var table = termed([]Figure{
 			Source: "time of GCStart",
 		},
 		Listed: &Listed{Place: 4},
-		Page:   &PageColumn{Place: 2, ID: "start", Label: "start", Width: 9, Start: true},
+		Page:   &PageColumn{Place: 2, ID: "start", Label: "start", Width: 13, Start: true},
 	},
 	{
 		Key: "duration_ms", Type: Millis, Value: func(c *gc.Collection) Value { return span(c.Duration()) },

@@ -135,12 +135,8 @@ func (m *markup) figures(p *Process) {
 	m.figure("promoted", shown(t.PromotedBytes, units.Bytes, t.promotedIs), "")
 	m.figure("largest heap", shown(t.Heap.PeakBytes, units.Bytes, gc.Exact), "")
 	m.figure("induced", units.Count(t.Induced), t.inducedShare())
-	switch n := t.doubtful; n {
-	case 0:
-	case 1:
-		m.figure("incomplete", "1", "GC lacks events")
-	default:
-		m.figure("incomplete", units.Count(n), "GCs lack events")
+	if t.doubtful > 0 {
+		m.figure("uncertain", units.Count(t.doubtful), "incomplete, or beside lost events")
 	}
 	m.put("</dl>\n")
 }

@@ -51,7 +51,7 @@ func TestOpening(t *testing.T) {
 	for _, want := range []string{
 		"gctrail web &amp; co.nettrace", "Pauses are &lt;long&gt;.", "web (pid 7) · .NET 10.0.1 · server GC · 2.00 s of nettrace V4 · 1970-01-01 00:00:00 UTC", "Memory: it was killed.",
 		"Missing: the trace is truncated; 1,234 events lost.", "GCs 3 ", "total pause &gt;250 ms &gt;25.0 % of 1.00 s", "longest pause 100 ms GC 42", "p99 pause - ", "allocated ~5.00 MB 5.00 MB/s",
-		"freed &gt;4.00 MB", "promoted - ", "largest heap 9.00 MB", "induced 1 33.3 %, 1 not forced", "incomplete 1 GC lacks events", "problem Objects of &lt;T&gt; survive R99, high confidence 90 % survive. Pool them.",
+		"freed &gt;4.00 MB", "promoted - ", "largest heap 9.00 MB", "induced 1 33.3 %, 1 not forced", "uncertain 1 incomplete, or beside lost events", "problem Objects of &lt;T&gt; survive R99, high confidence 90 % survive. Pool them.",
 		"DOTNET_gcServer=1 More heaps", "Record types: gctrail collect -n web", "process, web &amp; co.nettrace: The GC is fine.",
 	} {
 		if !strings.Contains(shown, want) {

@@ -2,6 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { JSX } from "preact";
 import uPlot from "uplot";
 import type { Palette } from "./palette";
+import type { Stretch } from "./series";
 
 /** What the charts of a process have in common: the shown times, the selection, and the collection that is pointed at. */
 export interface Span {
@@ -30,6 +31,8 @@ export interface ChartProps {
   version: string;
   draw(from: number, to: number, width: number): Drawing;
   series(palette: Palette): uPlot.Series[];
+  /** Where events were lost. */
+  lost?: Stretch[];
   bands?: uPlot.Band[];
   value(v: number): string;
   right?: { value(v: number): string; range: [number, number] };
@@ -109,6 +112,8 @@ export function Chart(props: ChartProps): JSX.Element {
     if (!u) return;
     const inner = Math.max(50, width.current - gutter - margin);
     const drawing = draw(span.from, span.to, inner);
+    const nothing = !latest.current.overlay && drawing.data.slice(1).every((series) => Array.from(series).every((v) => v == null));
+    place.current!.classList.toggle("nothing", nothing);
     u.batch(() => {
       u.setData(drawing.data, false);
       u.setScale("x", { min: span.from / 1e6, max: span.to / 1e6 });
@@ -207,13 +212,13 @@ function options(latest: { current: ChartProps }, palette: Palette, width: numbe
     ...extra,
   });
   const axes: uPlot.Axis[] = [
-    axis({ size: props.axis ? 28 * scale : 6, space: 80 * scale, values: (_, ticks) => ticks.map((s) => (props.axis ? seconds(s, ticks) : "")) }),
+    axis({ size: props.axis ? 28 * scale : 6, space: 80 * scale, incrs: timeSteps, values: (_, ticks) => (props.axis ? times(ticks) : ticks.map(() => "")) }),
     axis({
       size: gutter,
       space: 28 * scale,
       grid: props.lanes ? { show: false } : { stroke: palette.line, width: 1 },
       splits: props.lanes ? () => props.lanes!.map((_, i) => i + 0.5) : undefined,
-      values: (_, ticks) => ticks.map((v, i) => (props.lanes ? (props.lanes[i] ?? "") : props.value(v))),
+      values: (u, ticks) => ticks.map((v, i) => (props.lanes ? (props.lanes[i] ?? "") : empty(u) ? "" : props.value(v))),
     }),
   ];
   const scales: uPlot.Scales = { x: { time: false }, y: { range: (_u, min, max) => [min ?? 0, max ?? 1] } };
@@ -233,22 +238,46 @@ function options(latest: { current: ChartProps }, palette: Palette, width: numbe
     axes,
     series: [{}, ...props.series(palette)],
     bands: props.bands,
-    hooks: { draw: [(u) => latest.current.overlay?.(u, latest.current.span)] },
+    hooks: {
+      drawClear: [(u) => shade(u, latest.current.lost ?? [], latest.current.palette)],
+      draw: [(u) => latest.current.overlay?.(u, latest.current.span)],
+    },
   };
 }
 
-/** A time below the axis: with as many decimals as its neighbours need. */
-function seconds(s: number, ticks: number[]): string {
+/** Between ticks of the time axis, in seconds: decimal below 10 s, then as clocks divide. */
+const timeSteps = [
+  ...[-6, -5, -4, -3, -2, -1, 0].flatMap((e) => [1, 2, 5].map((n) => Number(`${n}e${e}`))),
+  ...[10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => 60 * minutes),
+  ...[1, 2, 3, 6, 12, 24, 48, 96, 240, 480, 960, 2400].map((hours) => 3600 * hours),
+];
+
+/** Times below the axis, all in the largest unit that shows the step between them exactly. */
+export function times(ticks: number[]): string[] {
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
-  if (s >= 600 && step >= 1) {
-    const h = Math.floor(s / 3600);
-    const m = Math.floor(s / 60) % 60;
-    const rest = Math.round(s % 60);
-    return (h > 0 ? `${h}h` : "") + `${m}m` + (step < 60 ? `${rest}s` : "");
-  }
+  const [unit, length] = step % 3600 === 0 ? ["h", 3600] : step % 60 === 0 ? ["min", 60] : ["s", 1];
   let decimals = 0;
   while (decimals < 6 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals++;
-  return `${s.toFixed(decimals)} s`;
+  return ticks.map((s) => `${(s / length).toFixed(decimals)} ${unit}`);
+}
+
+/** Reports whether a chart has nothing to show, so that its scale means nothing. */
+function empty(u: uPlot): boolean {
+  return u.root.parentElement?.classList.contains("nothing") ?? false;
+}
+
+/** Shades where events were lost, behind what is drawn. */
+function shade(u: uPlot, lost: Stretch[], palette: Palette): void {
+  const { ctx, bbox } = u;
+  ctx.save();
+  ctx.fillStyle = palette.lost;
+  for (const { from, to } of lost) {
+    const left = Math.max(bbox.left, u.valToPos(from / 1e6, "x", true));
+    const right = Math.min(bbox.left + bbox.width, u.valToPos(to / 1e6, "x", true));
+    if (right >= left) ctx.fillRect(left, bbox.top, Math.max(devicePixelRatio, right - left), bbox.height);
+  }
+  ctx.restore();
 }
 
 /** Selects times by dragging, and points at collections by moving. */

@@ -4,11 +4,11 @@ import uPlot from "uplot";
 import { rateOf } from "../data/condition";
 import type { Process } from "../data/process";
 import { useStore, type Store } from "../state/store";
-import { bytes, duration, moment, percent, plural, rate } from "../units";
+import { bytes, count, duration, moment, percent, plural, rate } from "../units";
 import { Chart, Group, bars, type Drawing, type Span } from "./chart";
 import { usePalette, type Palette } from "./palette";
 import { drawRequests, nearestRequest, nextRequest, requestsSummary, RequestWords, scaleRequests, shares, tenfold, useRequests } from "./requests";
-import { classes, classOf, longest, prepare, type Extremes, type Pauses, type Prepared } from "./series";
+import { classes, classOf, longest, lostBetween, prepare, type Pauses, type Prepared, type Stretch } from "./series";
 
 /** All charts of a process. They share the time axis and the selection. */
 export function Charts({ store }: { store: Store }): JSX.Element | null {
@@ -94,9 +94,10 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
     };
   }, [current, key]);
   if (!prepared) return <section class="charts waiting" aria-busy="true" />;
-  const { pauses, others, heap, committed, allocated, has } = prepared;
+  const { pauses, others, generations, lost, has } = prepared;
+  const drawn = [...generations].reverse(); // the fill of a line reaches down to the next
   const version = prepared.key;
-  const common = { span, palette, group, version };
+  const common = { span, palette, group, version, lost };
   const present = classes.map((_, c) => pauses[c].row.length > 0 || (others?.[c].row.length ?? 0) > 0);
 
   return (
@@ -142,23 +143,23 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
           draw={(from, to, width) => drawPauses(pauses, others, from, to, Math.max(50, width / 2))}
           value={duration}
         />
-        {has.generations && (
+        {generations.length > 0 && (
           <Chart
             {...common} id="heap" title="Heap before and after each GC" height={180} axis
             summary={`by generation; largest ${bytes(selection.totals.largest)}`}
-            legend={stack.map((g) => ({ label: g.label, colour: palette[g.colour] }))}
+            legend={generations.map((g) => ({ label: g.label, colour: palette[g.colour] }))}
             series={(c) => drawn.map((g) => ({ fill: tint(c[g.colour]), stroke: c[g.colour], width: 1, points: { show: false } }))}
-            bands={stack.slice(1).map((_, i) => ({ series: [i + 1, i + 2] as [number, number] }))}
-            draw={(from, to, width) => drawHeap(p, heap, from, to, Math.max(50, width / 2))}
+            bands={drawn.slice(1).map((_, i) => ({ series: [i + 1, i + 2] as [number, number] }))}
+            draw={(from, to, width) => drawHeap(prepared, from, to, Math.max(50, width / 2))}
             value={bytes}
           />
         )}
-        {!has.generations && has.sizes && (
+        {generations.length === 0 && has.sizes && (
           <Chart
             {...common} id="heap" title="Heap after each GC" height={180} axis summary={`largest ${bytes(selection.totals.largest)}`}
             legend={[{ label: "heap", colour: palette.gen2 }]}
             series={(c) => [{ fill: tint(c.gen2), stroke: c.gen2, width: 1, points: { show: false } }]}
-            draw={(from, to, width) => drawLine(p, heap, "heap_after_bytes", from, to, Math.max(50, width / 2))}
+            draw={(from, to, width) => drawLine(prepared, from, to, Math.max(50, width / 2))}
             value={bytes}
           />
         )}
@@ -167,7 +168,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
             {...common} id="rate" title="Allocation rate" height={140} axis summary={`${selection.totals.allocatedIs}${bytes(selection.totals.allocated)} allocated`}
             legend={[{ label: "allocated per second", colour: palette.accent }]}
             series={(c) => [{ fill: tint(c.accent), stroke: c.accent, width: 1, points: { show: false }, paths: uPlot.paths.stepped!({ align: -1 }) }]}
-            draw={(from, to, width) => drawRate(p, allocated, from, to, Math.max(50, width / 2))}
+            draw={(from, to, width) => drawRate(prepared, from, to, Math.max(50, width / 2))}
             value={rate}
           />
         )}
@@ -181,19 +182,19 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
               ...(has.load ? [{ label: "memory load (right)", colour: palette.muted }] : []),
             ]}
             series={(c) => [
-              { fill: tint(c.gen1), stroke: c.gen1, width: 1.5, spanGaps: true, points: { show: false } },
+              { fill: tint(c.gen1), stroke: c.gen1, width: 1.5, points: { show: false } },
               { stroke: c.gen2, width: 1.5, dash: [6, 4], points: { show: false } },
-              { stroke: c.muted, width: 1, scale: "right", spanGaps: true, points: { show: false } },
+              { stroke: c.muted, width: 1, scale: "right", points: { show: false } },
             ]}
             right={{ value: (v) => percent(v), range: [0, 100] }}
-            draw={(from, to, width) => drawCommitted(p, committed, from, to, Math.max(50, width / 2))}
+            draw={(from, to, width) => drawCommitted(prepared, from, to, Math.max(50, width / 2))}
             value={bytes}
           />
         )}
         {present[3] && (
           <Chart
             {...common} id="phases" title="Background GCs" height={76} axis
-            summary={`${plural(p.header.phases.length, "GC")} with recorded phases`}
+            summary={phasesSummary(p, prepared.background.length)}
             legend={phaseLegend(p, palette)}
             series={() => [{ show: false }]}
             lanes={["GC"]}
@@ -203,6 +204,8 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
           />
         )}
       </div>
+      {present[3] && <p class="hint">{phasesSummary(p, prepared.background.length)}.</p>}
+      {lost.length > 0 && <p class="hint">Shaded: events were lost. Lines end there.</p>}
     </section>
   );
 }
@@ -224,18 +227,6 @@ function Pointed({ p, row }: { p: Process; row: number }): JSX.Element {
     </p>
   );
 }
-
-/** Generations from the bottom of the stack to its top. */
-const stack = [
-  { name: "poh", label: "POH", colour: "poh" },
-  { name: "loh", label: "LOH", colour: "loh" },
-  { name: "gen2", label: "gen 2", colour: "gen2" },
-  { name: "gen1", label: "gen 1", colour: "gen1" },
-  { name: "gen0", label: "gen 0", colour: "gen0" },
-] as const;
-
-/** As they are drawn: the fill of a line reaches down to the next. */
-const drawn = [...stack].reverse();
 
 /** A colour, #rrggbb, for an area below a line of it. */
 function tint(colour: string): string {
@@ -260,40 +251,73 @@ function drawPauses(pauses: Pauses[], others: Pauses[] | null, from: number, to:
   return { data: data as uPlot.AlignedData, top };
 }
 
+/** Lines through collections. They end where events were lost: what happened there is not known. */
+class Lines {
+  private readonly xs: number[] = [];
+  private readonly ys: (number | null | undefined)[][];
+  private row = -1;
+  private last = 0;
+
+  constructor(count: number, private readonly p: Process, private readonly lost: Stretch[]) {
+    this.ys = Array.from({ length: count }, () => []);
+  }
+
+  /** Adds a collection's values at a time, those of one collection in order. An undefined value is passed over. */
+  add(row: number, at: number, values: (number | undefined)[]): void {
+    at = Math.max(at, this.last);
+    if (row !== this.row && this.row >= 0 && lostBetween(this.lost, this.last, at)) this.point(at, this.ys.map(() => null));
+    this.point(at, values);
+    this.row = row;
+    this.last = at;
+  }
+
+  /** When a collection's pause ends. */
+  after(row: number): number {
+    return this.p.time[row] + (this.p.get("pause_us")[row] || 0);
+  }
+
+  private point(at: number, values: (number | null | undefined)[]): void {
+    this.xs.push(at / 1e6);
+    values.forEach((v, i) => this.ys[i].push(v));
+  }
+
+  data(): uPlot.AlignedData {
+    return [this.xs, ...this.ys] as uPlot.AlignedData;
+  }
+}
+
+const known = (v: number) => (Number.isNaN(v) ? undefined : v);
+
 /** Two points for each collection: the sizes before it when it begins, and those after it when it ends. */
-function drawHeap(p: Process, heap: Extremes, from: number, to: number, buckets: number): Drawing {
-  const rows = heap.rows(from, to, buckets);
-  const xs: number[] = [];
-  const values = stack.map((): (number | null)[] => []);
+function drawHeap({ process: p, heap, generations, lost }: Prepared, from: number, to: number, buckets: number): Drawing {
+  const lines = new Lines(generations.length, p, lost);
   let top = 0;
-  const pause = p.get("pause_us");
-  for (const row of rows) {
+  for (const row of heap.rows(from, to, buckets)) {
     for (const when of ["before", "after"] as const) {
-      const at = p.time[row] + (when === "after" ? pause[row] || 0 : 0);
       let sum = 0;
-      let known = true;
-      const stacked = stack.map((g) => {
-        const v = p.get(`${g.name}_${when}_bytes`)[row];
-        if (Number.isNaN(v)) known = false;
-        return (sum += v);
-      });
-      if (!known) continue;
-      xs.push(Math.max(at, (xs[xs.length - 1] ?? 0) * 1e6) / 1e6);
-      stacked.forEach((v, i) => values[i].push(v));
+      const stacked = generations.map((g) => (sum += p.get(`${g.name}_${when}_bytes`)[row]));
+      if (Number.isNaN(sum)) continue;
+      lines.add(row, when === "after" ? lines.after(row) : p.time[row], stacked.reverse());
       top = Math.max(top, sum);
     }
   }
-  return { data: [xs, ...values.reverse()] as uPlot.AlignedData, top };
+  return { data: lines.data(), top };
 }
 
-function drawLine(p: Process, extremes: Extremes, name: string, from: number, to: number, buckets: number): Drawing {
-  const values = p.get(name);
-  const rows = extremes.rows(from, to, buckets).filter((row) => !Number.isNaN(values[row]));
-  return { data: [rows.map((row) => p.time[row] / 1e6), rows.map((row) => values[row])], top: Math.max(0, ...rows.map((row) => values[row])) };
+/** The heap after each collection, when it ends. */
+function drawLine({ process: p, heap, lost }: Prepared, from: number, to: number, buckets: number): Drawing {
+  const values = p.get("heap_after_bytes");
+  const rows = heap.rows(from, to, buckets).filter((row) => !Number.isNaN(values[row]));
+  const lines = new Lines(1, p, lost);
+  for (const row of rows) {
+    lines.add(row, p.time[row], [values[row]]);
+    lines.add(row, lines.after(row), [values[row]]);
+  }
+  return { data: lines.data(), top: Math.max(0, ...rows.map((row) => values[row])) };
 }
 
 /** The rate between collections, or over equal stretches of time where there are many; a gap where it is not known. */
-function drawRate(p: Process, { bytes, unknown }: Prepared["allocated"], from: number, to: number, buckets: number): Drawing {
+function drawRate({ process: p, allocated: { bytes, unknown }, lost }: Prepared, from: number, to: number, buckets: number): Drawing {
   const first = Math.max(0, p.rowAt(from) - 1);
   const last = Math.min(bytes.length - 1, p.rowAt(to) + 1); // others were added since
   const xs: number[] = [];
@@ -301,7 +325,7 @@ function drawRate(p: Process, { bytes, unknown }: Prepared["allocated"], from: n
   let begin = first;
   let gap = true;
   const step = (end: number) => {
-    if (unknown[end + 1] > unknown[begin + 1]) {
+    if (unknown[end + 1] > unknown[begin + 1] || lostBetween(lost, p.time[begin], p.time[end])) {
       gap = true;
       begin = end;
       return;
@@ -330,18 +354,23 @@ function drawRate(p: Process, { bytes, unknown }: Prepared["allocated"], from: n
   return { data: [xs, ys], top: Math.max(0, ...ys.map((v) => v ?? 0)) };
 }
 
-function drawCommitted(p: Process, extremes: Extremes, from: number, to: number, buckets: number): Drawing {
-  const rows = extremes.rows(from, to, buckets);
+function drawCommitted({ process: p, committed: extremes, lost }: Prepared, from: number, to: number, buckets: number): Drawing {
   const committed = p.get("committed_after_bytes");
   const load = p.get("memory_load_pct");
-  const value = (v: number) => (Number.isNaN(v) ? null : v);
-  const limit = p.header.hard_limit_bytes;
-  const xs = [from / 1e6, ...rows.map((row) => p.time[row] / 1e6), to / 1e6];
-  const pad = (values: (number | null)[]) => [null, ...values, null];
-  return {
-    data: [xs, pad(rows.map((row) => value(committed[row]))), xs.map(() => limit), pad(rows.map((row) => value(load[row])))] as uPlot.AlignedData,
-    top: Math.max(limit ?? 0, 0, ...rows.map((row) => committed[row] || 0)),
-  };
+  const limit = p.header.hard_limit_bytes ?? undefined;
+  const lines = new Lines(3, p, lost);
+  let top = limit ?? 0;
+  const rows = extremes.rows(from, to, buckets);
+  const edge = (at: number) => limit !== undefined && lines.add(-1, at, [undefined, limit, undefined]);
+  edge(Math.min(from, p.time[rows[0]] ?? from));
+  for (const row of rows) {
+    const values = [known(committed[row]), limit, known(load[row])];
+    lines.add(row, p.time[row], values);
+    lines.add(row, lines.after(row), values);
+    top = Math.max(top, committed[row] || 0);
+  }
+  edge(to);
+  return { data: lines.data(), top };
 }
 
 /** The colours of phases: those in which the program's threads are paused are the darkest. */
@@ -351,6 +380,13 @@ const phaseColours: Record<string, { label: string; of: (c: Palette) => string; 
   final_mark: { label: "final mark (pause)", of: (c) => c.gen2, pause: true },
   sweep: { label: "sweep", of: (c) => c.gen1, pause: false },
 };
+
+/** How many background collections there are, and of how many the page has phases. */
+function phasesSummary(p: Process, all: number): string {
+  const some = p.header.phases.length;
+  if (some === 0) return `${plural(all, "background GC")}; their phases were not recorded`;
+  return some >= all ? `${plural(all, "background GC")} with their phases` : `${plural(all, "background GC")}, ${count(some)} of them with their phases; the others as pauses and concurrent work`;
+}
 
 function phaseLegend(p: Process, palette: Palette) {
   if (p.header.phases.length === 0) {

@@ -14,10 +14,11 @@ export interface Palette {
   background: string;
   loh: string;
   poh: string;
+  lost: string;
   key: string;
 }
 
-const names = ["text", "muted", "line", "surface", "accent", "faded", "gen0", "gen1", "gen2", "background", "loh", "poh"] as const;
+const names = ["text", "muted", "line", "surface", "accent", "faded", "gen0", "gen1", "gen2", "background", "loh", "poh", "lost"] as const;
 
 function current(): Palette {
   const style = getComputedStyle(document.documentElement);

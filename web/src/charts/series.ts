@@ -144,6 +144,31 @@ export class Extremes {
   }
 }
 
+/** A stretch of time, in microseconds. */
+export interface Stretch {
+  from: number;
+  to: number;
+}
+
+/** Where the trace lost events, in order of time. */
+function lostIn(p: Process): Stretch[] {
+  return p.trace.report.lost.at.map((r) => ({ from: r.from_ms * 1e3, to: r.to_ms * 1e3 }));
+}
+
+/** Reports whether events were lost between two times. */
+export function lostBetween(lost: Stretch[], from: number, to: number): boolean {
+  return lost.some((l) => l.from < to && l.to > from);
+}
+
+/** Generations from the bottom of the stack to its top. */
+export const stack = [
+  { name: "poh", label: "POH", colour: "poh" },
+  { name: "loh", label: "LOH", colour: "loh" },
+  { name: "gen2", label: "gen 2", colour: "gen2" },
+  { name: "gen1", label: "gen 1", colour: "gen1" },
+  { name: "gen0", label: "gen 0", colour: "gen0" },
+] as const;
+
 /** What the charts of a process are drawn from. */
 export interface Prepared {
   process: Process;
@@ -155,7 +180,10 @@ export interface Prepared {
   /** Sums up to each collection: of what was allocated before it, and of how often that is not known. */
   allocated: { bytes: Float64Array; unknown: Float64Array };
   background: Uint32Array; // rows
-  has: { generations: boolean; sizes: boolean; allocated: boolean; committed: boolean; load: boolean };
+  lost: Stretch[];
+  /** The generations that the runtime has: .NET before 5 has no POH. */
+  generations: (typeof stack)[number][];
+  has: { sizes: boolean; allocated: boolean; committed: boolean; load: boolean };
 }
 
 /** Prepares charts in slices; null where it was given up. */
@@ -175,10 +203,11 @@ export async function prepare(p: Process, key: string, meets: Uint8Array | null,
   for (let row = 0; row < p.rows; row++) if (of(row) === 3) background.push(row);
   await breathe();
   const some = (name: string) => p.get(name).subarray(0, p.rows).some((v) => !Number.isNaN(v));
+  const generations = some("gen0_before_bytes") ? stack.filter((g) => some(`${g.name}_before_bytes`)) : [];
   const has = {
-    generations: some("gen0_before_bytes"), sizes: some("heap_after_bytes"), allocated: some("allocated_bytes"), committed: some("committed_after_bytes"), load: some("memory_load_pct"),
+    sizes: some("heap_after_bytes"), allocated: some("allocated_bytes"), committed: some("committed_after_bytes"), load: some("memory_load_pct"),
   };
-  return stopped() ? null : { process: p, key, pauses, others, heap, committed, allocated, background: Uint32Array.from(background), has };
+  return stopped() ? null : { process: p, key, pauses, others, heap, committed, allocated, background: Uint32Array.from(background), lost: lostIn(p), generations, has };
 }
 
 /** Sums up to each collection, so that any range's sum is a difference. */

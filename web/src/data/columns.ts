@@ -14,7 +14,7 @@ export interface Figure {
 
 export const figures: Figure[] = [
   { id: "number", label: "GC", term: "collection", width: 6, start: true, column: "number", form: "plain" },
-  { id: "start", label: "start", term: "start", width: 9, start: true, column: "start_us", form: "moment" },
+  { id: "start", label: "start", term: "start", width: 13, start: true, column: "start_us", form: "moment" },
   { id: "gen", label: "gen", term: "generation", width: 4, start: true, column: "generation", form: "count" },
   { id: "kind", label: "kind", term: "kind", width: 10, start: true, column: "kind", form: "word" },
   { id: "reason", label: "reason", term: "reason", width: 13, start: true, column: "reason", form: "word" },

@@ -3,13 +3,13 @@ import { useEffect, useState } from "preact/hooks";
 import { Charts } from "../charts/charts";
 import { nextTask } from "../data/pause";
 import { useStore, type Store } from "../state/store";
-import { duration, percent, count } from "../units";
 import { Allocations } from "./allocations";
 import { Compare } from "./compare";
 import { Details } from "./details";
 import { Distribution } from "./distribution";
 import { Objects } from "./objects";
-import { Evidence, Figures, Findings, marked, Verdict } from "./summary";
+import { base, Processes } from "./processes";
+import { Evidence, Figures, Findings, Verdict } from "./summary";
 import { home, onServer } from "../data/server";
 import { Table } from "./table";
 import { Toolbar } from "./toolbar";
@@ -95,42 +95,5 @@ function Bar({ store }: { store: Store }): JSX.Element {
         ))}
       </fieldset>
     </header>
-  );
-}
-
-function base(path: string): string {
-  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
-}
-
-/** The processes, where there are several, to select one. */
-function Processes({ store }: { store: Store }): JSX.Element | null {
-  const current = useStore(store, (s) => s.state.process);
-  useStore(store, (s) => s.version);
-  const { processes, head } = store.data;
-  if (processes.length < 2) return null;
-  const several = head.traces.length > 1;
-  const comparing = useStore(store, (s) => s.data.head.comparison !== null && s.state.compare);
-  return (
-    <section class="processes" aria-labelledby="processes-title">
-      <h2 id="processes-title">Processes</h2>
-      <div class="wide">
-        <table class="plain">
-          <thead><tr><th scope="col">process</th>{head.comparison && <th scope="col">side</th>}{several && <th scope="col">trace</th>}<th scope="col" class="number">GCs</th><th scope="col" class="number">paused</th><th scope="col" class="number">of</th><th scope="col">verdict</th></tr></thead>
-          <tbody>
-            {processes.map((p) => (
-              <tr key={p.index} class={p.index === current && !comparing ? "chosen" : ""}>
-                <td><button type="button" aria-pressed={p.index === current && !comparing} onClick={() => store.show(p.index)}>{p.title}</button></td>
-                {head.comparison && <td>{p.trace.side}</td>}
-                {several && <td>{base(p.trace.name)}</td>}
-                <td class="number">{count(p.rows)}</td>
-                <td class="number">{marked(p.header.pause_at_least ? ">" : "", percent(p.report?.totals.pause_pct))}</td>
-                <td class="number">{duration((p.report?.totals.watched_ms ?? NaN) * 1e3)}</td>
-                <td>{p.report?.verdict}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
   );
 }

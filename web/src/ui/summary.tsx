@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import type { Document, Finding, Process as ProcessReport } from "../data/report";
 import { noTotals, type Accuracy } from "../state/selection";
 import { pickOf } from "../state/state";
@@ -6,7 +7,8 @@ import { useStore, type Store } from "../state/store";
 import { count, bytes, duration, percent, plural, rate, unknown } from "../units";
 import { Command, Figure, Term, sentence } from "./parts";
 
-const codes: Record<string, string> = {
+/** How bad a verdict is, by its code. */
+export const codes: Record<string, string> = {
   innocent: "good", within_budget: "good", long_pauses: "warning", costs_time: "warning", suspended: "warning", problem: "problem", no_collections: "unknown", no_verdict: "unknown",
 };
 
@@ -101,7 +103,7 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
       <Figure label={<Term head={head} name="promoted">promoted</Term>} value={t.promotedIs + bytes(t.promoted)} title={accuracies[t.promotedIs]} />
       <Figure label="largest heap" value={bytes(t.largest)} />
       <Figure label={<Term head={head} name="induced">induced</Term>} value={count(t.induced)} note={t.induced > 0 ? percent((100 * t.induced) / t.count) + (t.notForced > 0 ? `, ${count(t.notForced)} not forced` : "") : undefined} />
-      {t.doubtful > 0 && <Figure label="incomplete" value={count(t.doubtful)} note={t.doubtful === 1 ? "GC lacks events" : "GCs lack events"} />}
+      {t.doubtful > 0 && <Figure label="uncertain" value={count(t.doubtful)} note="incomplete, or beside lost events" />}
     </dl>
   );
 }
@@ -163,10 +165,11 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
 export function Findings({ store }: { store: Store }): JSX.Element | null {
   const p = useStore(store, (s) => s.process);
   useStore(store, (s) => s.version);
+  const printOpen = usePrintOpen();
   if (!p?.report) return null;
   const { findings } = p.report;
   return (
-    <section class="findings" aria-labelledby="findings-title">
+    <section class="findings" aria-labelledby="findings-title" ref={printOpen}>
       <h2 id="findings-title">Findings</h2>
       {findings.length === 0 && <p class="hint">No rule fired.</p>}
       <ol>
@@ -178,6 +181,30 @@ export function Findings({ store }: { store: Store }): JSX.Element | null {
       </ol>
     </section>
   );
+}
+
+/** Opens all findings while the page is printed. */
+function usePrintOpen(): (section: HTMLElement | null) => void {
+  const section = useRef<HTMLElement | null>(null);
+  useEffect(() => {
+    let opened: HTMLDetailsElement[] = [];
+    const open = () => {
+      opened = [...(section.current?.querySelectorAll<HTMLDetailsElement>("details:not([open])") ?? [])];
+      for (const details of opened) details.open = true;
+    };
+    const close = () => {
+      for (const details of opened) details.open = false;
+    };
+    addEventListener("beforeprint", open);
+    addEventListener("afterprint", close);
+    return () => {
+      removeEventListener("beforeprint", open);
+      removeEventListener("afterprint", close);
+    };
+  }, []);
+  return (element) => {
+    section.current = element;
+  };
 }
 
 /** The collections that a finding quotes, in words. A running process keeps the latest of them. */

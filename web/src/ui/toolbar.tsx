@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { words as figures } from "../data/words";
 import { useStore, type Store } from "../state/store";
 import { count, moment } from "../units";
@@ -18,13 +18,20 @@ export function Toolbar({ store, counts = true }: { store: Store; counts?: boole
     const timer = setTimeout(() => store.set({ where: text }), 250);
     return () => clearTimeout(timer);
   }, [text]);
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!bar.current) return;
+    const observer = new ResizeObserver(([entry]) => document.documentElement.style.setProperty("--toolbar", `${entry.borderBoxSize[0].blockSize}px`));
+    observer.observe(bar.current);
+    return () => observer.disconnect();
+  }, [p]);
   if (!p) return null;
   const current = selection.process === p;
   const timed = state.from !== null || state.to !== null;
   const zoomed = state.zoomFrom !== null;
   const nothing = !timed && !zoomed && state.where === "" && state.pick === "";
   return (
-    <section class="toolbar" aria-label="Selection" role="search">
+    <section class="toolbar" ref={bar} aria-label="Selection" role="search">
       <div class="field grow">
         <label for="where">Filter</label>
         <input

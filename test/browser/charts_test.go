@@ -1,0 +1,125 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+// nothing lists the charts that have nothing to show.
+const nothing = `[...document.querySelectorAll(".plot.nothing")].map((e) => e.closest("figure").id)`
+
+// TestChartsOfOtherRuntimes: .NET Framework has no heap of pinned objects, and its heap is
+// drawn all the same, by the generations that it has.
+func TestChartsOfOtherRuntimes(t *testing.T) {
+	for name, want := range map[string]string{
+		"netfx452-win-x64-head.etl.zip": "LOH gen 2 gen 1 gen 0",
+		"net10-wks-stacks.nettrace.gz":  "POH LOH gen 2 gen 1 gen 0",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newTab(t, size{1280, 900})
+			b.open(pageOf(t, fixture(name)))
+			b.wait(`document.querySelector("#chart-heap canvas")`)
+			b.settle()
+			if got := eval[string](b, `[...document.querySelectorAll("#chart-heap .legend li")].map((e) => e.textContent).join(" ")`); got != want {
+				b.Errorf("generations: %s", got)
+			}
+			if empty := eval[[]string](b, nothing); slices.Contains(empty, "chart-heap") {
+				b.Errorf("empty charts: %q", empty)
+			}
+		})
+	}
+}
+
+// TestLostRanges: the page says that lines end where events were lost, and only then.
+func TestLostRanges(t *testing.T) {
+	for name, want := range map[string]bool{"net10-lossy-handles.nettrace.gz": true, trace: false} {
+		b := newTab(t, size{1280, 900})
+		b.open(pageOf(t, fixture(name)))
+		b.wait(`document.querySelector("#chart-pauses canvas")`)
+		b.settle()
+		if got := eval[bool](b, `document.querySelector(".charts").textContent.includes("events were lost")`); got != want {
+			b.Errorf("%s: lost ranges are shown: %v", name, got)
+		}
+		b.shoot("lost-" + name)
+	}
+}
+
+// TestPrintedFindings: all findings are printed, also those that are closed on the screen.
+func TestPrintedFindings(t *testing.T) {
+	b := newTab(t, size{1280, 900})
+	b.open(pageOf(t, fixture(trace)))
+	const open = `document.querySelectorAll(".findings details[open]").length`
+	all, before := eval[int](b, `document.querySelectorAll(".findings > ol > li > details").length`), eval[int](b, open)
+	if before >= all {
+		t.Fatalf("%d of %d findings are open", before, all)
+	}
+	if got := eval[int](b, `dispatchEvent(new Event("beforeprint")) && `+open); got != all {
+		b.Errorf("%d of %d findings are printed", got, all)
+	}
+	if got := eval[int](b, `dispatchEvent(new Event("afterprint")) && `+open); got != before {
+		b.Errorf("%d findings are open after that, were %d", got, before)
+	}
+}
+
+// TestManyProcesses: of many processes the page lists those first that need a look, and the
+// rest when asked.
+func TestManyProcesses(t *testing.T) {
+	b := newTab(t, size{360, 740})
+	b.open(pageOf(t, processes(t, 20)...))
+	const rows = `document.querySelectorAll(".processes tbody tr").length`
+	b.wait(rows + ` === 9`) // the one that is shown, too
+	if first := eval[string](b, `document.querySelector(".processes tbody tr").textContent`); !strings.Contains(first, "pid 20") {
+		b.Errorf("the first process is %s", first)
+	}
+	if over := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+		b.Errorf("the page is %d pixels too wide", over)
+	}
+	b.shoot("many-processes")
+	b.click(".processes .more")
+	b.wait(rows + ` === 20`)
+	b.click(".processes .more")
+	b.wait(rows + ` === 9`) // the one that is shown, too
+}
+
+// processes writes a trace for each of a number of processes; the last ones pause longest.
+func processes(t *testing.T, n int) []string {
+	t.Helper()
+	var paths []string
+	for pid := range n {
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("p%d.nettrace", pid))
+		out, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := nettrace.NewWriter(out, nettrace.WriterOptions{Start: time.Unix(1, 0), PID: uint64(pid + 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		maker := eventtest.Maker{PID: uint64(pid + 1), TID: 1}
+		for i, e := range []clr.Event{
+			&clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGC, Count: 0}, &clr.GCSuspendEEEnd{},
+			&clr.GCStart{Count: 1, Reason: clr.GCReasonAllocSmall}, &clr.GCEnd{Count: 1}, &clr.GCRestartEEBegin{}, &clr.GCRestartEEEnd{},
+		} {
+			if err := w.Write(1, maker.At(time.Second+time.Duration(i)*time.Duration(pid+1)*10*time.Millisecond, e)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := out.Close(); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
