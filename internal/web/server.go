@@ -49,6 +49,8 @@ type Server struct {
 	uploads chan struct{} // one is read at a time
 	dumps   chan struct{} // one is taken at a time
 	dumped  int           // changes with the place in dumps
+	looked  chan struct{} // closed when somebody has looked at the list
+	look    sync.Once
 
 	mu        sync.Mutex
 	files     []*file
@@ -59,7 +61,7 @@ type Server struct {
 
 // New returns a server that does nothing before Serve.
 func New(opts Options) *Server {
-	s := &Server{opts: opts, uploads: make(chan struct{}, 1), dumps: make(chan struct{}, 1), processes: make(map[int]*process)}
+	s := &Server{opts: opts, uploads: make(chan struct{}, 1), dumps: make(chan struct{}, 1), processes: make(map[int]*process), looked: make(chan struct{})}
 	for i, path := range opts.Files {
 		s.files = append(s.files, &file{id: i, name: path, path: path})
 	}
@@ -83,6 +85,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificate, key str
 		ErrorLog:    log.New(io.Discard, "", 0), // clients that break off are no news
 	}
 	var running sync.WaitGroup
+	running.Go(func() { s.summarize(ctx) })
 	if s.watcher != nil {
 		running.Go(func() { s.watcher.Run(ctx) })
 	}
@@ -150,16 +153,16 @@ type listed struct {
 	PID  int    `json:"pid,omitempty"`
 	Live bool   `json:"live"`
 	// Of processes.
-	Collections int    `json:"collections"`
-	Verdict     string `json:"verdict,omitempty"`
-	Problem     string `json:"problem,omitempty"`
+	Collections int `json:"collections"`
+	about
 }
 
 func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
+	s.look.Do(func() { close(s.looked) })
 	all := []listed{}
 	if s.watcher != nil {
 		for _, p := range s.watcher.Snapshot().Processes {
-			l := listed{Kind: "process", ID: p.ID, Name: export.Clean(p.Name), PID: p.PID, Live: p.State == watch.Watched, Collections: p.Collections, Verdict: p.Verdict}
+			l := listed{Kind: "process", ID: p.ID, Name: export.Clean(p.Name), PID: p.PID, Live: p.State == watch.Watched, Collections: p.Collections, about: about{Verdict: p.Verdict}}
 			if p.Problem != nil {
 				l.Problem = p.Problem.Error()
 			}
@@ -168,7 +171,11 @@ func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	}
 	s.mu.Lock()
 	for _, f := range s.files {
-		all = append(all, listed{Kind: "file", ID: f.id, Name: export.Clean(filepath.Base(f.name))})
+		l := listed{Kind: "file", ID: f.id, Name: export.Clean(filepath.Base(f.name))}
+		if a := f.about.Load(); a != nil {
+			l.about = *a
+		}
+		all = append(all, l)
 	}
 	s.mu.Unlock()
 	answer(w, map[string]any{"watching": s.watcher != nil, "max_upload_bytes": maxUpload, "sources": all})

@@ -13,6 +13,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -392,4 +394,40 @@ func follow(ctx context.Context, addr string, collections int) error {
 		}
 	}
 	return fmt.Errorf("%d collections, want %d: %w", seen, collections, lines.Err())
+}
+
+// TestListOfFiles: the list says what is in each file once somebody has looked, and why one
+// cannot be read.
+func TestListOfFiles(t *testing.T) {
+	notes := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(notes, []byte("no trace"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	addr := serve(t, Options{Files: []string{fixture, "../../testdata/net8-wks-rich.gcdump.gz", notes}})
+	type source struct {
+		Name, Process, Verdict, Problem string
+		Bytes                           int64
+		Start                           *time.Time
+		Duration                        float64 `json:"duration_ms"`
+	}
+	var all struct{ Sources []source }
+	for done := false; !done; {
+		_, body := get(t, "http://"+addr+"/list?t="+token)
+		if err := json.Unmarshal(body, &all); err != nil {
+			t.Fatal(err)
+		}
+		done = !slices.ContainsFunc(all.Sources, func(l source) bool { return l.Verdict == "" && l.Problem == "" })
+	}
+	for i, want := range []struct {
+		process, verdict string
+		lasts            bool
+	}{{"gcload", "Pauses took", true}, {"", "Heap snapshot: 15,833 objects", false}, {"", "", false}} {
+		l := all.Sources[i]
+		if l.Process != want.process || !strings.HasPrefix(l.Verdict, want.verdict) || (l.Duration > 0) != want.lasts || (l.Start != nil) != want.lasts || l.Bytes == 0 {
+			t.Errorf("%+v", l)
+		}
+	}
+	if !strings.Contains(all.Sources[2].Problem, "notes.txt") {
+		t.Errorf("notes: %+v", all.Sources[2])
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/heap"
@@ -21,6 +22,8 @@ type file struct {
 	id   int
 	name string
 	path string // empty for an upload
+
+	about atomic.Pointer[about] // nil before it was read
 
 	mu     sync.Mutex
 	blocks map[string][]byte
@@ -73,6 +76,9 @@ func (f *file) read(ctx context.Context, program string, in *open.Input) error {
 		return err
 	}
 	page.Describe(rep, program)
+	if f.path == "" {
+		f.about.Store(describe(rep, r.Info().Start))
+	}
 	return f.keep(&page)
 }
 
@@ -81,6 +87,9 @@ func (f *file) readHeapDump(program string, dump io.Reader) error {
 	s, err := heap.ReadGCDump(dump)
 	if err != nil {
 		return err
+	}
+	if f.path == "" {
+		f.about.Store(describeHeap(s))
 	}
 	var page report.Page
 	page.AddSnapshots(f.name, &gc.Process{PID: s.PID}, []html.Snapshot{{Snapshot: s, File: f.name}})

@@ -13,6 +13,12 @@ export interface Source {
   pid?: number;
   live: boolean;
   collections: number;
+  // Of files, when they were read:
+  bytes?: number;
+  process?: string;
+  start?: string;
+  duration_ms?: number;
+  // Of both:
   verdict?: string;
   problem?: string;
 }

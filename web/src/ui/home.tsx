@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { dump, dumpCost, list, show, upload, type Dump, type List, type Source } from "../data/server";
-import { bytes, count } from "../units";
+import { bytes, count, duration } from "../units";
 
 /** What a server has to show, and a place to drop traces. */
 export function Home(): JSX.Element {
@@ -60,7 +60,7 @@ export function Home(): JSX.Element {
         {all?.watching && (
           <section aria-labelledby="running-title">
             <h2 id="running-title">Running .NET processes</h2>
-            {processes.length === 0 ? <p class="hint">None is running, or none can be reached.</p> : <Sources of={processes} dump={dumping === "" ? take : undefined} />}
+            {processes.length === 0 ? <p class="hint">None is running, or none can be reached.</p> : <Processes of={processes} dump={dumping === "" ? take : undefined} />}
             <p role="status">
               {dumping !== "" && `Taking a heap snapshot of ${dumping} …`}
               {dumped && <><button type="button" onClick={() => show({ kind: "file", id: dumped.id, name: dumped.path, live: false, collections: 0 })}>{dumped.path}</button> {dumped.about}.</>}
@@ -70,7 +70,7 @@ export function Home(): JSX.Element {
         {files.length > 0 && (
           <section aria-labelledby="traces-title">
             <h2 id="traces-title">Traces</h2>
-            <Sources of={files} />
+            <Files of={files} />
           </section>
         )}
         <section class="drop">
@@ -85,17 +85,43 @@ export function Home(): JSX.Element {
   );
 }
 
-function Sources({ of, dump }: { of: Source[]; dump?: (of: Source) => void }): JSX.Element {
-  const running = of[0].kind === "process";
+/** The running processes. */
+function Processes({ of, dump }: { of: Source[]; dump?: (of: Source) => void }): JSX.Element {
   return (
     <div class="wide">
       <table class="plain">
-        {running && <thead><tr><th scope="col">process</th><th scope="col" class="number">pid</th><th scope="col" class="number">GCs</th><th scope="col">heap</th><th scope="col">verdict</th></tr></thead>}
+        <thead><tr><th scope="col">process</th><th scope="col" class="number">pid</th><th scope="col" class="number">GCs</th><th scope="col">heap</th><th scope="col">verdict</th></tr></thead>
         <tbody>
           {of.map((s) => (
             <tr key={s.id}>
-              <td><button type="button" disabled={running && s.collections === 0 && !s.live} onClick={() => show(s)}>{s.name || "process"}</button></td>
-              {running && <><td class="number">{s.pid}</td><td class="number">{count(s.collections)}</td><td><button type="button" disabled={!s.live || !dump} onClick={() => dump?.(s)}>snapshot</button></td><td>{s.problem ?? s.verdict ?? (s.live ? "No GC has happened yet." : "Not watched.")}</td></>}
+              <td><button type="button" disabled={s.collections === 0 && !s.live} onClick={() => show(s)}>{s.name || "process"}</button></td>
+              <td class="number">{s.pid}</td>
+              <td class="number">{count(s.collections)}</td>
+              <td><button type="button" disabled={!s.live || !dump} onClick={() => dump?.(s)}>snapshot</button></td>
+              <td>{s.problem ?? s.verdict ?? (s.live ? "No GC has happened yet." : "Not watched.")}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The traces, with what is known of each. */
+function Files({ of }: { of: Source[] }): JSX.Element {
+  return (
+    <div class="wide">
+      <table class="plain traces">
+        <thead><tr><th scope="col">trace</th><th scope="col">process</th><th scope="col">started (UTC)</th><th scope="col" class="number">length</th><th scope="col" class="number">size</th><th scope="col">verdict</th></tr></thead>
+        <tbody>
+          {of.map((s) => (
+            <tr key={s.id}>
+              <td><button type="button" onClick={() => show(s)}>{s.name}</button></td>
+              <td>{s.process}</td>
+              <td>{s.start && new Date(s.start).toISOString().replace("T", " ").replace(/:\d\d\.\d+Z|:\d\dZ/, "")}</td>
+              <td class="number">{s.duration_ms ? duration(s.duration_ms * 1e3) : ""}</td>
+              <td class="number">{s.bytes ? bytes(s.bytes) : ""}</td>
+              <td>{s.problem ?? s.verdict ?? "Reading …"}</td>
             </tr>
           ))}
         </tbody>
