@@ -8,9 +8,13 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// wideChart is the width in cells from which a second takes a whole cell of a chart
-// instead of half of one.
-const wideChart = 120
+const (
+	// wideChart is the width in cells from which a second takes a whole cell of a chart
+	// instead of half of one, when the chart is full.
+	wideChart = 120
+	// shortestSpan is how many seconds the chart of a new process has room for.
+	shortestSpan = 15
+)
 
 // chart draws the heap and, below it, the pauses of the last seconds.
 func (p *painter) chart(process *watch.Process, heapLines, pauseLines int) {
@@ -22,6 +26,9 @@ func (p *painter) chart(process *watch.Process, heapLines, pauseLines int) {
 	if width >= wideChart {
 		c.Columns = chart.DotsPerCell
 	}
+	// A process that has not been watched for long gets wider seconds, not an empty chart.
+	watched := int(process.Until.Sub(process.Attached)/time.Second) + 1
+	c.Columns = max(c.Columns, width*chart.DotsPerCell/max(watched, shortestSpan))
 	c.Points = points(process.History, width*chart.DotsPerCell/c.Columns)
 	p.section(chart.HeapTitle + "; the last " + units.Duration(c.Span()))
 	p.chartLines(c.Heap(heapLines), p.styles.heap)

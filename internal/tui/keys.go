@@ -35,6 +35,7 @@ func bindings() []binding {
 		{[]string{"/"}, onList, "/", "filter", "filter processes by name, id or container", then(func(m *model) { m.typing = true })},
 		{[]string{"esc"}, onList, "", "", "", then(func(m *model) { m.filter = "" })},
 		{[]string{"r"}, onList, "r", "reverse", "reverse the order", then(func(m *model) { m.reversed = !m.reversed })},
+		{[]string{"a"}, onList, "a", "all GCs", "list all GCs of all processes, or those that paused for 10 ms or longer", then(func(m *model) { m.every = !m.every })},
 		{[]string{"up", "k"}, onList, "", "", "", then(func(m *model) { m.move(-1) })},
 		{[]string{"down", "j"}, onList, "up/down", "select", "select a process; also j and k", then(func(m *model) { m.move(1) })},
 		{[]string{"pgup"}, onList, "", "", "", then(func(m *model) { m.move(-m.height / 3) })},

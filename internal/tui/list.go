@@ -245,19 +245,37 @@ func (m *model) trouble(process *watch.Process) string {
 	return strings.Join(parts, " ")
 }
 
-// drawLatest shows the latest collections of all processes, the newest first.
+// drawLatest shows the latest collections of all processes with long pauses, the newest
+// first: one process with many short ones would leave no room for the others. A key shows all.
 func (m *model) drawLatest(p *painter, rows []*watch.Process) {
 	var all []*watch.Collection
+	seen := false
 	for _, r := range rows {
-		all = append(all, r.Recent[max(0, len(r.Recent)-p.left()):]...)
+		for _, c := range r.Recent {
+			if seen = true; m.every || c.Pause().Or(0) >= notablePause {
+				all = append(all, c)
+			}
+		}
 	}
-	if len(all) == 0 || p.left() < 3 {
+	if !seen || p.left() < 3 {
+		return
+	}
+	if m.every {
+		p.section("latest GCs of all processes; a: long pauses only")
+	} else {
+		p.section("latest GCs that paused for 10 ms or longer; a: all")
+	}
+	if len(all) == 0 {
+		p.text(p.styles.faint, "none")
 		return
 	}
 	slices.SortStableFunc(all, func(a, b *watch.Collection) int { return b.Ended.Compare(a.Ended) })
-	p.section("latest GCs of all processes")
 	p.collections(all, true)
 }
+
+// notablePause is the pause from which a collection is worth a line beside those of other
+// processes.
+const notablePause = 10 * time.Millisecond
 
 // about describes a process.
 func about(p *watch.Process) []string {

@@ -29,6 +29,7 @@ type model struct {
 	from     int  // the first row of the list that is shown
 	back     int  // how many collections the list of them is scrolled back
 	advice   bool // findings are in the place of collections
+	every    bool // the list has all collections, not only those with long pauses
 	read     int  // how many lines the findings are scrolled
 	help     bool
 

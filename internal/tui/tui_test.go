@@ -563,3 +563,28 @@ func TestForeignProcess(t *testing.T) {
 		t.Errorf("the ids of processes are %d times on the screen:\n%s", n, screen)
 	}
 }
+
+// TestLongPauses: the list of all processes has the collections with long pauses, and all of
+// them on a key.
+func TestLongPauses(t *testing.T) {
+	m := shown(t, 200, 50)
+	listed := func() (short, all int) {
+		_, list, _ := strings.Cut(m.View().Content, "latest GCs")
+		for line := range strings.Lines(list) {
+			if fields := strings.Fields(line); len(fields) > 8 && strings.Contains(line, "AllocSmall") {
+				all++
+			}
+			if strings.Contains(line, " 3.00 ") {
+				short++
+			}
+		}
+		return short, all
+	}
+	if short, all := listed(); short > 0 || all < 5 {
+		t.Errorf("%d of %d listed collections paused for 3 ms", short, all)
+	}
+	press(t, m, "a")
+	if short, all := listed(); short == 0 || all < 5 {
+		t.Errorf("on the key, %d of %d listed collections paused for 3 ms", short, all)
+	}
+}
