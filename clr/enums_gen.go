@@ -583,7 +583,7 @@ const (
 	TypeFlagsFinalizable                    TypeFlags = 0x2
 	TypeFlagsExternallyImplementedCOMObject TypeFlags = 0x4
 	TypeFlagsArray                          TypeFlags = 0x8
-	TypeFlagsModuleBaseAddress              TypeFlags = 0x10 // TypeNameID is meaningless: ModuleID is a native image base (NativeAOT/Project N)
+	TypeFlagsModuleBaseAddress              TypeFlags = 0x10 // ModuleID is the base of a native image, and TypeNameID the type's place in it (NativeAOT)
 )
 
 // ArrayRank is the array rank in the word.

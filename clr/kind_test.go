@@ -78,7 +78,7 @@ func TestKindFacts(t *testing.T) {
 		{KindGCAllocationTick, RuntimeProvider, 10, 5, 0x1, []uint32{0, 1, 2, 3, 4}},
 		{KindGCCreateConcurrentThread, RuntimeProvider, 11, 4, 0x10001, []uint32{0, 1}},
 		{KindGCDynamicEvent, RuntimeProvider, 39, 4, 0x3f00003, []uint32{0}},
-		{KindModuleLoad, RuntimeProvider, 152, 4, 0x20000008, []uint32{2}},
+		{KindModuleLoad, RuntimeProvider, 152, 4, 0x20000008, []uint32{2, 3}},
 		{KindDCEndComplete, RundownProvider, 146, 4, 0x20038, []uint32{1}},
 		{KindRuntimeInformationDCStart, RundownProvider, 187, 4, 0, []uint32{0}},
 		{KindAllocationSampled, RuntimeProvider, 303, 4, 0x80000000000, []uint32{0}},

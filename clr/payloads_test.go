@@ -12,7 +12,7 @@ import (
 
 // A realPayload is a payload of a real process, with the fields that another reader
 // found. testdata/payloads.jsonl has one of each event in real traces: .NET Core 2.1 on
-// 32-bit Windows, 3.0 on Windows, .NET 8 to 10 on Linux.
+// 32-bit Windows, 3.0 on Windows, .NET 8 to 10 on Linux, NativeAOT of .NET 10 on Windows.
 type realPayload struct {
 	Provider    string
 	ID, Version uint32

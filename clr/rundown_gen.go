@@ -381,6 +381,9 @@ func (*ModuleDCStart) EventKind() Kind { return KindModuleDCStart }
 
 // ModuleDCEnd is event 154 of the provider Microsoft-Windows-DotNETRuntimeRundown, level
 // Informational, any of the keywords Loader, PerfTrack.
+//
+// Versions:
+//   - 3: NativeAOT of .NET 10; .NET 11.
 type ModuleDCEnd struct {
 	ModuleID            uint64
 	AssemblyID          uint64
@@ -395,11 +398,13 @@ type ModuleDCEnd struct {
 	NativePdbSignature  GUID
 	NativePdbAge        uint32
 	NativePdbBuildPath  UTF16
+	NativeBuildID       UTF16 // since version 3
 }
 
 // Decode sets e from a payload; see the package comment for its contract.
 func (e *ModuleDCEnd) Decode(version uint32, payload []byte, ptrSize int) error {
 	c := binread.At(payload, 0)
+	*e = ModuleDCEnd{}
 	e.ModuleID = c.U64()
 	e.AssemblyID = c.U64()
 	e.ModuleFlags = c.U32()
@@ -413,6 +418,9 @@ func (e *ModuleDCEnd) Decode(version uint32, payload []byte, ptrSize int) error 
 	e.NativePdbSignature = guid(&c)
 	e.NativePdbAge = c.U32()
 	e.NativePdbBuildPath = c.UTF16()
+	if version >= 3 {
+		e.NativeBuildID = c.UTF16()
+	}
 	return wrap("ModuleDCEnd", c.Err())
 }
 
@@ -431,6 +439,9 @@ func (e *ModuleDCEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
 	dst = append(dst, e.NativePdbSignature[:]...)
 	dst = le.AppendUint32(dst, e.NativePdbAge)
 	dst = appendUTF16z(dst, e.NativePdbBuildPath)
+	if version >= 3 {
+		dst = appendUTF16z(dst, e.NativeBuildID)
+	}
 	return dst
 }
 

@@ -2025,6 +2025,9 @@ func (*DomainModuleLoad) EventKind() Kind { return KindDomainModuleLoad }
 
 // ModuleLoad is event 152 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, any of the keywords Loader, PerfTrack.
+//
+// Versions:
+//   - 3: NativeAOT of .NET 10; .NET 11.
 type ModuleLoad struct {
 	ModuleID            uint64
 	AssemblyID          uint64
@@ -2039,11 +2042,13 @@ type ModuleLoad struct {
 	NativePdbSignature  GUID
 	NativePdbAge        uint32
 	NativePdbBuildPath  UTF16
+	NativeBuildID       UTF16 // since version 3
 }
 
 // Decode sets e from a payload; see the package comment for its contract.
 func (e *ModuleLoad) Decode(version uint32, payload []byte, ptrSize int) error {
 	c := binread.At(payload, 0)
+	*e = ModuleLoad{}
 	e.ModuleID = c.U64()
 	e.AssemblyID = c.U64()
 	e.ModuleFlags = c.U32()
@@ -2057,6 +2062,9 @@ func (e *ModuleLoad) Decode(version uint32, payload []byte, ptrSize int) error {
 	e.NativePdbSignature = guid(&c)
 	e.NativePdbAge = c.U32()
 	e.NativePdbBuildPath = c.UTF16()
+	if version >= 3 {
+		e.NativeBuildID = c.UTF16()
+	}
 	return wrap("ModuleLoad", c.Err())
 }
 
@@ -2075,6 +2083,9 @@ func (e *ModuleLoad) Append(dst []byte, version uint32, ptrSize int) []byte {
 	dst = append(dst, e.NativePdbSignature[:]...)
 	dst = le.AppendUint32(dst, e.NativePdbAge)
 	dst = appendUTF16z(dst, e.NativePdbBuildPath)
+	if version >= 3 {
+		dst = appendUTF16z(dst, e.NativeBuildID)
+	}
 	return dst
 }
 

@@ -118,7 +118,7 @@ var groups = []group{
 	{
 		zeroed, "0, or empty", "tokens, sizes, signatures and paths of public files, and what is precompiled",
 		`AssemblyFlags ComObjectGuid ExceptionHRESULT ManagedPdbAge ManagedPdbBuildPath ManagedPdbSignature MethodILSize MethodToken ModuleFlags NativePdbAge
-		NativePdbBuildPath NativePdbSignature ReferencingFieldID Reserved1 Reserved2 TypeNameID`,
+		NativeBuildID NativePdbBuildPath NativePdbSignature ReferencingFieldID Reserved1 Reserved2 TypeNameID`,
 	},
 	{elementType, "value type, class or array", "other values each belong to one type, such as System.Byte", `CorElementType`},
 	{pathVersion, "the version of a shared runtime, else empty", "the version distinguishes .NET Core 2 from 3", `RuntimeDllPath`},

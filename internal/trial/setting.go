@@ -21,8 +21,8 @@ type knob struct {
 	since    string // the first runtime that reads it or its property, if that is after .NET 5; empty otherwise
 }
 
-// knobs are the settings, from gcconfig.h and clrconfignames.h of .NET 10 and the runtime's
-// documentation.
+// knobs are the settings, from gcconfig.h and clrconfignames.h of .NET 10, the runtime's
+// documentation, and the release notes of .NET 11.
 var knobs = []knob{
 	{name: "gcServer", property: "System.GC.Server", boolean: true},
 	{name: "gcConcurrent", property: "System.GC.Concurrent", boolean: true},
@@ -45,6 +45,7 @@ var knobs = []knob{
 	{name: "GCDynamicAdaptationMode", property: "System.GC.DynamicAdaptationMode", server: true, since: ".NET 8"},
 	{name: "GCDTargetTCP", property: "System.GC.DTargetTCP", server: true, since: ".NET 9"},
 	{name: "GCDGen0GrowthPercent", property: "System.GC.DGen0GrowthPercent", server: true, since: ".NET 10"},
+	{name: "GCTrimYoungestKeepPercent", since: ".NET 11"},
 	{name: "GCName", property: "System.GC.Name", text: true},
 	{name: "GCPath", property: "System.GC.Path", text: true, since: ".NET 9"},
 }
