@@ -49,6 +49,7 @@ func TestOthers(t *testing.T) {
 // TestOtherEvents decodes events that have no Kind: with the fields of their version, of the
 // newest one before theirs, and with the trace's own, which come first.
 func TestOtherEvents(t *testing.T) {
+	const monoProvider = "Microsoft-DotNETRuntimeMonoProfiler"
 	own := []trace.Field{{Name: "Flags", Type: trace.Uint8}}
 	duration := make([]byte, 8)
 	le.PutUint64(duration, math.Float64bits(1500))
@@ -64,6 +65,9 @@ func TestOtherEvents(t *testing.T) {
 		{trace.Descriptor{Provider: RuntimeProvider, ID: 91, Version: 1}, []byte{0, 7}, "ContentionStop", `,"fields":{"ContentionFlags":0},"fields_short":true`},
 		{trace.Descriptor{Provider: RuntimeProvider, ID: 91, Version: 1, Name: "Named", Fields: own}, []byte{3}, "ContentionStop", `,"fields":{"Flags":3}`},
 		{trace.Descriptor{Provider: RuntimeProvider, ID: 9999}, nil, "EventID(9999)", `,"fields":{}`},
+		{trace.Descriptor{Provider: monoProvider, ID: 38}, []byte{10, 1, 0, 0, 0}, "MonoProfilerGCEvent", `,"fields":{"GCEventType":10,"GCGeneration":1}`},
+		{trace.Descriptor{Provider: monoProvider, ID: 63}, append(make([]byte, 24), "A\x00\x00\x00"...), "MonoProfilerGCHeapDumpVTableClassReference", `,"fields":{"VTableID":0,"ClassID":0,"ModuleID":0,"ClassName":"A"}`},
+		{trace.Descriptor{Provider: "Microsoft.Android.Runtime", ID: 8}, nil, "GCBridgeStop", `,"fields":{}`},
 		{trace.Descriptor{Provider: "Mine", ID: 91, Version: 1}, []byte{0}, "EventID(91)", `,"payload":"AA=="`},
 	} {
 		var d Decoder
