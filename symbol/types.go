@@ -49,10 +49,11 @@ func (t *Types) Feed(ev *trace.Event) {
 
 func (t *Types) add(pid uint64, v *clr.BulkTypeValue) {
 	key := typeID{pid, v.TypeID}
-	if _, known := t.byID[key]; known || len(v.Name) == 0 {
+	name := v.NativeName()
+	if _, known := t.byID[key]; known || len(v.Name)+len(name) == 0 {
 		return
 	}
-	size := len(v.Name) + 8*len(v.TypeParameters)
+	size := len(v.Name) + len(name) + 8*len(v.TypeParameters)
 	if len(t.byID) >= maxTypes || t.bytes+size > maxTypeBytes {
 		t.dropped++
 		return
@@ -60,6 +61,10 @@ func (t *Types) add(pid uint64, v *clr.BulkTypeValue) {
 	t.bytes += size
 	if t.byID == nil {
 		t.byID = make(map[typeID]typeName)
+	}
+	if name != "" { // its arguments are in it
+		t.byID[key] = typeName{name: name}
+		return
 	}
 	t.byID[key] = typeName{v.Name.String(), append([]uint64(nil), v.TypeParameters...)}
 }

@@ -305,10 +305,11 @@ func (m *Model) find(pid uint64) *process {
 
 // typ returns the index of a type, by its name or else its number.
 func (m *Model) typ(p *process, name clr.UTF16, id uint64) uint32 {
-	if len(name) == 0 && id == 0 {
+	unnamed := clr.Unnamed(name)
+	if unnamed && id == 0 {
 		return unknownType
 	}
-	if len(name) == 0 {
+	if unnamed {
 		return intern(m, p, p.ids, id, typeName{id: id})
 	}
 	if i, ok := p.names[string(name)]; ok {

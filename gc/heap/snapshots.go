@@ -1,7 +1,9 @@
 package heap
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"sort"
 
 	"github.com/gctrail/gctrail/clr"
@@ -79,8 +81,9 @@ func (m *Snapshots) Event(e *pass.Event) {
 			p.types.named(&v.Values[i])
 		}
 	case clr.KindModuleLoad, clr.KindModuleDCStart, clr.KindModuleDCEnd: // laid out alike
-		if v, _ := pass.Decode[clr.ModuleLoad](e); len(v.ModuleILPath) > 0 {
-			p.types.load(v.ModuleID, v.ModuleILPath.String())
+		v, _ := pass.Decode[clr.ModuleLoad](e)
+		if path := cmp.Or(v.ModuleILPath.String(), v.ModuleNativePath.String()); path != "" { // NativeAOT has no IL
+			p.types.load(v.ModuleID, path)
 		}
 	case clr.KindMethodLoadVerbose, clr.KindMethodDCStartVerbose, clr.KindMethodDCEndVerbose: // likewise
 		if v, ok := pass.Decode[clr.MethodLoadVerbose](e); ok && m.MaxObjects > 0 {
@@ -200,6 +203,11 @@ func (s *Snapshot) Nameless() (n int) {
 		}
 	}
 	return n
+}
+
+// Native reports whether the types are those of a NativeAOT program, which have no names.
+func (s *Snapshot) Native() bool {
+	return slices.ContainsFunc(s.Types, func(u TypeUse) bool { return u.Native })
 }
 
 // Startless counts objects of collections whose GCStart is not in the trace. They are in

@@ -2,6 +2,7 @@ package heap_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -286,6 +287,34 @@ func TestDeclaring(t *testing.T) {
 	want := []string{"Shop.Map`2+Entry[System.String,System.Int32]", "Shop.Pair`2[System.Object[],Shop.Map`2+Entry[System.String,System.Int32]]", "System.String"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestNativeTypes: types of a NativeAOT program are named by their places in its file, whose
+// path is that of the native module.
+func TestNativeTypes(t *testing.T) {
+	events := without[*clr.ModuleDCEnd](written())
+	for _, e := range events {
+		if types, is := e.(*clr.BulkType); is {
+			for i := range types.Values {
+				v := &types.Values[i]
+				v.ModuleID, v.Flags, v.Name, v.TypeParameters = 0, clr.TypeFlagsModuleBaseAddress, nil, nil
+			}
+		}
+	}
+	events = append(events, &clr.ModuleDCEnd{ModuleID: 0, ModuleNativePath: clr.NewUTF16(`C:\app\shop.exe`)})
+	var m heap.Snapshots
+	s := one(t, read(t, &m, 8, events...))
+	if !s.Native() || s.Nameless() != 0 {
+		t.Errorf("native %v, %d types without names", s.Native(), s.Nameless())
+	}
+	for _, u := range s.Types {
+		if want := fmt.Sprintf("+%#x", u.ID); u.String() != want || u.Module != `C:\app\shop.exe` {
+			t.Errorf("%s of %s, want %s", u, u.Module, want)
+		}
+	}
+	if s := one(t, read(t, new(heap.Snapshots), 8, written()...)); s.Native() {
+		t.Error("a program with names is taken for native")
 	}
 }
 

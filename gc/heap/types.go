@@ -17,6 +17,9 @@ type Type struct {
 	Declaring   string
 	Module      string // the path of its file; empty if unknown
 	Finalizable bool
+	// Native is set for a type of a NativeAOT program, which sends no names: Name is the
+	// type's place in the program's file, such as "+0x2006790".
+	Native bool
 
 	module     uint64
 	parameters []uint64
@@ -117,6 +120,9 @@ func (t *types) named(v *clr.BulkTypeValue) {
 	t.bytes += size
 	of := t.all[t.index(v.TypeID)]
 	of.Name, of.module = v.Name.String(), v.ModuleID
+	if name := v.NativeName(); name != "" {
+		of.Name, of.Native = name, true
+	}
 	of.Finalizable, of.array = v.Flags&clr.TypeFlagsFinalizable != 0, v.Flags&clr.TypeFlagsArray != 0
 	of.parameters = append([]uint64(nil), v.TypeParameters...)
 }

@@ -219,7 +219,10 @@ func snapshotText(s *heap.Snapshot, pause gc.Opt[time.Duration]) string {
 	if d, known := pause.Get(); known {
 		says += ", paused for " + units.Duration(d)
 	}
-	if s.Nameless() == len(s.Types) {
+	switch {
+	case s.Native():
+		says += "; types have no names, because NativeAOT programs send none"
+	case s.Nameless() == len(s.Types):
 		says += "; types have no names, because another session has received them: take a snapshot when it has ended, or use gctrail objects --types-from"
 	}
 	return says

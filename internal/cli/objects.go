@@ -421,7 +421,9 @@ func (s *snapshotOf) head(p *text.Page) {
 		p.Prose("Free between objects: ", strings.Join(free, ", ")+".")
 	}
 	s.writeAllocated(p)
-	if n := s.Nameless(); n > 0 {
+	if s.Native() {
+		p.Prose("Types: ", "NativeAOT programs send no names. +0x1000 is the place of a type in the program's file, the same in every run: its .pdb, .map or symbols name it.")
+	} else if n := s.Nameless(); n > 0 {
 		why := "another session had received their names"
 		if !s.Missing.Whole() {
 			why = "their names are in a part that is missing, or another session had received them"

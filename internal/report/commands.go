@@ -194,7 +194,9 @@ func (rep *Report) next() []string {
 		if words := c.listing(findings.ListTypes); words != nil {
 			next = append(next, rep.reads(c, none, none, words...))
 		}
-		next = append(next, rep.record(c, findings.Allocations))
+		if !namesNothing(&c.Details) {
+			next = append(next, rep.record(c, findings.Allocations))
+		}
 	}
 	for _, asked := range [...]findings.Action{findings.ListObjects, findings.ListRequests} {
 		if words := c.listing(asked); words != nil { // somebody paid for them

@@ -2,10 +2,13 @@ package report
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -55,6 +58,8 @@ func (rep *Report) gaps(c *Case) gaps {
 	}
 	if !rep.holds(allocationEvents) {
 		found.add(rep.record(c, findings.Allocations), "Allocated types and their callers: the trace has no allocation events.")
+	} else if namesNothing(&c.Details) {
+		found.add("", "Allocated types and their callers: the events of allocations have no names of types. NativeAOT programs send none, nor stacks.")
 	} else if len(c.Details.Types) > 0 && !c.Details.NamesAllocators() {
 		found.add(rep.record(c, findings.Allocations), "What allocates: the trace has no stacks of allocations, or no names for the methods in them.")
 	}
@@ -66,6 +71,14 @@ func (rep *Report) gaps(c *Case) gaps {
 		found.add("", "How much memory was committed: .NET 8 and later record it, with regions.")
 	}
 	return found
+}
+
+// namesNothing reports whether there are events of allocations, but none that names a type, so
+// that another recording would have no names either. Types of NativeAOT programs have at most
+// a place in the program's file: see clr.BulkTypeValue.NativeName.
+func namesNothing(d *findings.Details) bool {
+	return d.Source != alloc.SourceUnknown &&
+		!slices.ContainsFunc(d.Types, func(t findings.AllocatedType) bool { return !strings.HasPrefix(t.Name, "+0x") })
 }
 
 // missing returns the recorded data that are, or may be, missing in the trace; c may be
