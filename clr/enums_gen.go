@@ -1041,6 +1041,7 @@ type RuntimeSku uint16
 const (
 	RuntimeSkuDesktopClr RuntimeSku = 0x1
 	RuntimeSkuCoreClr    RuntimeSku = 0x2
+	RuntimeSkuMono       RuntimeSku = 0x4 // RUNTIME_SKU_MONO in ep-rt-mono.c
 )
 
 var runtimeSkuWords = words{
@@ -1049,6 +1050,7 @@ var runtimeSkuWords = words{
 	list: []word{
 		{0x1, "DesktopClr"},
 		{0x2, "CoreClr"},
+		{0x4, "Mono"},
 	},
 }
 

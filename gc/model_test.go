@@ -558,6 +558,22 @@ func TestCoreVersion(t *testing.T) {
 	}
 }
 
+// TestMono: Mono is not taken for .NET Framework, whose kind of runtime has neither bit.
+func TestMono(t *testing.T) {
+	for sku, want := range map[clr.RuntimeSku]string{
+		clr.RuntimeSkuMono: "Mono (.NET 9.0.4)", clr.RuntimeSkuCoreClr: ".NET 9.0.4", clr.RuntimeSkuDesktopClr: ".NET Framework 4.0.30319.18408",
+	} {
+		s := newScript()
+		v := clr.RuntimeInformationStart{
+			Sku: sku, BclMajorVersion: 9, BclBuildNumber: 4, VMMajorVersion: 4, VMBuildNumber: 30319, VMQfeNumber: 18408,
+		}
+		s.raise(20, 1, clr.RundownProvider, 187, 0, v.Append(nil, 0, 8))
+		if _, _, m := s.run(t); m.Processes()[0].Runtime != want {
+			t.Errorf("%v: %q, want %q", sku, m.Processes()[0].Runtime, want)
+		}
+	}
+}
+
 // TestSecondStart: the start of another runtime in a process, or of a later process with its id,
 // does not make the process be watched only from then on.
 func TestSecondStart(t *testing.T) {

@@ -11,6 +11,10 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
+// MonoRuntime begins the name of the runtime Mono, as in "Mono (.NET 9.0.4)". It raises none of
+// the events that collections are rebuilt from.
+const MonoRuntime = "Mono"
+
 // A Process is a traced process. Its fields are filled in as its events are
 // read.
 type Process struct {
@@ -221,6 +225,8 @@ func (p *Process) Watched(from, to Opt[time.Duration]) time.Duration {
 // is in one.
 func runtimeName(v *clr.RuntimeInformationStart) string {
 	switch {
+	case v.Sku&clr.RuntimeSkuMono != 0:
+		return fmt.Sprintf(MonoRuntime+" (.NET %d.%d.%d)", v.BclMajorVersion, v.BclMinorVersion, v.BclBuildNumber)
 	case v.Sku&clr.RuntimeSkuCoreClr == 0:
 		return fmt.Sprintf(".NET Framework %d.%d.%d.%d", v.VMMajorVersion, v.VMMinorVersion, v.VMBuildNumber, v.VMQfeNumber)
 	case v.BclMajorVersion < 5:

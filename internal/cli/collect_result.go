@@ -40,9 +40,9 @@ func (std *stdio) printResult(r *collect.Result, target string) {
 // findings made while events arrived lack the events that come at the end of a trace, such
 // as the GC's settings; reportOf falls back to them if there is no file.
 func reportOf(r *collect.Result) *report.Report {
-	if r.Regular && r.Collections > 0 {
+	if r.Regular {
 		silent := &stdio{out: io.Discard, err: text.NewPrinter(io.Discard)}
-		if rep, err := newReportOptions().gather(context.Background(), silent, []string{r.Path}); err == nil && rep.Processes() > 0 {
+		if rep, err := newReportOptions().gather(context.Background(), silent, []string{r.Path}); err == nil && (rep.Processes() > 0 || rep.Mono()) {
 			return rep
 		}
 	}
@@ -163,7 +163,7 @@ func writeVerdict(p *text.Page, r *collect.Result, rep *report.Report) {
 		p.Heading("No GC happened in the %s that are kept; %s before. Keep more with --keep.", kept,
 			text.Plural(r.Followed, "GC happened", "GCs happened"))
 		return
-	case r.Collections == 0:
+	case r.Collections == 0 && !rep.Mono():
 		p.Heading("No GC happened in %s.", kept)
 		return
 	}

@@ -172,10 +172,25 @@ func (rep *Report) emptyVerdict() (findings.Code, string) {
 	}
 }
 
+// monoProfiler is the provider of Mono's own events of collections. From .NET 8 on, Mono has it
+// only if it was started with MONO_DIAGNOSTICS=--diagnostic-mono-profiler=enable.
+const monoProfiler = "Microsoft-DotNETRuntimeMonoProfiler"
+
+// Mono reports whether a process without collections ran on Mono, so that their absence says
+// nothing.
+func (rep *Report) Mono() bool {
+	return rep.provider(monoProfiler).Events > 0 ||
+		slices.ContainsFunc(rep.others, func(p *gc.Process) bool { return strings.HasPrefix(p.Runtime, gc.MonoRuntime) })
+}
+
 // unrecorded returns why the trace cannot have collections; empty if it can.
 func (rep *Report) unrecorded() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	switch {
+	case rep.provider(monoProfiler).Events > 0:
+		return "the program ran on Mono, and gctrail does not rebuild collections from the events of Mono's profiler. List them with: gctrail events."
+	case rep.Mono():
+		return "the program ran on Mono, which raises no GC events of the .NET runtime provider. Record Mono's own: gctrail collect --providers " + monoProfiler + ":0x1:4; list them with: gctrail events."
 	case len(rep.recorded) == 0:
 		return "the trace has no events" + rep.perhapsMissing() + "."
 	case runtime.Events == 0:

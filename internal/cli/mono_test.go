@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/nettracetest"
+)
+
+// TestMono: a trace of Mono without its collections is not taken for one of a program that did
+// not collect. The events are laid out as the runtime's sources say.
+func TestMono(t *testing.T) {
+	information := clr.RuntimeInformationStart{Sku: clr.RuntimeSkuMono, BclMajorVersion: 9, BclBuildNumber: 4, CommandLine: clr.NewUTF16("/data/app/shop")}
+	runtime := `
+metadata
+  def id=1 provider=Microsoft-Windows-DotNETRuntimeRundown event=187 level=4
+events
+  event meta=1 thread=5 time=+20000000000 payload=hex:` + hex.EncodeToString(information.Append(nil, 0, 8)) + "\n"
+	profiler := `
+metadata
+  def id=2 provider=Microsoft-DotNETRuntimeMonoProfiler event=38 keywords=1 level=4
+events
+  event meta=2 thread=5 time=+1000 payload=u8:10,u32:1
+  event meta=2 thread=5 time=+2000 payload=u8:9,u32:1
+`
+	for name, test := range map[string]struct{ body, report, events string }{
+		"without its profiler": {runtime, "raises no GC events of the .NET runtime provider", "RuntimeInformationDCStart"},
+		"with its profiler":    {profiler, "does not rebuild collections from the events of Mono's profiler", `"MonoProfilerGCEvent"`},
+		"with both":            {profiler + runtime, "does not rebuild collections from the events of Mono's profiler", `"GCEventType":9,"GCGeneration":1`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "mono.nettrace")
+			if err := os.WriteFile(path, nettracetest.MustAssemble(t, "nettrace v4\n"+test.body+"end\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for command, want := range map[string]string{"report": test.report, "events": test.events} {
+				code, out, said := gctrail(context.Background(), command, path)
+				out = strings.Join(strings.Fields(out), " ")
+				if code != exitDone || !strings.Contains(out, want) || strings.Contains(out, "No GC happened") || strings.Contains(out, ".NET Framework") {
+					t.Errorf("%s: exit code %d: %s\n%s", command, code, said, out)
+				}
+			}
+		})
+	}
+}
