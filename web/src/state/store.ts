@@ -67,7 +67,7 @@ export class Store {
 
   private save(): void {
     this.written = write(this.state);
-    history.replaceState(null, "", this.written ? `#${this.written}` : location.pathname + location.search);
+    history.replaceState(null, "", this.written ? `#${this.written}` : location.href.replace(/#.*/, ""));
   }
 
   private valid(state: State): State {
