@@ -108,12 +108,9 @@ func (o *diffOptions) write(std *stdio, out *output, c *compare.Comparison) erro
 }
 
 // writePage writes the comparison as a page, with the collections of all runs.
-func (o *diffOptions) writePage(out *output, c *compare.Comparison) (err error) {
-	p := o.page
-	p.Title, p.Verdict, p.Program, p.Terms = "Comparison - gctrail", comparison.Summary(c), program(), report.Terms()
-	p.Before = len(c.Before)
-	if p.Comparison, err = comparison.PageJSON(c); err != nil {
+func (o *diffOptions) writePage(out *output, c *compare.Comparison) error {
+	if err := comparison.Describe(o.page, c, program()); err != nil {
 		return err
 	}
-	return p.Write(out)
+	return o.page.Write(out)
 }

@@ -92,8 +92,8 @@ func (o *whatIfOptions) program(ctx context.Context, std *stdio) (*whatif.Progra
 		}
 		p := of[c.Process]
 		if p == nil {
-			run := newRun(r.Info(), &o.Selection)
-			p = &whatif.Program{From: run.From, To: run.To}
+			p = new(whatif.Program)
+			p.From, p.To = o.Span(r.Info())
 			of[c.Process], all = p, append(all, p)
 		}
 		p.Add(c)

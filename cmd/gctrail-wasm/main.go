@@ -1,0 +1,100 @@
+//go:build js && wasm
+
+// Command gctrail-wasm is gctrail for the page that opens traces in a browser. It runs in a
+// worker, whose web/open/worker.ts calls it:
+//
+//	GOOS=js GOARCH=wasm go build ./cmd/gctrail-wasm
+//
+// It defines gctrail(request, report) in the worker's scope, which returns the result or an
+// object with an error.
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"syscall/js"
+
+	"github.com/gctrail/gctrail/internal/blob"
+	"github.com/gctrail/gctrail/open"
+)
+
+// growth is the GOGC. A page has one thread, which collects while nothing else runs, and its
+// memory is never given back.
+const growth = 50 // percent
+
+func main() {
+	debug.SetGCPercent(growth)
+	js.Global().Set("gctrail", js.FuncOf(func(_ js.Value, args []js.Value) any { return answer(args[0], args[1]) }))
+	js.Global().Get("ready").Invoke(program(), formats())
+	select {} // until the worker ends
+}
+
+// program names this program with its version.
+func program() string {
+	version := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	return "gctrail " + version
+}
+
+// formats lists the formats of exports.
+func formats() any {
+	var all []any
+	for _, f := range blob.Formats() {
+		all = append(all, map[string]any{"name": f.Name, "suffix": f.Suffix, "says": f.Says})
+	}
+	return all
+}
+
+// answer does what a request asks for. report is called with bytes read, bytes in all and
+// collections.
+func answer(request, report js.Value) (result any) {
+	defer func() {
+		if r := recover(); r != nil {
+			result = failure(fmt.Errorf("this is a fault of gctrail: %v", r))
+		}
+	}()
+	data, err := do(request, func(read, size, collections int64) { report.Invoke(read, size, collections) })
+	if err != nil {
+		return failure(err)
+	}
+	array := js.Global().Get("Uint8Array").New(len(data))
+	js.CopyBytesToJS(array, data)
+	return array
+}
+
+func failure(err error) any { return map[string]any{"error": err.Error()} }
+
+func do(request js.Value, progress func(read, size, collections int64)) ([]byte, error) {
+	j := &blob.Job{
+		Program: program(), Files: contents(request.Get("files")), Progress: progress,
+		Redact: request.Get("redact").Truthy(), System: request.Get("system").Truthy(),
+	}
+	ctx := context.Background()
+	format := request.Get("format").String()
+	switch kind := request.Get("kind").String(); kind {
+	case "page":
+		return j.Page(ctx)
+	case "report":
+		return j.Report(ctx, format)
+	case "convert":
+		return j.Convert(ctx, format)
+	case "diff":
+		return j.Diff(ctx, request.Get("before").Int())
+	default:
+		return nil, fmt.Errorf("there is no request %q", kind)
+	}
+}
+
+// contents returns the files of a request.
+func contents(files js.Value) []open.Content {
+	all := make([]open.Content, files.Length())
+	for i := range all {
+		f := files.Index(i)
+		size := int64(f.Get("size").Float())
+		all[i] = open.Content{ReaderAt: newFile(f, size), Size: size, Name: f.Get("name").String()}
+	}
+	return all
+}

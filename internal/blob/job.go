@@ -1,0 +1,154 @@
+// Package blob reads traces and heap snapshots that are not on a disk of this machine, in
+// memory alone: it is the page that opens them in a browser, without the page.
+package blob
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gctrail/gctrail/gc/heap"
+	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/internal/convert"
+	"github.com/gctrail/gctrail/internal/redact"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+const (
+	// MaxUnpacked is how much memory an .etl in a zip, or a redacted trace, may take compressed
+	// while it is read. A browser gives a page 4 GiB at most.
+	MaxUnpacked = 512 << 20
+	// MaxOutput bounds what is made of a trace.
+	MaxOutput = 512 << 20
+)
+
+// A Job is work on some files, which are one trace, or several on one time line.
+type Job struct {
+	Program string // that does the work, with its version
+	Files   []open.Content
+	Redact  bool // remove what identifies the program
+	System  bool // with Redact, keep the names of the framework
+	// Progress is called now and then with the bytes read of all files, of which there are size,
+	// and the collections found; nil for nobody.
+	Progress func(read, size, collections int64)
+
+	redactor    *redact.Redactor // of the first trace
+	collections int64
+}
+
+// A reading is a trace, or a heap snapshot, that is read.
+type reading struct {
+	*report.Reading
+	copied open.Scratch // the redacted copy that is read; nil for the files themselves
+}
+
+func (r *reading) Close() {
+	r.Reading.Close()
+	if r.copied != nil {
+		r.copied.Close()
+	}
+}
+
+// read opens the trace; with Redact, a redacted copy of it.
+func (j *Job) read(ctx context.Context, opts open.Options) (*reading, error) {
+	scratch := open.Memory(MaxUnpacked)
+	if !j.Redact {
+		r, err := j.open(ctx, j.Files, opts, scratch)
+		return &reading{Reading: r}, err
+	}
+	original := opts
+	original.Head, original.Runs = nil, nil // events are copied whole, one by one
+	original.Want = func(d *trace.Descriptor) bool { return convert.Wants(d) || opts.Want == nil || opts.Want(d) }
+	from, err := j.open(ctx, j.Files, original, scratch)
+	if err != nil || from.In.HeapDump != nil {
+		return &reading{Reading: from}, err
+	}
+	defer from.Close()
+	redactor, lost, err := j.learn(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	copied, err := scratch()
+	if err != nil {
+		return nil, err
+	}
+	to := &counted{Scratch: copied}
+	_, err = convert.Events(from, to, convert.EventOptions{Selected: new(selection.Selection), Redact: redactor, Lost: lost})
+	if err != nil && !errors.Is(err, convert.ErrNothing) { // which is said when the copy is read
+		return nil, errors.Join(err, copied.Close())
+	}
+	name := redactor.Name(from.Name())
+	r, err := j.open(ctx, []open.Content{{ReaderAt: copied, Size: to.n, Name: name}}, opts, scratch)
+	return &reading{r, copied}, err
+}
+
+// A counted counts what is written to a scratch.
+type counted struct {
+	open.Scratch
+	n int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.Scratch.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// learn returns a Redactor that has read the trace ahead, and the trace's loss.
+func (j *Job) learn(ctx context.Context, r *report.Reading) (*redact.Redactor, *trace.Loss, error) {
+	if j.redactor == nil {
+		j.redactor = redact.New(redact.Options{KeepSystem: j.System})
+	} else {
+		j.redactor = j.redactor.Another()
+	}
+	src, err := r.Again(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = pass.Run(ctx, src, pass.Raw(nil, j.redactor.Learn))
+	return j.redactor, src.Loss(), err
+}
+
+// open opens files as one trace.
+func (j *Job) open(ctx context.Context, files []open.Content, opts open.Options, scratch func() (open.Scratch, error)) (*report.Reading, error) {
+	metered := j.meter(files)
+	opts.Scratch = scratch
+	in, err := open.Contents(metered, opts)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.Name
+	}
+	r := report.NewReading(ctx, in, in.Name, names)
+	r.Open = func(o open.Options) (*open.Input, error) {
+		o.Scratch = scratch
+		return open.Contents(metered, o)
+	}
+	r.Count = func() { j.collections++ }
+	return r, nil
+}
+
+// snapshot reads a .gcdump file.
+func (j *Job) snapshot(r *reading) (*heap.Snapshot, error) {
+	s, err := heap.ReadGCDump(r.In.HeapDump)
+	if err == nil && j.Redact {
+		redact.New(redact.Options{KeepSystem: j.System}).HeapDump(s)
+	}
+	return s, err
+}
+
+// An output is a file in memory.
+type output struct{ bytes.Buffer }
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.Len()+len(p) > MaxOutput {
+		return 0, fmt.Errorf("the result takes more than %d MiB: use gctrail itself", MaxOutput>>20)
+	}
+	return o.Buffer.Write(p)
+}

@@ -1,0 +1,73 @@
+package blob
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/html"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
+)
+
+// Page returns the page about the trace, or about the heap snapshot of a .gcdump file.
+func (j *Job) Page(ctx context.Context) ([]byte, error) {
+	opts := report.PageOptions()
+	opts.HeapDumps = true
+	r, err := j.read(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var page report.Page
+	if r.In.HeapDump != nil {
+		s, err := j.snapshot(r)
+		if err != nil {
+			return nil, err
+		}
+		page.AddSnapshots(r.Name(), &gc.Process{PID: s.PID}, []html.Snapshot{{Snapshot: s, File: r.Name()}})
+		page.DescribeSnapshots(j.Program)
+	} else {
+		paged := report.NewPaged(r, new(selection.Selection))
+		r.Names = paged.Names()
+		rep, err := page.Gather(paged, report.Budget{}, nil)
+		if err != nil {
+			return nil, err
+		}
+		page.Describe(rep, j.Program)
+	}
+	var out output
+	err = page.Write(&out)
+	return out.Bytes(), err
+}
+
+// Report returns the report on the trace as gctrail report prints it: json, markdown, or
+// full, which is all of the JSON.
+func (j *Job) Report(ctx context.Context, format string) ([]byte, error) {
+	r, err := j.read(ctx, report.Options())
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	details := report.NewDetails(new(selection.Selection), r.Info())
+	r.Names = details.Names()
+	rep, err := report.Gather(r, new(selection.Selection), report.Budget{}, details)
+	if err != nil {
+		return nil, err
+	}
+	var out output
+	switch format {
+	case "json":
+		err = rep.WriteBriefJSON(&out)
+	case "full":
+		err = rep.WriteJSON(&out)
+	case "markdown":
+		p := text.PageOn(text.Terminal{})
+		rep.WriteMarkdown(p)
+		_, err = out.Write(p.Bytes())
+	default:
+		err = fmt.Errorf("there is no report as %q", format)
+	}
+	return out.Bytes(), err
+}
