@@ -13,23 +13,26 @@ function licences(names) {
   };
 }
 
-// One script and one style sheet, which Go embeds and writes into each page.
-export default defineConfig({
+const shared = {
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  plugins: [licences(["preact", "uplot"])],
-  build: {
+  define: { "process.env.NODE_ENV": '"production"' },
+};
+
+/** Builds one script, and its style sheet if it has one. */
+function script(entry, outDir, name) {
+  return {
     target: "es2022",
-    outDir: "dist",
-    emptyOutDir: true,
+    outDir,
+    emptyOutDir: outDir === "dist",
     cssCodeSplit: false,
     reportCompressedSize: false,
-    lib: {
-      entry: "src/main.tsx",
-      name: "gctrail",
-      formats: ["iife"],
-      fileName: () => "page.js",
-      cssFileName: "page",
-    },
-  },
-  define: { "process.env.NODE_ENV": '"production"' },
+    lib: { entry, name: "gctrail", formats: ["iife"], fileName: () => `${name}.js`, cssFileName: name },
+  };
+}
+
+// The page about a trace, which Go embeds and writes into each page, and the parts of the page
+// that opens traces, which deploy/webpage packs: vite build --mode PART.
+export default defineConfig(({ mode }) => {
+  if (mode === "production") return { ...shared, plugins: [licences(["preact", "uplot"])], build: script("src/main.tsx", "dist", "page") };
+  return { ...shared, build: script(`open/${mode}.ts${mode === "main" ? "x" : ""}`, "dist/open", mode) };
 });

@@ -1,0 +1,172 @@
+// Command webpage packs the page that opens traces in a browser:
+//
+//	go run ./deploy/webpage FOLDER [ZIP]
+//
+// It builds the module of cmd/gctrail-wasm, and writes the page and what belongs to it to
+// FOLDER, as a server has them, and gctrail.html, which is all of it in one file. A ZIP gets
+// the same files. It runs in the root of the repository, and the same sources give the same
+// files.
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/gctrail/gctrail/internal/licenses"
+	"github.com/gctrail/gctrail/internal/outfile"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "webpage:", err)
+		os.Exit(1)
+	}
+}
+
+// A file is a part of what is written.
+type file struct {
+	name string
+	data []byte
+}
+
+func run(args []string) error {
+	if len(args) != 1 && len(args) != 2 {
+		return errors.New("usage: webpage FOLDER [ZIP]")
+	}
+	module, err := buildModule()
+	if err != nil {
+		return err
+	}
+	p, err := readParts()
+	if err != nil {
+		return err
+	}
+	files, err := p.files(module)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(args[0], 0o755); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := outfile.WriteFile(filepath.Join(args[0], f.name), f.data, 0o644); err != nil {
+			return err
+		}
+	}
+	if len(args) == 1 {
+		return nil
+	}
+	return writeZip(args[1], files)
+}
+
+// buildModule builds the module and compresses it.
+func buildModule() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "gctrail-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, "gctrail.wasm")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -buildid=", "-o", path, "./cmd/gctrail-wasm")
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	module, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(module); err != nil {
+		return nil, err
+	}
+	err = z.Close()
+	return packed.Bytes(), err
+}
+
+// parts are the parts of the page.
+type parts struct{ script, style, worker, offline string }
+
+func readParts() (*parts, error) {
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, err
+	}
+	p, support := &parts{}, ""
+	for path, to := range map[string]*string{
+		"web/dist/open/main.js": &p.script, "web/dist/open/main.css": &p.style,
+		"web/dist/open/worker.js": &p.worker, "web/dist/open/offline.js": &p.offline,
+		filepath.Join(strings.TrimSpace(string(goroot)), "lib/wasm/wasm_exec.js"): &support,
+	} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		*to = string(text)
+	}
+	p.worker = support + p.worker
+	for _, text := range []string{p.script, p.style, p.worker} {
+		if strings.Contains(strings.ToLower(text), "</script") || strings.Contains(strings.ToLower(text), "</style") {
+			return nil, errors.New("a part of the page has the end of a script in it")
+		}
+	}
+	return p, nil
+}
+
+// files returns all files, of which offline.js keeps those that a server has.
+func (p *parts) files(module []byte) ([]file, error) {
+	files := []file{
+		{"index.html", []byte(p.page(""))},
+		{"gctrail.wasm.gz", module},
+		{"manifest.webmanifest", []byte(manifest)},
+		{"icon.svg", []byte(icon)},
+	}
+	sum, names := sha256.New(), []string{`"./"`}
+	for _, f := range files {
+		if _, err := sum.Write(f.data); err != nil {
+			return nil, err
+		}
+		names = append(names, fmt.Sprintf("%q", f.name))
+	}
+	offline := fmt.Sprintf("const version = %q, files = [%s];\n%s", hex.EncodeToString(sum.Sum(nil))[:16], strings.Join(names, ", "), p.offline)
+	return append(files,
+		file{"offline.js", []byte(offline)},
+		file{"gctrail.html", []byte(p.page(base64.StdEncoding.EncodeToString(module)))},
+		file{"LICENSES", []byte(licenses.Text())},
+	), nil
+}
+
+// writeZip writes files without their times, which say nothing.
+func writeZip(path string, files []file) error {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, f := range files {
+		w, err := z.Create("gctrail/" + f.name)
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(w, bytes.NewReader(f.data)); err != nil {
+			return err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return outfile.WriteFile(path, out.Bytes(), 0o644)
+}

@@ -1,0 +1,97 @@
+// The module, and the worker that runs it.
+
+import type { Answer, Format, Progress, Request } from "./request";
+
+/** Reads traces, one at a time. */
+export class Engine {
+  program = "";
+  formats: Format[] = [];
+  private readonly module = load();
+  private readonly script = URL.createObjectURL(new Blob([text("worker")], { type: "text/javascript" }));
+  private worker: Promise<Worker>;
+  private running: { worker: Worker; fail: (error: Error) => void } | null = null;
+
+  constructor() {
+    this.worker = this.start();
+  }
+
+  /** Waits until the module is there. */
+  async ready(): Promise<void> {
+    await this.worker;
+  }
+
+  async run(request: Request, progress: Progress): Promise<ArrayBuffer> {
+    const worker = await this.worker;
+    try {
+      return await new Promise((done, fail) => {
+        this.running = { worker, fail };
+        hear(worker, fail, (answer) => {
+          if (answer.kind === "progress") progress(answer.read, answer.size, answer.collections);
+          if (answer.kind === "done") done(answer.data);
+          if (answer.kind === "failed") fail(new Error(answer.why));
+        });
+        worker.postMessage(request);
+      });
+    } finally {
+      if (this.running) this.replace(); // memory that the module has taken stays its own
+      this.running = null;
+    }
+  }
+
+  /** Ends what is running, which then fails. */
+  cancel(): void {
+    const { running } = this;
+    if (!running) return;
+    this.replace();
+    this.running = null;
+    running.fail(new Cancelled());
+  }
+
+  private replace(): void {
+    this.running?.worker.terminate();
+    this.worker = this.start();
+  }
+
+  private async start(): Promise<Worker> {
+    const module = await this.module;
+    const worker = new Worker(this.script);
+    return new Promise((done, fail) => {
+      hear(worker, fail, (answer) => {
+        if (answer.kind === "failed") fail(new Error(answer.why));
+        if (answer.kind !== "ready") return;
+        ({ program: this.program, formats: this.formats } = answer);
+        done(worker);
+      });
+      worker.postMessage(module);
+    });
+  }
+}
+
+/** Why a request that was cancelled has no result. */
+export class Cancelled extends Error {}
+
+function hear(worker: Worker, fail: (error: Error) => void, take: (answer: Answer) => void): void {
+  worker.onmessage = (event: MessageEvent<Answer>) => take(event.data);
+  worker.onerror = (event) => fail(new Error(event.message || "the worker does not start"));
+}
+
+/** The text of a block of the page. */
+function text(id: string): string {
+  return document.getElementById(id)?.textContent ?? "";
+}
+
+/** Compiles the module: of this page, or of the file beside it. */
+async function load(): Promise<WebAssembly.Module> {
+  const inside = text("module");
+  const bytes = inside ? Uint8Array.from(atob(inside), (c) => c.charCodeAt(0)) : new Uint8Array(await beside("gctrail.wasm.gz"));
+  const packed = bytes[0] === 0x1f && bytes[1] === 0x8b; // some servers have browsers unpack it
+  if (!packed) return WebAssembly.compile(bytes);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compileStreaming(new Response(stream, { headers: { "Content-Type": "application/wasm" } }));
+}
+
+async function beside(name: string): Promise<ArrayBuffer> {
+  const response = await fetch(name);
+  if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);
+  return response.arrayBuffer();
+}

@@ -1,0 +1,28 @@
+// What the page asks its worker for, and what it is told.
+
+/** A request to the module, of cmd/gctrail-wasm. */
+export interface Request {
+  kind: "page" | "report" | "convert" | "diff";
+  format?: string;
+  files: File[];
+  /** How many of the files are runs from before; of diff. */
+  before?: number;
+  redact: boolean;
+}
+
+/** A format of exports. */
+export interface Format {
+  name: string;
+  suffix: string;
+  says: string;
+}
+
+/** How far a reading is: bytes, bytes in all, collections found. */
+export type Progress = (read: number, size: number, collections: number) => void;
+
+/** A message of the worker. */
+export type Answer =
+  | { kind: "ready"; program: string; formats: Format[] }
+  | { kind: "progress"; read: number; size: number; collections: number }
+  | { kind: "done"; data: ArrayBuffer }
+  | { kind: "failed"; why: string };
