@@ -138,7 +138,7 @@ const watch = `
 
 func (b *tab) hear(ev any) {
 	sent, ok := ev.(*network.EventRequestWillBeSent)
-	if !ok || strings.HasPrefix(sent.Request.URL, "data:") {
+	if !ok || strings.HasPrefix(sent.Request.URL, "data:") || strings.HasPrefix(sent.Request.URL, "blob:") {
 		return
 	}
 	b.mu.Lock()

@@ -1,0 +1,403 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"github.com/gctrail/gctrail/internal/extent"
+)
+
+// webpage is the folder of the page that opens traces: $GCTRAIL_WEBPAGE, or packed once.
+var webpage = sync.OnceValues(func() (string, error) {
+	if dir := os.Getenv("GCTRAIL_WEBPAGE"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	dir, err := os.MkdirTemp("", "gctrail")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "run", "./deploy/webpage", dir)
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return dir, nil
+})
+
+// serveOpen serves the page that opens traces as any server of files does. The browser keeps
+// nothing of it, but what the page keeps itself.
+func serveOpen(t *testing.T) *httptest.Server {
+	t.Helper()
+	dir, err := webpage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := http.FileServer(http.Dir(dir))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		files.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// keepBlobs keeps what the page makes files of, because a test cannot see what is saved.
+const keepBlobs = `
+	window.blobs = [];
+	const made = URL.createObjectURL;
+	URL.createObjectURL = (blob) => {
+		blobs.push(blob);
+		return made.call(URL, blob);
+	};
+`
+
+// openTab opens the page that opens traces, once it is ready.
+func openTab(t *testing.T, of size, url string) *tab {
+	t.Helper()
+	b := newTab(t, of)
+	b.must2(chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: keepBlobs}))
+	b.must(chromedp.Do(b.ctx, chromedp.Navigate(url)))
+	b.wait(`/Ready/.test(document.querySelector("[role=status]")?.textContent)`)
+	return b
+}
+
+// choose chooses files for the page.
+func (b *tab) choose(paths ...string) {
+	b.Helper()
+	for i := range paths {
+		path, err := filepath.Abs(paths[i])
+		b.must(err)
+		paths[i] = path
+	}
+	b.must2(chromedp.Run(b.ctx, chromedp.SetUploadFiles(chromedp.CSS(".drop input[type=file]"), paths)))
+}
+
+// framed is an expression for the page that is shown, in which d is its document.
+func framed(expression string) string {
+	return `((d) => d?.documentElement?.dataset.ready !== undefined && (` + expression + `))(document.querySelector("iframe")?.contentDocument)`
+}
+
+// shows opens files, and waits until their page is shown.
+func (b *tab) shows(paths ...string) {
+	b.Helper()
+	b.choose(paths...)
+	b.wait(`document.querySelector("iframe, .failure")`)
+	if failure := eval[string](b, `document.querySelector(".failure")?.textContent ?? ""`); failure != "" {
+		b.Fatalf("%s: %s", paths, failure)
+	}
+	b.wait(framed("true"))
+}
+
+// save saves what a button of the menu is for, and returns it.
+func (b *tab) save(button string) string {
+	b.Helper()
+	n := eval[int](b, `blobs.length`)
+	b.press(button)
+	b.wait(fmt.Sprintf(`blobs.length > %d || document.querySelector(".failure")`, n))
+	if failure := eval[string](b, `document.querySelector(".failure")?.textContent ?? ""`); failure != "" {
+		b.Fatalf("%s: %s", button, failure)
+	}
+	b.wait(`!document.querySelector(".reading")`)
+	return eval[string](b, fmt.Sprintf(`blobs.slice(%d).find((b) => b.type === "").text()`, n))
+}
+
+// press presses the button that begins with some words, as with the keyboard.
+func (b *tab) press(words string) {
+	b.Helper()
+	if !eval[bool](b, fmt.Sprintf(`(() => {
+		const button = [...document.querySelectorAll("button")].find((e) => e.textContent.startsWith(%q) && !e.disabled);
+		button?.click();
+		return button !== undefined;
+	})()`, words)) {
+		b.Fatalf("there is no button %q", words)
+	}
+}
+
+// own fails the test where the page, or the page that it shows, asked for what is not a file
+// of its own, or violated its policy.
+func (b *tab) own(address string) {
+	b.Helper()
+	b.within(address)
+	if violations := eval[[]string](b, `[...(document.querySelector("iframe")?.contentWindow.violations ?? [])]`); len(violations) > 0 {
+		b.Errorf("violations of the policy by the page of a trace: %q", violations)
+	}
+	allowed := []string{"/", "/gctrail.wasm.gz", "/offline.js", "/manifest.webmanifest", "/icon.svg"}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, request := range b.requests {
+		if path := strings.TrimPrefix(request, "GET "+address); !slices.Contains(allowed, path) {
+			b.Errorf("a request for %s", path)
+		}
+	}
+}
+
+// reported returns the report of the program on a file, which it is given without a folder, as
+// a browser is.
+func reported(t *testing.T, path string) string {
+	t.Helper()
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "report", "--format", "json", "--full", filepath.Base(path))
+	cmd.Dir = filepath.Dir(path)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return string(out)
+}
+
+// openable returns traces of all formats.
+func openable(t *testing.T) []string {
+	t.Helper()
+	patterns := []string{filepath.Join(root, "testdata/*.net*.gz"), filepath.Join(root, "testdata/*.zip")}
+	if shared := os.Getenv("GCTRAIL_SHARED"); shared != "" {
+		for _, pattern := range []string{"eventpipe/*.net*.gz", "etw/*.zip", "lttng/*.zip", "lttng/*.tar.xz"} {
+			patterns = append(patterns, filepath.Join(shared, "traces", pattern))
+		}
+	}
+	var all []string
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, paths...)
+	}
+	if len(all) < 40 {
+		t.Fatalf("%d traces", len(all))
+	}
+	if extent.All() {
+		return all
+	}
+	var sample []string
+	for i, path := range all {
+		if i%8 == 0 || strings.Contains(path, ".etl") {
+			sample = append(sample, path)
+		}
+	}
+	return sample
+}
+
+// TestOpenPage: the page reads traces of all formats as the program does, and asks for
+// nothing but its own files.
+func TestOpenPage(t *testing.T) {
+	server := serveOpen(t)
+	b := openTab(t, size{1280, 900}, server.URL)
+	for _, path := range openable(t) {
+		b.shows(path)
+		want, got := reported(t, path), b.save("report")
+		if got != want {
+			t.Errorf("%s: %s", path, firstDifference(got, want))
+		}
+		b.own(server.URL)
+		b.press("Open another")
+		b.wait(`document.querySelector(".drop")`)
+	}
+	b.own(server.URL)
+}
+
+// firstDifference describes the first of two texts that differ.
+func firstDifference(got, want string) string {
+	i := 0
+	for i < min(len(got), len(want)) && got[i] == want[i] {
+		i++
+	}
+	from := max(0, i-60)
+	return fmt.Sprintf("%q, want %q", got[from:min(len(got), i+60)], want[from:min(len(want), i+60)])
+}
+
+// TestOpenFromDisk: the page in one file needs no server.
+func TestOpenFromDisk(t *testing.T) {
+	dir, err := webpage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "file://" + filepath.Join(dir, "gctrail.html")
+	b := openTab(t, size{1280, 900}, url)
+	path := fixture("net8-win-x64-gcevents.etl.zip")
+	b.choose(path)
+	b.wait(`document.querySelector("iframe")`) // which is of another origin, as all files are
+	if want, got := reported(t, path), b.save("report"); got != want {
+		t.Error(firstDifference(got, want))
+	}
+	b.shoot("open-from-disk")
+	b.blameless("GET " + url)
+}
+
+// TestOpenSnapshot: a heap snapshot is shown with its objects.
+func TestOpenSnapshot(t *testing.T) {
+	server := serveOpen(t)
+	b := openTab(t, size{1280, 900}, server.URL)
+	b.shows(fixture("net8-wks-rich.gcdump.gz"))
+	b.wait(framed(`d.querySelectorAll(".of-types tbody tr").length > 10`))
+	if nodes := b.save("heapsnapshot"); !strings.HasPrefix(nodes, `{"snapshot"`) || !json.Valid([]byte(nodes)) {
+		t.Errorf("%.100s", nodes)
+	}
+	b.own(server.URL)
+}
+
+// TestOpenExports: what is saved is what gctrail convert writes.
+func TestOpenExports(t *testing.T) {
+	server := serveOpen(t)
+	b := openTab(t, size{1280, 900}, server.URL)
+	path := fixture("net10-wks-stacks.nettrace.gz")
+	b.shows(path)
+	for _, format := range []string{"csv", "jsonl", "openmetrics", "firefox", "speedscope"} {
+		out := filepath.Join(t.TempDir(), "out")
+		gctrail(t, "convert", "--to", format, "-o", out, path)
+		want, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.ReplaceAll(b.save(format), filepath.Base(path), path)
+		if got != string(want) {
+			t.Errorf("%s: %s", format, firstDifference(got, string(want)))
+		}
+	}
+	b.own(server.URL)
+}
+
+// TestOpenRedacted: a redacted page has none of the program's names.
+func TestOpenRedacted(t *testing.T) {
+	server := serveOpen(t)
+	b := openTab(t, size{1280, 900}, server.URL)
+	b.shows(fixture("net10-wks-stacks.nettrace.gz"))
+	if plain := b.save("report"); !strings.Contains(plain, "GcLoad") {
+		t.Error("the report does not name the program")
+	}
+	b.press("Redact")
+	b.wait(`![...document.querySelectorAll("button")].some((e) => e.textContent === "Redact")`)
+	b.wait(framed("true"))
+	redacted := b.save("report")
+	for _, name := range []string{"GcLoad", "stacks.nettrace"} {
+		if strings.Contains(redacted, name) {
+			t.Errorf("the report has %s: %.300s", name, redacted)
+		}
+	}
+	b.own(server.URL)
+}
+
+// TestOpenCompares: several files are compared, and say what the program says of them.
+func TestOpenCompares(t *testing.T) {
+	server := serveOpen(t)
+	b := openTab(t, size{1280, 900}, server.URL)
+	before, after := fixture("net10-srv-web-1.nettrace.gz"), fixture("net10-srv-web-2.nettrace.gz")
+	const sentence = `d.querySelector(".verdict .sentence").textContent`
+	native := newTab(t, size{1280, 900})
+	path := filepath.Join(t.TempDir(), "diff.html")
+	gctrail(t, "diff", "--format", "html", "-o", path, before, after)
+	native.open("file://" + path)
+	want := eval[string](native, strings.ReplaceAll(sentence, "d.", "document."))
+	b.choose(before, after)
+	b.wait(`document.querySelector(".files")`)
+	b.press("Compare")
+	b.wait(framed("true"))
+	if got := eval[string](b, framed(sentence)); got != want || want == "" {
+		t.Errorf("%q, want %q", got, want)
+	}
+	b.own(server.URL)
+}
+
+// TestOpenRefuses: what is no trace is refused in words, and another file can be opened.
+func TestOpenRefuses(t *testing.T) {
+	server := serveOpen(t)
+	b := openTab(t, size{360, 740}, server.URL)
+	notes := filepath.Join(t.TempDir(), "notes.txt")
+	b.must(os.WriteFile(notes, []byte("no trace"), 0o600))
+	b.choose(notes)
+	b.wait(`/notes.txt: .*not a trace/.test(document.querySelector(".failure")?.textContent)`)
+	b.shows(fixture(trace))
+	b.own(server.URL)
+}
+
+// TestOpenOffline: after the first visit, the page needs no server.
+func TestOpenOffline(t *testing.T) {
+	server := serveOpen(t)
+	b := openTab(t, size{1280, 900}, server.URL)
+	b.wait(`navigator.serviceWorker.controller`)
+	server.Close()
+	b.must(chromedp.Do(b.ctx, chromedp.Navigate(server.URL)))
+	b.wait(`/Ready/.test(document.querySelector("[role=status]")?.textContent)`)
+	b.shows(fixture(trace))
+	b.own(server.URL)
+}
+
+// TestOpenLooks: the page fits the window, in both colour schemes, and axe finds no serious
+// fault of it.
+func TestOpenLooks(t *testing.T) {
+	axe, axeErr := os.ReadFile("node_modules/axe-core/axe.min.js")
+	server := serveOpen(t)
+	for _, of := range []size{{360, 740}, {1280, 900}, {2560, 1440}} {
+		for _, scheme := range []string{"light", "dark"} {
+			t.Run(fmt.Sprintf("%d %s", of.width, scheme), func(t *testing.T) {
+				b := openTab(t, of, server.URL)
+				b.media(scheme, "")
+				fits := func(state string) {
+					b.settle()
+					b.shoot(fmt.Sprintf("open-%s-%d-%s", state, of.width, scheme))
+					if over := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+						t.Errorf("%s: %d pixels too wide", state, over)
+					}
+					if axeErr == nil {
+						b.accessible(string(axe), state)
+					}
+				}
+				fits("empty")
+				b.choose(fixture(trace), fixture("net10-wks-stacks.nettrace.gz"))
+				b.wait(`document.querySelector(".files")`)
+				fits("several")
+				b.choose(fixture("net10-wks-stacks.nettrace.gz"))
+				b.wait(framed("true"))
+				eval[bool](b, `(document.querySelector(".menu").open = true)`)
+				fits("shown")
+				b.own(server.URL)
+			})
+		}
+	}
+	if axeErr != nil {
+		t.Skip("axe did not run: npm ci in test/browser installs it")
+	}
+}
+
+// accessible fails the test for what axe finds serious. It does not look into frames.
+func (b *tab) accessible(axe, state string) {
+	b.Helper()
+	eval[bool](b, axe+"; true")
+	for _, fault := range eval[[]string](b, `axe.run(document, { iframes: false }).then((r) => r.violations
+		.filter((v) => ["serious", "critical"].includes(v.impact))
+		.map((v) => v.id + ": " + v.nodes.map((n) => n.html).join(" ")))`) {
+		b.Errorf("%s: %s", state, fault)
+	}
+}
+
+// TestOpenCancel: a reading that is cancelled ends, and the next one works.
+func TestOpenCancel(t *testing.T) {
+	server := serveOpen(t)
+	b := openTab(t, size{1280, 900}, server.URL)
+	// The worker gets the request when the button is there, so that it is pressed in time.
+	eval[bool](b, `(window.seen = new MutationObserver(() => {
+		const cancel = [...document.querySelectorAll("button")].find((e) => e.textContent === "Cancel");
+		if (cancel) { seen.disconnect(); cancel.click(); }
+	})).observe(document.body, { childList: true, subtree: true }) ?? true`)
+	b.choose(fixture(trace))
+	b.wait(`window.seen && !document.querySelector(".reading")`)
+	if eval[bool](b, `!!document.querySelector("iframe, .failure")`) {
+		t.Error("the page shows what was cancelled")
+	}
+	b.shows(fixture(trace))
+	b.own(server.URL)
+}
