@@ -24,6 +24,8 @@ TARGETS = [(o, a) for o in ("linux", "darwin", "windows") for a in ("amd64", "ar
 LINUX = ("amd64", "arm64")
 SHELLS = ("bash", "zsh", "fish", "ps1")
 MAX_BINARY = 26 << 20
+MAX_MODULE = 3 << 20 # of the page for browsers, as brotli
+WEB = f"gctrail_{VERSION}_web.zip"
 
 passed, failed, skipped = 0, 0, 0
 
@@ -73,7 +75,12 @@ def archive(os_, arch):
 def published():
     """Returns the names of the files of a release."""
     names = [archive(o, a) for o, a in TARGETS] + [name(o, a, "cdx.json") for o, a in TARGETS]
-    return names + [name("linux", a, s) for a in LINUX for s in ("deb", "rpm", "apk")]
+    return names + [name("linux", a, s) for a in LINUX for s in ("deb", "rpm", "apk")] + [WEB]
+
+
+def place(n, root=ONE):
+    """Returns the path of a file of a release."""
+    return os.path.join(root, "build" if n == WEB else "dist", n)
 
 
 def pages():
@@ -83,11 +90,11 @@ def pages():
 
 def check_files():
     for n in published():
-        check(n, os.path.isfile(os.path.join(DIST, n)), "is not there")
+        check(n, os.path.isfile(place(n)), "is not there")
     sums = dict(reversed(line.split("  ")) for line in read(os.path.join(DIST, "checksums.txt")).decode().splitlines())
     equal("names in checksums.txt", sorted(sums), sorted(published()))
     for n, want in sums.items():
-        equal(f"SHA-256 of {n}", sha256(os.path.join(DIST, n)), want)
+        equal(f"SHA-256 of {n}", sha256(place(n)), want)
     check("pages of the manual", len(pages()) > 30 and "gctrail.1" in pages() and "gctrail-collect.1" in pages(), pages())
     return sums
 
@@ -112,6 +119,7 @@ def check_reproducible():
     different = sorted(n for n in one.keys() | again.keys() if one.get(n) != again.get(n))
     check(f"{len(one)} files of two builds are equal", not different, different)
     print(f"{len(one)} files of two builds compared, {len(different)} different")
+    equal(f"{WEB} of the second build", sha256(place(WEB, AGAIN)), sha256(place(WEB)))
 
 
 def check_version(what, output):
@@ -170,6 +178,23 @@ def check_archives(work):
         equal(f"mode of the program of {n}", files[program][1], 0o755)
         if o == "linux":
             runs(n, files[program][0], a, work)
+
+
+def check_web(work):
+    """Checks the page that opens traces. test/browser runs it."""
+    files = members(place(WEB))
+    equal(f"files of {WEB}", sorted(files), sorted(f"gctrail/{n}" for n in (
+        "index.html", "gctrail.html", "gctrail.wasm.gz", "offline.js", "manifest.webmanifest", "icon.svg", "LICENSES")))
+    module = gzip.decompress(files["gctrail/gctrail.wasm.gz"][0])
+    check(f"module of {WEB} is v{VERSION}", f"\tgithub.com/gctrail/gctrail\tv{VERSION}\t".encode() in module, "it names no such version")
+    path = os.path.join(work, "gctrail.wasm")
+    with open(path, "wb") as f:
+        f.write(module)
+    if not shutil.which("node"):
+        return skip("size of the module as brotli", "no node")
+    code, text = run("node", "-p", f"require('zlib').brotliCompressSync(require('fs').readFileSync({path!r})).length")
+    check("size of the module as brotli", code == 0 and int(text) <= MAX_MODULE, text)
+    print(f"{int(text):>11,}  the module as brotli, of {len(module):,} bytes")
 
 
 def check_script(work):
@@ -370,7 +395,7 @@ def check_image(work):
 
 def sizes():
     for n in published():
-        print(f"{os.path.getsize(os.path.join(DIST, n)):>11,}  {n}")
+        print(f"{os.path.getsize(place(n)):>11,}  {n}")
     image = sum(os.path.getsize(os.path.join(f, n)) for f, _, names in os.walk(os.path.join(DIST, "image")) for n in names)
     print(f"{image:>11,}  image, of two architectures")
 
@@ -382,6 +407,7 @@ def main():
         check_reproducible()
         check_binaries()
         check_archives(work)
+        check_web(work)
         check_script(work)
         check_deb()
         check_rpm(work)
