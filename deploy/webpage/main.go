@@ -101,7 +101,11 @@ func buildModule() ([]byte, error) {
 }
 
 // parts are the parts of the page.
-type parts struct{ script, style, worker, offline string }
+type parts struct{ script, style, worker, offline, warm string }
+
+// warm are traces that the page reads while nobody waits: of most kinds of events, and of a heap
+// snapshot.
+var warm = []string{"net10-killed-web.nettrace.gz", "net10-wks-allocs-snapshot.nettrace.gz"}
 
 func readParts() (*parts, error) {
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
@@ -121,12 +125,24 @@ func readParts() (*parts, error) {
 		*to = string(text)
 	}
 	p.worker = support + p.worker
+	for _, name := range warm {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			return nil, err
+		}
+		p.warm += fmt.Sprintf("<script type=\"text/plain\" class=\"warm\" title=\"%s\">%s</script>\n", name, base64.StdEncoding.EncodeToString(data))
+	}
+	return p, p.check()
+}
+
+// check returns an error if a part would end the element that it is in.
+func (p *parts) check() error {
 	for _, text := range []string{p.script, p.style, p.worker} {
 		if strings.Contains(strings.ToLower(text), "</script") || strings.Contains(strings.ToLower(text), "</style") {
-			return nil, errors.New("a part of the page has the end of a script in it")
+			return errors.New("a part of the page has the end of a script in it")
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // files returns all files, of which offline.js keeps those that a server has.

@@ -49,10 +49,10 @@ func (p *parts) page(module string) string {
 <div id="app"></div>
 <noscript><p>This page needs JavaScript, and WebAssembly. It connects to nothing but the server that it is from.</p></noscript>
 <script type="text/plain" id="worker">%s</script>
-%s<script>%s</script>
+%s%s<script>%s</script>
 </body>
 </html>
-`, attribute, p.policy(connect), url.PathEscape(strings.TrimSpace(icon)), links, p.style, p.worker, data, p.script)
+`, attribute, p.policy(connect), url.PathEscape(strings.TrimSpace(icon)), links, p.style, p.worker, p.warm, data, p.script)
 }
 
 // policy allows the scripts and styles of this page, and of the pages that it makes, which
