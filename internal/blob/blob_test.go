@@ -102,6 +102,22 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestGrowth: several heap snapshots are on one page, and its names are redacted in all.
+func TestGrowth(t *testing.T) {
+	for _, redact := range []bool{false, true} {
+		j := job(t, dump, dump)
+		j.Files[1].Name = "later.gcdump.gz"
+		j.Redact = redact
+		page, err := j.Page(t.Context())
+		if err != nil || !bytes.HasPrefix(page, []byte("<!doctype html>")) || bytes.Contains(page, []byte(dump)) == redact {
+			t.Errorf("redact %v: %v, %d bytes", redact, err, len(page))
+		}
+	}
+	if _, err := job(t, dump, stacks).Page(t.Context()); err == nil {
+		t.Error("a snapshot and a trace are one page")
+	}
+}
+
 // TestRedact: nothing that is made of a redacted trace names the program, or its file.
 func TestRedact(t *testing.T) {
 	for _, name := range []string{stacks, packed} {

@@ -100,17 +100,13 @@ func (c *counted) Write(p []byte) (int, error) {
 
 // learn returns a Redactor that has read the trace ahead, and the trace's loss.
 func (j *Job) learn(ctx context.Context, r *report.Reading) (*redact.Redactor, *trace.Loss, error) {
-	if j.redactor == nil {
-		j.redactor = redact.New(redact.Options{KeepSystem: j.System})
-	} else {
-		j.redactor = j.redactor.Another()
-	}
+	redactor := j.nextRedactor()
 	src, err := r.Again(nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	err = pass.Run(ctx, src, pass.Raw(nil, j.redactor.Learn))
-	return j.redactor, src.Loss(), err
+	err = pass.Run(ctx, src, pass.Raw(nil, redactor.Learn))
+	return redactor, src.Loss(), err
 }
 
 // open opens files as one trace.
@@ -134,13 +130,30 @@ func (j *Job) open(ctx context.Context, files []open.Content, opts open.Options,
 	return r, nil
 }
 
-// snapshot reads a .gcdump file.
+// snapshot reads a .gcdump file. Names have the same hashes in all of them.
 func (j *Job) snapshot(r *reading) (*heap.Snapshot, error) {
 	s, err := heap.ReadGCDump(r.In.HeapDump)
 	if err == nil && j.Redact {
-		redact.New(redact.Options{KeepSystem: j.System}).HeapDump(s)
+		j.nextRedactor().HeapDump(s)
 	}
 	return s, err
+}
+
+// nextRedactor returns a Redactor for the next file. The same name has one hash in all.
+func (j *Job) nextRedactor() *redact.Redactor {
+	if j.redactor == nil {
+		j.redactor = redact.New(redact.Options{KeepSystem: j.System})
+		return j.redactor
+	}
+	return j.redactor.Another()
+}
+
+// shown returns the name of a file on a page about snapshots: with Redact, a hash of it.
+func (j *Job) shown(name string) string {
+	if j.Redact {
+		return j.nextRedactor().Name(name)
+	}
+	return name
 }
 
 // An output is a file in memory.

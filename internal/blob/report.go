@@ -11,8 +11,13 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// Page returns the page about the trace, or about the heap snapshot of a .gcdump file.
+// Page returns the page about the trace, or about the heap snapshots of .gcdump files.
 func (j *Job) Page(ctx context.Context) ([]byte, error) {
+	if len(j.Files) > 1 {
+		if page, err := j.growth(ctx); page != nil || err != nil {
+			return page, err
+		}
+	}
 	opts := report.PageOptions()
 	opts.HeapDumps = true
 	r, err := j.read(ctx, opts)
@@ -26,7 +31,8 @@ func (j *Job) Page(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		page.AddSnapshots(r.Name(), &gc.Process{PID: s.PID}, []html.Snapshot{{Snapshot: s, File: r.Name()}})
+		name := j.shown(r.Name())
+		page.AddSnapshots(name, &gc.Process{PID: s.PID}, []html.Snapshot{{Snapshot: s, File: name}})
 		page.DescribeSnapshots(j.Program)
 	} else {
 		paged := report.NewPaged(r, new(selection.Selection))

@@ -88,7 +88,7 @@ function Several({ files, busy, redact, open }: { files: File[]; busy: boolean; 
       </ul>
       <div class="buttons">
         <button type="button" disabled={busy || sides.some((s) => s.length === 0)} onClick={() => open({ kind: "diff", files: sides.flat(), before: sides[0].length, redact })}>Compare before and after</button>
-        <button type="button" disabled={busy} onClick={() => open({ kind: "page", files, redact })}>Open as one trace</button>
+        <button type="button" disabled={busy} onClick={() => open({ kind: "page", files, redact })}>Open together</button>
       </div>
     </section>
   );
