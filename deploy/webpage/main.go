@@ -148,24 +148,29 @@ func (p *parts) check() error {
 // files returns all files, of which offline.js keeps those that a server has.
 func (p *parts) files(module []byte) ([]file, error) {
 	files := []file{
-		{"index.html", []byte(p.page(""))},
+		{"index.html", []byte(p.served(module))},
 		{"gctrail.wasm.gz", module},
 		{"manifest.webmanifest", []byte(manifest)},
 		{"icon.svg", []byte(icon)},
 	}
-	sum, names := sha256.New(), []string{`"./"`}
+	var all []byte
+	names := []string{`"./"`}
 	for _, f := range files {
-		if _, err := sum.Write(f.data); err != nil {
-			return nil, err
-		}
+		all = append(all, f.data...)
 		names = append(names, fmt.Sprintf("%q", f.name))
 	}
-	offline := fmt.Sprintf("const version = %q, files = [%s];\n%s", hex.EncodeToString(sum.Sum(nil))[:16], strings.Join(names, ", "), p.offline)
+	offline := fmt.Sprintf("const version = %q, files = [%s];\n%s", version(all), strings.Join(names, ", "), p.offline)
 	return append(files,
 		file{"offline.js", []byte(offline)},
-		file{"gctrail.html", []byte(p.page(base64.StdEncoding.EncodeToString(module)))},
+		file{"gctrail.html", []byte(p.single(module))},
 		file{"LICENSES", []byte(licenses.Text())},
 	), nil
+}
+
+// version returns a short name of data.
+func version(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
 }
 
 // writeZip writes files without their times, which say nothing.

@@ -23,16 +23,19 @@ const manifest = `{
 }
 `
 
-// page returns the page. If it is given the module, in base64, the page needs no other file,
-// and no server.
-func (p *parts) page(module string) string {
-	connect, attribute, links, data := "'none'", "", "", ""
-	if module == "" {
-		connect, attribute = "'self'", " data-offline"
-		links = "<link rel=\"manifest\" href=\"manifest.webmanifest\">\n"
-	} else {
-		data = "<script type=\"text/plain\" id=\"module\">" + module + "</script>\n"
-	}
+// single returns the page with the module, which needs no other file, and no server.
+func (p *parts) single(module []byte) string {
+	return p.page("", "'none'", "", `<script type="text/plain" id="module">`+base64.StdEncoding.EncodeToString(module)+"</script>\n")
+}
+
+// served returns the page that loads the module from its server.
+func (p *parts) served(module []byte) string {
+	return p.page(` data-module="`+version(module)+`"`, "'self'", "<link rel=\"manifest\" href=\"manifest.webmanifest\">\n", "")
+}
+
+// page returns the page with an attribute of its root, with links in its head and with data,
+// which connects to the servers that the policy calls connect.
+func (p *parts) page(attribute, connect, links, data string) string {
 	return fmt.Sprintf(`<!doctype html>
 <html lang="en"%s>
 <head>

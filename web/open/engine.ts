@@ -117,13 +117,14 @@ function text(id: string): string {
 /** Compiles the module: of this page, or of the file beside it. */
 async function load(): Promise<WebAssembly.Module> {
   const inside = text("module");
-  const bytes = inside ? decoded(inside) : new Uint8Array(await beside("gctrail.wasm.gz"));
+  const bytes = inside ? decoded(inside) : new Uint8Array(await beside(`gctrail.wasm.gz?${document.documentElement.dataset.module}`));
   const packed = bytes[0] === 0x1f && bytes[1] === 0x8b; // some servers have browsers unpack it
   if (!packed) return WebAssembly.compile(bytes);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return WebAssembly.compileStreaming(new Response(stream, { headers: { "Content-Type": "application/wasm" } }));
 }
 
+/** Fetches a file. Its query makes browsers fetch it anew with each version of the page. */
 async function beside(name: string): Promise<ArrayBuffer> {
   const response = await fetch(name);
   if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);

@@ -20,7 +20,8 @@ const name = prefix + version;
 
 addEventListener("install", (event) => {
   const fill = async () => {
-    await (await caches.open(name)).addAll(files);
+    // Not those that the browser has, which may be of an earlier version.
+    await (await caches.open(name)).addAll(files.map((file) => new Request(file, { cache: "reload" })));
     await scope.skipWaiting();
   };
   (event as Extendable).waitUntil(fill());
