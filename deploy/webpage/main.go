@@ -52,10 +52,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	files, err := p.files(module)
-	if err != nil {
-		return err
-	}
+	files := p.files(module)
 	if err := os.MkdirAll(args[0], 0o755); err != nil {
 		return err
 	}
@@ -146,7 +143,7 @@ func (p *parts) check() error {
 }
 
 // files returns all files, of which offline.js keeps those that a server has.
-func (p *parts) files(module []byte) ([]file, error) {
+func (p *parts) files(module []byte) []file {
 	files := []file{
 		{"index.html", []byte(p.served(module))},
 		{"gctrail.wasm.gz", module},
@@ -164,7 +161,7 @@ func (p *parts) files(module []byte) ([]file, error) {
 		file{"offline.js", []byte(offline)},
 		file{"gctrail.html", []byte(p.single(module))},
 		file{"LICENSES", []byte(licenses.Text())},
-	), nil
+	)
 }
 
 // version returns a short name of data.
