@@ -49,6 +49,7 @@ type eventClass struct {
 	meta    *tsdl.Event
 	context plan
 	payload plan
+	quick   *quickPayload // nil if the plan must be used
 	kind    *kind
 	part    part
 	bare    bool  // planned, and without a context of its own
@@ -186,6 +187,9 @@ func (m *merger) prepare(s *streamClass, c *eventClass) {
 	p.wire, p.counts, p.described = c.kind.want, c.kind.desc.Fields != nil, described
 	c.payload, c.err = p.plan(tsdl.Payload, c.meta.Payload)
 	c.bare = c.err == nil && c.context == nil
+	if c.err == nil {
+		c.quick = newQuickPayload(c.payload)
+	}
 	s.slots = max(s.slots, p.slots)
 	if p.lowest <= s.outer {
 		s.quick = nil // it keeps no values for others to refer to

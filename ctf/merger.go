@@ -246,10 +246,13 @@ func (m *merger) take(s *stream) {
 		b.skip(e.kind)
 		return
 	}
-	b.items = append(b.items, item{
-		kind: e.kind.index, ticks: int64(m.since(s.time)), pid: s.head.pid, tid: s.head.tid, off: uint32(off), end: uint32(len(m.out.data)),
-		cpu: s.packet.cpu, pointerSize: uint8(s.member.pointerSize), late: late,
-	})
+	// Fields are set one by one: an item on the stack would be copied in larger pieces than
+	// it was written in, for which the processor waits.
+	b.items = append(b.items, item{})
+	it := &b.items[len(b.items)-1]
+	it.kind, it.ticks, it.late = e.kind.index, int64(m.since(s.time)), late
+	it.pid, it.tid, it.cpu, it.pointerSize = s.head.pid, s.head.tid, s.packet.cpu, uint8(s.member.pointerSize)
+	it.off, it.end = uint32(off), uint32(len(m.out.data))
 }
 
 // end settles the account when nothing more will come.

@@ -377,6 +377,9 @@ func (s *stream) outside(cycles uint64) bool {
 // must take space, because an empty one could be repeated any number of times.
 func (s *stream) payload() bool {
 	d := &s.dec
+	if q := s.event.quick; q != nil && q.read(d) {
+		return true
+	}
 	had := len(d.out.data)
 	for {
 		start := d.pos
