@@ -126,7 +126,7 @@ func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 		w := o.newWriter(std, out)
 		one = func(paths []string) error { return o.list(ctx, std, out, w, paths) }
 	}
-	return o.end(out, each(o.groups(o.files), one))
+	return o.end(out, withSpare(func() error { return each(o.groups(o.files), one) }))
 }
 
 // list writes the collections of one trace, or of several merged.
