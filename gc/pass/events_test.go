@@ -63,16 +63,16 @@ func joined(events ...*trace.Event) *trace.Event {
 
 // handleEvents are three events in a run, the last of which is too short, and one before and
 // after them.
-func handleEvents(maker eventtest.Maker) *made {
+func handleEvents(maker eventtest.Maker) *eventtest.Source {
 	short := maker.At(4, &clr.DestroyGCHandle{HandleID: 14})
 	short.Payload = short.Payload[:8]
 	late := maker.At(2, &clr.SetGCHandle{HandleID: 15})
 	late.Late = true
-	return &made{events: []*trace.Event{
+	return &eventtest.Source{List: []*trace.Event{
 		maker.At(1, &clr.SetGCHandle{HandleID: 11}), maker.At(1, &clr.GCHeapStats{}),
 		joined(maker.At(2, &clr.SetGCHandle{HandleID: 12}), maker.At(3, &clr.DestroyGCHandle{HandleID: 13}), short), late,
 		maker.At(5, &clr.DestroyGCHandle{HandleID: 16}),
-	}, loss: trace.Loss{Exactness: trace.Exact}}
+	}, Lost: trace.Loss{Exactness: trace.Exact}}
 }
 
 // TestEvents: models are given the events of a run at once, and others one by one, in the order
@@ -131,10 +131,10 @@ func TestRunsLeftOut(t *testing.T) {
 		maker := eventtest.Maker{PID: uint64(10 + n)}
 		before = append(before, maker.At(0, &clr.SetGCHandle{}))
 	}
-	src.events = append(before, src.events...)
+	src.List = append(before, src.List...)
 	run(t, src, m)
-	if len(m.calls) != pass.MaxProcesses || src.loss.LeftOut != 5 || src.loss.Events != 5 {
-		t.Errorf("%d calls, %d left out, %d lost", len(m.calls), src.loss.LeftOut, src.loss.Events)
+	if len(m.calls) != pass.MaxProcesses || src.Lost.LeftOut != 5 || src.Lost.Events != 5 {
+		t.Errorf("%d calls, %d left out, %d lost", len(m.calls), src.Lost.LeftOut, src.Lost.Events)
 	}
 }
 

@@ -3,7 +3,6 @@ package pass_test
 import (
 	"context"
 	"errors"
-	"iter"
 	"math"
 	"slices"
 	"testing"
@@ -15,30 +14,6 @@ import (
 	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/trace"
 )
-
-// A made source yields the events of a test, then an error unless that is nil.
-type made struct {
-	trace.Source
-	events []*trace.Event
-	err    error
-	loss   trace.Loss
-	yields int
-}
-
-func (m *made) Loss() *trace.Loss { return &m.loss }
-
-func (m *made) Events() iter.Seq2[*trace.Event, error] {
-	return func(yield func(*trace.Event, error) bool) {
-		for _, ev := range m.events {
-			if m.yields++; !yield(ev, nil) {
-				return
-			}
-		}
-		if m.err != nil {
-			yield(nil, m.err)
-		}
-	}
-}
 
 // A recorder records its events.
 type recorder struct {
@@ -64,7 +39,7 @@ func run(t *testing.T, src trace.Source, models ...pass.Model) {
 // first model is given them first.
 func TestKinds(t *testing.T) {
 	maker := eventtest.Maker{PID: 7, TID: 1}
-	src := &made{events: []*trace.Event{
+	src := &eventtest.Source{List: []*trace.Event{
 		maker.At(1, &clr.GCStart{Count: 1}), maker.At(2, &clr.GCEnd{Count: 1}), maker.At(3, &clr.GCStart{Count: 2}),
 		{Desc: &trace.Descriptor{Provider: "another", ID: 1}, Clock: &trace.Clock{Frequency: 1}},
 	}}
@@ -93,7 +68,7 @@ func TestLate(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
 	late := maker.At(1, &clr.GCStart{Count: 1})
 	late.Late = true
-	src := &made{events: []*trace.Event{maker.At(2, &clr.GCStart{Count: 2}), late}}
+	src := &eventtest.Source{List: []*trace.Event{maker.At(2, &clr.GCStart{Count: 2}), late}}
 	var seen, raw int
 	run(t, src, &recorder{kinds: []clr.Kind{clr.KindGCStart}, event: func(*pass.Event) { seen++ }},
 		pass.Raw(always, func(*trace.Event) { raw++ }), pass.Raw(never, func(*trace.Event) { t.Error("an event that is not wanted") }))
@@ -105,9 +80,9 @@ func TestLate(t *testing.T) {
 // TestWhen: a model is given the events that are kept, and its end.
 func TestWhen(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
-	src := &made{}
+	src := &eventtest.Source{}
 	for i := range 5 {
-		src.events = append(src.events, maker.At(time.Duration(i), &clr.GCStart{}))
+		src.List = append(src.List, maker.At(time.Duration(i), &clr.GCStart{}))
 	}
 	var at []time.Duration
 	m := &recorder{kinds: []clr.Kind{clr.KindGCStart}, event: func(e *pass.Event) { at = append(at, e.Time) }}
@@ -116,7 +91,7 @@ func TestWhen(t *testing.T) {
 	if !slices.Equal(at, []time.Duration{3, 4}) || m.ends != 1 {
 		t.Errorf("%v, %d ends", at, m.ends)
 	}
-	if head := pass.Head(w)(src.events[0].Desc); head != m.Head(clr.KindGCStart) {
+	if head := pass.Head(w)(src.List[0].Desc); head != m.Head(clr.KindGCStart) {
 		t.Errorf("%d bytes", head)
 	}
 }
@@ -125,12 +100,12 @@ func TestWhen(t *testing.T) {
 // many models read them, and go to the raw models alone.
 func TestProcesses(t *testing.T) {
 	const more = 3
-	src := &made{loss: trace.Loss{Exactness: trace.Exact}}
+	src := &eventtest.Source{Lost: trace.Loss{Exactness: trace.Exact}}
 	for n := range pass.MaxProcesses + more {
 		maker := eventtest.Maker{PID: uint64(1 + n)}
-		src.events = append(src.events, maker.At(0, &clr.GCStart{}), maker.At(1, &clr.GCEnd{}))
+		src.List = append(src.List, maker.At(0, &clr.GCStart{}), maker.At(1, &clr.GCEnd{}))
 	}
-	src.events = append(src.events, src.events[0]) // of a process that is known
+	src.List = append(src.List, src.List[0]) // of a process that is known
 	seen := make([]int, pass.MaxProcesses)
 	count := func(e *pass.Event) { seen[e.Process.Index]++ }
 	raw := 0
@@ -141,19 +116,19 @@ func TestProcesses(t *testing.T) {
 			t.Errorf("process %d: %d events", i, n)
 		}
 	}
-	if src.loss.LeftOut != more || src.loss.Events != more || raw != len(src.events) {
-		t.Errorf("%d left out, %d lost, %d of %d raw", src.loss.LeftOut, src.loss.Events, raw, len(src.events))
+	if src.Lost.LeftOut != more || src.Lost.Events != more || raw != len(src.List) {
+		t.Errorf("%d left out, %d lost, %d of %d raw", src.Lost.LeftOut, src.Lost.Events, raw, len(src.List))
 	}
 }
 
 // TestRuntimes: runtimes are distinguished by process and instance, up to a bound.
 func TestRuntimes(t *testing.T) {
 	maker, other := eventtest.Maker{PID: 7}, eventtest.Maker{PID: 8}
-	src := &made{}
+	src := &eventtest.Source{}
 	for i := range 20 {
-		src.events = append(src.events, maker.At(0, &clr.GCStart{ClrInstanceID: uint16(i % 18)}))
+		src.List = append(src.List, maker.At(0, &clr.GCStart{ClrInstanceID: uint16(i % 18)}))
 	}
-	src.events = append(src.events, other.At(0, &clr.GCStart{}))
+	src.List = append(src.List, other.At(0, &clr.GCStart{}))
 	indexes, refused := make(map[int]int), 0
 	run(t, src, &recorder{kinds: []clr.Kind{clr.KindGCStart}, event: func(e *pass.Event) {
 		v, _ := pass.Decode[clr.GCStart](e)
@@ -201,7 +176,7 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}}
-	run(t, &made{events: []*trace.Event{whole, short, whole}}, a, b)
+	run(t, &eventtest.Source{List: []*trace.Event{whole, short, whole}}, a, b)
 	if want := []bool{true, false, true}; !slices.Equal(got, want) {
 		t.Errorf("whole: %v, want %v", got, want)
 	}
@@ -244,25 +219,25 @@ func (c *counter) Event(*pass.Event) { c.starts++ }
 // models with it.
 func TestErrors(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
-	src := &made{err: errors.New("no more")}
+	src := &eventtest.Source{Err: errors.New("no more")}
 	for range 1000 {
-		src.events = append(src.events, maker.At(0, &clr.GCStart{}))
+		src.List = append(src.List, maker.At(0, &clr.GCStart{}))
 	}
 	m := &recorder{kinds: []clr.Kind{clr.KindGCStart}}
 	seen := 0
 	m.event = func(*pass.Event) { seen++ }
-	if err := pass.Run(t.Context(), src, m); !errors.Is(err, src.err) || seen != 1000 || m.ends != 1 {
+	if err := pass.Run(t.Context(), src, m); !errors.Is(err, src.Err) || seen != 1000 || m.ends != 1 {
 		t.Errorf("%v after %d events, %d ends", err, seen, m.ends)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	src.yields, seen = 0, 0
+	src.Yielded, seen = 0, 0
 	m.event = func(*pass.Event) {
 		if seen++; seen == 300 {
 			cancel()
 		}
 	}
-	if err := pass.Run(ctx, src, m); !errors.Is(err, context.Canceled) || seen != 511 || src.yields != 512 || m.ends != 2 {
-		t.Errorf("%v after %d events of %d, %d ends", err, seen, src.yields, m.ends)
+	if err := pass.Run(ctx, src, m); !errors.Is(err, context.Canceled) || seen != 511 || src.Yielded != 512 || m.ends != 2 {
+		t.Errorf("%v after %d events of %d, %d ends", err, seen, src.Yielded, m.ends)
 	}
 }
 
@@ -270,7 +245,7 @@ func TestErrors(t *testing.T) {
 // have been given before.
 func TestLive(t *testing.T) {
 	maker := eventtest.Maker{PID: 7, TID: 1}
-	src := &made{loss: trace.Loss{Exactness: trace.Exact}}
+	src := &eventtest.Source{Lost: trace.Loss{Exactness: trace.Exact}}
 	of := func(n uint32) []*trace.Event {
 		at := time.Duration(n) * time.Second
 		return []*trace.Event{
@@ -279,15 +254,15 @@ func TestLive(t *testing.T) {
 			maker.At(at+5, &clr.GCRestartEEBegin{}), maker.At(at+6, &clr.GCRestartEEEnd{}),
 		}
 	}
-	src.events = append(of(1), of(2)...)
+	src.List = append(of(1), of(2)...)
 	m, c := gc.Model{Live: true}, counter{}
 	n := 0
 	for _, err := range m.Collections(informed{src}, &c) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n++; src.yields != n*len(of(1)) || c.starts != n {
-			t.Errorf("collection %d after %d events, and %d starts", n, src.yields, c.starts)
+		if n++; src.Yielded != n*len(of(1)) || c.starts != n {
+			t.Errorf("collection %d after %d events, and %d starts", n, src.Yielded, c.starts)
 		}
 	}
 	if n != 2 {
@@ -296,24 +271,24 @@ func TestLive(t *testing.T) {
 }
 
 // An informed source has a description.
-type informed struct{ *made }
+type informed struct{ *eventtest.Source }
 
 func (informed) Info() *trace.Info { return &trace.Info{PID: trace.UnknownID} }
 
 // TestManyKinds: a trace with more Descriptors than are remembered loses nothing.
 func TestManyKinds(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
-	src := &made{}
+	src := &eventtest.Source{}
 	for range 10000 {
 		ev := maker.At(0, &clr.GCStart{})
 		d := *ev.Desc
 		ev.Desc = &d
-		src.events = append(src.events, ev)
+		src.List = append(src.List, ev)
 	}
 	c := &counter{}
 	run(t, src, c)
-	if c.starts != len(src.events) {
-		t.Errorf("%d of %d events", c.starts, len(src.events))
+	if c.starts != len(src.List) {
+		t.Errorf("%d of %d events", c.starts, len(src.List))
 	}
 }
 

@@ -48,7 +48,7 @@ func TestHosting(t *testing.T) {
 			fmt.Sprintf(` Request "GET /a" from 10 took 10ns, paused 2 for [], suspended 0, request %v, complete true`, !traced),
 			fmt.Sprintf(` Request "POST /b" from 11 took 5ns, paused 2 for [], suspended 0, request %v, complete true`, !traced),
 		}
-		got := spansOf(t, new(Model), &made{events: a.events})
+		got := spansOf(t, new(Model), &eventtest.Source{List: a.events})
 		if diff := cmp.Diff(want, got[:min(len(got), len(want))]); diff != "" {
 			t.Errorf("traced %v: %s", traced, diff)
 		}
@@ -60,14 +60,14 @@ func TestHosting(t *testing.T) {
 		spans := make(map[bool][]string)
 		spans[false] = []string{"POST /b 5ns 2ns ", "GET /a 10ns 2ns "}
 		spans[true] = append(spans[false], "In 1ns 0s "+traceID)
-		follow(t, &f, &made{events: a.events})
+		follow(t, &f, &eventtest.Source{List: a.events})
 		if diff := cmp.Diff(spans[traced], ended); diff != "" {
 			t.Errorf("traced %v: %s", traced, diff)
 		}
 	}
 }
 
-func follow(t *testing.T, f *Follower, src *made) {
+func follow(t *testing.T, f *Follower, src *eventtest.Source) {
 	t.Helper()
 	if err := pass.Run(t.Context(), src, f.Models()...); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package request
 import (
 	"encoding/binary"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -54,33 +53,14 @@ func (a *actor) restart(at int, tid uint64) {
 	a.events = append(a.events, a.At(time.Duration(at), &clr.GCRestartEEBegin{}))
 }
 
-// A made source yields the events of actors, in time order.
-type made struct {
-	trace.Source
-	events []*trace.Event
-	loss   trace.Loss
-}
-
-func (m *made) Loss() *trace.Loss { return &m.loss }
-
-func (m *made) Events() iter.Seq2[*trace.Event, error] {
-	return func(yield func(*trace.Event, error) bool) {
-		for _, ev := range m.events {
-			if !yield(ev, nil) {
-				return
-			}
-		}
-	}
-}
-
 // spansOf returns the spans of all processes in words.
-func spansOf(t *testing.T, m *Model, src *made) []string {
+func spansOf(t *testing.T, m *Model, src *eventtest.Source) []string {
 	t.Helper()
 	if err := pass.Run(t.Context(), src, m.Models()...); err != nil {
 		t.Fatal(err)
 	}
 	var all []string
-	for _, p := range m.Processes(&src.loss) {
+	for _, p := range m.Processes(&src.Lost) {
 		all = append(all, fmt.Sprintf("pid %d: %d spans, %d open, %d startless, serves %v", p.PID, p.Len, p.Open, p.Startless, p.Serves))
 		for s := range p.Spans() {
 			all = append(all, fmt.Sprintf("%v %s %q from %d took %v, paused %d for %v, suspended %d, request %v, complete %v",
@@ -124,8 +104,8 @@ func TestSpans(t *testing.T) {
 	a.raise(91, "ActivityStart", "Web", "In", "TraceId", traceID, "SpanId", "not hexadecimal") // no id
 
 	var m Model
-	src := &made{events: a.events}
-	src.loss.Add(3, 65, 66)
+	src := &eventtest.Source{List: a.events}
+	src.Lost.Add(3, 65, 66)
 	m.Collected(&gc.Collection{Process: &gc.Process{PID: 7}, Number: 6, Pauses: []gc.Pause{{Start: 30, Duration: 5}, {Start: 36, Duration: 4}}})
 	m.Collected(&gc.Collection{Process: &gc.Process{PID: 7}, Number: 5, Pauses: []gc.Pause{{Start: 8, Duration: 6}}})
 	want := []string{
@@ -162,11 +142,11 @@ func TestSummaries(t *testing.T) {
 	}
 	a.raise(3_000_000, "ActivityStart", "Web", "In", "SpanId", spanID(999), "Path", "/a") // which does not end
 	var m Model
-	src := &made{events: a.events}
+	src := &eventtest.Source{List: a.events}
 	if err := pass.Run(t.Context(), src, m.Models()...); err != nil {
 		t.Fatal(err)
 	}
-	all, labels := m.Processes(&src.loss)[0].Summaries(func(*Span) bool { return true })
+	all, labels := m.Processes(&src.Lost)[0].Summaries(func(*Span) bool { return true })
 	if all.Count != 200 || all.Partial != 1 || all.Hit != 2 || all.Paused != 2000 || all.Duration.Percentile(50) != 199 || all.Duration.Max() != 1299 || all.Running.Max() != 299 {
 		t.Errorf("%+v", all)
 	}
@@ -176,7 +156,7 @@ func TestSummaries(t *testing.T) {
 	if len(labels) != 2 || labels[0].Label != "/b" || labels[0].Hit != 2 || labels[1].Label != "/a" || labels[1].Count != 100 || labels[1].Slowest.Share() != 0 {
 		t.Errorf("%d labels, %+v, %+v", len(labels), labels[0], labels[1])
 	}
-	some, _ := m.Processes(&src.loss)[0].Summaries(func(s *Span) bool { return s.Start < 20_000 })
+	some, _ := m.Processes(&src.Lost)[0].Summaries(func(s *Span) bool { return s.Start < 20_000 })
 	if some.Count != 2 {
 		t.Errorf("%d requests of the first two", some.Count)
 	}
@@ -284,11 +264,11 @@ func TestMany(t *testing.T) {
 		a.raise(10*n+1, "ActivityStop", "Web", "In", ids...)
 	}
 	var m Model
-	src := &made{events: a.events}
+	src := &eventtest.Source{List: a.events}
 	if err := pass.Run(t.Context(), src, m.Models()...); err != nil {
 		t.Fatal(err)
 	}
-	p := m.Processes(&src.loss)[0]
+	p := m.Processes(&src.Lost)[0]
 	all, labels := p.Summaries(func(*Span) bool { return true })
 	if p.Len != spans || all.Count != spans || all.Hit != 0 || all.Slowest.Share() != 0 || len(labels) != maxLabels+1 {
 		t.Fatalf("%d spans, %d requests, %d labels", p.Len, all.Count, len(labels))

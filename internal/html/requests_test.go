@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"math"
 	"testing"
 	"time"
@@ -57,37 +56,18 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// A made source yields events.
-type made struct {
-	trace.Source
-	events []*trace.Event
-	loss   trace.Loss
-}
-
-func (m *made) Loss() *trace.Loss { return &m.loss }
-
-func (m *made) Events() iter.Seq2[*trace.Event, error] {
-	return func(yield func(*trace.Event, error) bool) {
-		for _, ev := range m.events {
-			if !yield(ev, nil) {
-				return
-			}
-		}
-	}
-}
-
 // TestManyRequests: of many requests, the slowest are shown one by one, and the others are counted.
 func TestManyRequests(t *testing.T) {
 	const n = maxDots + 5_000
 	maker := eventtest.Maker{PID: 7}
-	src := new(made)
+	src := new(eventtest.Source)
 	raise := func(at time.Duration, event string, id int) {
 		text := func(b []byte, s string) []byte { return append(clr.AppendUTF16(b, s), 0, 0) }
 		ev := maker.At(at, &clr.GCEnd{}) // for its clock and process
 		ev.Desc = &trace.Descriptor{Provider: request.Provider, Name: event}
 		ev.Payload = binary.LittleEndian.AppendUint16(text(text(nil, "Web"), fmt.Sprint("In ", id%3000)), 1)
 		ev.Payload = text(text(ev.Payload, "SpanId"), fmt.Sprintf("%016x", id+1))
-		src.events = append(src.events, ev)
+		src.List = append(src.List, ev)
 	}
 	for i := range n { // every request takes as many microseconds as its number
 		at := time.Duration(i) * 100 * time.Millisecond
@@ -99,7 +79,7 @@ func TestManyRequests(t *testing.T) {
 	if err := pass.Run(t.Context(), src, model.Models()...); err != nil {
 		t.Fatal(err)
 	}
-	page := NewRequests(model.Processes(&src.loss)[0], anySpan, n*100*time.Millisecond, 0).page
+	page := NewRequests(model.Processes(&src.Lost)[0], anySpan, n*100*time.Millisecond, 0).page
 	var counted int64
 	for _, c := range page.Cells {
 		counted += c[2]
