@@ -16,25 +16,12 @@ const (
 	packetHeaderSize = 37
 )
 
-// Read reads the metadata of a trace, plain or in packets. If it is damaged or truncated,
+// Parse reads the metadata of a trace, plain or in packets. If it is damaged or truncated,
 // both results are set, and the trace has the part before the damage.
-func Read(r io.Reader) (*Trace, error) {
-	b, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
-	switch {
-	case err != nil && len(b) == 0:
-		return nil, err
-	case len(b) > MaxSize:
+func Parse(b []byte) (*Trace, error) {
+	if len(b) > MaxSize {
 		return nil, fmt.Errorf("metadata: %w: more than %d MiB", trace.ErrTooLarge, MaxSize>>20)
 	}
-	t, parseErr := Parse(b)
-	if err == nil {
-		err = parseErr
-	}
-	return t, err
-}
-
-// Parse does the same as Read for a byte slice.
-func Parse(b []byte) (*Trace, error) {
 	text, err := unpacked(b)
 	if err != nil && len(text) == 0 {
 		return nil, err
