@@ -24,12 +24,18 @@ func ofLargeObjects(r clr.BGCAllocWaitReason) bool {
 	return false
 }
 
-func (m *Model) allocWaitBegin(e *event) {
+// allocWait returns the runtime in which a thread begins or ends to wait, for which there are
+// two events with the same fields. It is nil if the wait does not count.
+func (m *Model) allocWait(e *event) *runtime {
 	v, ok := decode[clr.BGCAllocWaitBegin](m, e)
 	if !ok || !ofLargeObjects(v.Reason) {
-		return
+		return nil
 	}
-	rt := m.runtime(e, v.ClrInstanceID)
+	return m.runtime(e, v.ClrInstanceID)
+}
+
+func (m *Model) allocWaitBegin(e *event) {
+	rt := m.allocWait(e)
 	if rt == nil {
 		return
 	}
@@ -43,13 +49,8 @@ func (m *Model) allocWaitBegin(e *event) {
 	rt.allocating[e.TID] = e.Time
 }
 
-// allocWaitEnd has the fields of allocWaitBegin.
 func (m *Model) allocWaitEnd(e *event) {
-	v, ok := decode[clr.BGCAllocWaitBegin](m, e)
-	if !ok || !ofLargeObjects(v.Reason) {
-		return
-	}
-	rt := m.runtime(e, v.ClrInstanceID)
+	rt := m.allocWait(e)
 	if rt == nil {
 		return
 	}
