@@ -132,7 +132,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryLimit: what does not fit is refused, and what is given back can be used again.
+// TestMemoryLimit: memory beyond the limit is refused, and can be used again once it is given back.
 func TestMemoryLimit(t *testing.T) {
 	noise, x := make([]byte, 400<<10), uint32(1)
 	for i := range noise {

@@ -25,7 +25,7 @@ func Memory(limit int64) func() (Scratch, error) {
 	return func() (Scratch, error) { return &memoryScratch{of: m}, nil }
 }
 
-// A memory is what the scratches of an Options share.
+// A memory is shared by all scratches, because the limit is for all of them together.
 type memory struct{ limit, left int64 }
 
 type memoryScratch struct {

@@ -10,7 +10,7 @@ import (
 // read sequentially.
 const maxSpool = 4 << 30
 
-// A Scratch keeps what is written to it from start to end, and is then read at any place.
+// A Scratch keeps bytes that are written from start to end, and are then read at any place.
 // Close discards it.
 type Scratch interface {
 	io.Writer

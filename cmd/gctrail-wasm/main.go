@@ -48,7 +48,7 @@ func formats() any {
 	return all
 }
 
-// answer does what a request asks for. report is called with bytes read, bytes in all and
+// answer carries a request out. report is called with bytes read, bytes in all and
 // collections.
 func answer(request, report js.Value) (result any) {
 	defer func() {

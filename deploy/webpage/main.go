@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// A file is a part of what is written.
+// A file belongs to the page.
 type file struct {
 	name string
 	data []byte
@@ -142,7 +142,7 @@ func (p *parts) check() error {
 	return nil
 }
 
-// files returns all files, of which offline.js keeps those that a server has.
+// files returns all files. offline.js keeps the ones that a browser asks a server for.
 func (p *parts) files(module []byte) []file {
 	files := []file{
 		{"index.html", []byte(p.served(module))},

@@ -163,7 +163,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be done is refused in words.
+// TestRefused: errors say in words why something cannot be done.
 func TestRefused(t *testing.T) {
 	none := &Job{Files: []open.Content{{ReaderAt: strings.NewReader("no trace"), Size: 8, Name: "notes.txt"}}}
 	_, page := none.Page(t.Context())

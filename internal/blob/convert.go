@@ -17,7 +17,7 @@ import (
 // A Format is a format that Convert writes.
 type Format struct{ Name, Suffix, Says string }
 
-// Formats returns the formats. Those of several files come as a zip.
+// Formats returns the formats. A format of several files comes as a zip.
 func Formats() []Format {
 	var all []Format
 	for _, f := range convert.Formats() {

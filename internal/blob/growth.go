@@ -35,8 +35,8 @@ func (j *Job) growth(ctx context.Context) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// dump reads one of the files as a .gcdump, nil if it is none. An error of what is none is left
-// to who reads it as a trace.
+// dump reads one of the files as a .gcdump, nil if it is none. Its error is not
+// returned then, because the file is read once more as a trace.
 func (j *Job) dump(ctx context.Context, f open.Content) (*html.Snapshot, error) {
 	r, err := j.open(ctx, []open.Content{f}, open.Options{HeapDumps: true}, open.Memory(MaxUnpacked))
 	if err != nil {

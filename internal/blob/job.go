@@ -22,7 +22,7 @@ const (
 	// MaxUnpacked is how much memory an .etl in a zip, or a redacted trace, may take compressed
 	// while it is read. A browser gives a page 4 GiB at most.
 	MaxUnpacked = 512 << 20
-	// MaxOutput bounds what is made of a trace.
+	// MaxOutput bounds a page or an export, because the browser holds it a second time.
 	MaxOutput = 512 << 20
 )
 

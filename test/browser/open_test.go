@@ -53,7 +53,7 @@ func serveOpen(t *testing.T) *httptest.Server {
 	return server
 }
 
-// keepBlobs keeps what the page makes files of, because a test cannot see what is saved.
+// keepBlobs keeps the content of files that the page saves, because a test cannot see them.
 const keepBlobs = `
 	window.blobs = [];
 	const made = URL.createObjectURL;
@@ -267,7 +267,7 @@ func TestOpenGrowth(t *testing.T) {
 	b.own(server.URL)
 }
 
-// TestOpenExports: what is saved is what gctrail convert writes.
+// TestOpenExports: saved files are equal to the ones that gctrail convert writes.
 func TestOpenExports(t *testing.T) {
 	server := serveOpen(t)
 	b := openTab(t, size{1280, 900}, server.URL)
@@ -329,7 +329,7 @@ func TestOpenCompares(t *testing.T) {
 	b.own(server.URL)
 }
 
-// TestOpenRefuses: what is no trace is refused in words, and another file can be opened.
+// TestOpenRefuses: a file that is no trace is refused in words, and another one can be opened.
 func TestOpenRefuses(t *testing.T) {
 	server := serveOpen(t)
 	b := openTab(t, size{360, 740}, server.URL)
