@@ -10,10 +10,12 @@ func Unnamed(name UTF16) bool {
 
 // NativeName returns a name for a type of a NativeAOT program, which sends no names: the
 // type's place in the program's file, such as "+0x2006790", which is the same in every run
-// and which the file's symbols name. It is empty for other types.
+// and which the file's symbols name. It is empty for other types, and if TypeNameID is not
+// that place too, as in a trace whose addresses were replaced.
 func (v *BulkTypeValue) NativeName() string {
-	if len(v.Name) > 0 || v.Flags&TypeFlagsModuleBaseAddress == 0 || v.TypeID < v.ModuleID {
+	place := v.TypeID - v.ModuleID
+	if len(v.Name) > 0 || v.Flags&TypeFlagsModuleBaseAddress == 0 || v.TypeID < v.ModuleID || uint64(v.TypeNameID) != place {
 		return ""
 	}
-	return "+0x" + strconv.FormatUint(v.TypeID-v.ModuleID, 16)
+	return "+0x" + strconv.FormatUint(place, 16)
 }

@@ -17,9 +17,10 @@ func TestNativeName(t *testing.T) {
 		want string
 	}{
 		{BulkTypeValue{TypeID: 5402289680, ModuleID: 5368709120, TypeNameID: 33580560, Flags: TypeFlagsModuleBaseAddress}, "+0x2006610"},
-		{BulkTypeValue{TypeID: 5402289680, ModuleID: 5368709120, Flags: TypeFlagsModuleBaseAddress, Name: NewUTF16("Named")}, ""},
-		{BulkTypeValue{TypeID: 5402289680, ModuleID: 5368709120}, ""},
-		{BulkTypeValue{TypeID: 1, ModuleID: 2, Flags: TypeFlagsModuleBaseAddress}, ""},
+		{BulkTypeValue{TypeID: 5402289680, ModuleID: 5368709120, TypeNameID: 33580560, Flags: TypeFlagsModuleBaseAddress, Name: NewUTF16("Named")}, ""},
+		{BulkTypeValue{TypeID: 5402289680, ModuleID: 5368709120, TypeNameID: 33580560}, ""},
+		{BulkTypeValue{TypeID: 5402289680, ModuleID: 5368709120, Flags: TypeFlagsModuleBaseAddress}, ""},
+		{BulkTypeValue{TypeID: 1, ModuleID: 2, TypeNameID: 1<<32 - 1, Flags: TypeFlagsModuleBaseAddress}, ""},
 	} {
 		if got := test.v.NativeName(); got != test.want {
 			t.Errorf("%+v: %q, want %q", test.v, got, test.want)

@@ -298,7 +298,7 @@ func TestNativeTypes(t *testing.T) {
 		if types, is := e.(*clr.BulkType); is {
 			for i := range types.Values {
 				v := &types.Values[i]
-				v.ModuleID, v.Flags, v.Name, v.TypeParameters = 0, clr.TypeFlagsModuleBaseAddress, nil, nil
+				v.ModuleID, v.TypeNameID, v.Flags, v.Name, v.TypeParameters = 0, uint32(v.TypeID), clr.TypeFlagsModuleBaseAddress, nil, nil
 			}
 		}
 	}

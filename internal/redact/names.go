@@ -11,6 +11,9 @@ import (
 // typeName returns the hash of a type's name. With KeepSystem, each type in it is treated
 // alone: the generic type, its arguments, the elements of an array.
 func (r *Redactor) typeName(name string) string {
+	if clr.Unnamed(clr.NewUTF16(name)) { // a hash would be a name
+		return name
+	}
 	if r.system == nil {
 		return r.Name(name)
 	}
