@@ -8,7 +8,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// All stands for all heaps of server GC, to each of which the same is given.
+// All stands for all heaps of server GC, which get the same budget.
 const All = math.MaxUint32
 
 // A Budget is the allocation budget of one generation of one heap after a collection.
@@ -18,7 +18,7 @@ type Budget struct {
 	Generation int     // 0 to 2, 3 for large and 4 for pinned objects
 	Recorded   int64   // in bytes, as the runtime recorded it
 	Recomputed float64 // by the rule
-	Lacks      string  // the input that the trace does not have; empty if it has all
+	Lacks      string  // the input that the trace lacks; empty if it has all
 }
 
 // Close reports whether the recomputed budget is within 2 % of the recorded one.
@@ -302,8 +302,8 @@ func (r *Recomputer) lacksFinal(c *gc.Collection) string {
 	return ""
 }
 
-// forgotten is after how many collections an earlier budget counts less than 1 % in a
-// smoothed one.
+// forgotten is the number of collections after which an earlier budget counts less than 1 % in
+// a smoothed one.
 const forgotten = 12
 
 // smooth returns the budget of large or pinned objects on each heap. See

@@ -14,9 +14,9 @@ func Growth(survival, limit, maxLimit float32) float32 {
 	return maxLimit
 }
 
-// linear corrects a budget if the one before was not used up: the earlier budget counts by
-// the part that was left, less the longer ago it was set. See linear_allocation_model in
-// dynamic_tuning.cpp. used is a share of before.
+// linear corrects a budget if the one before was not used up: the earlier budget is weighted
+// by the part that was left, and by less the longer ago it was set. See
+// linear_allocation_model in dynamic_tuning.cpp. used is a share of before.
 func linear(used, budget, before, seconds float64) float64 {
 	const expires = 5 * 60
 	if used >= 0.95 || used <= 0 {

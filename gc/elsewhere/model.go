@@ -49,13 +49,13 @@ type Model struct {
 	decoded clr.ExceptionThrown
 }
 
-// An openKey identifies what a thread is in.
+// An openKey identifies an action that a thread is in.
 type openKey struct {
 	pid, tid uint64
 	what     action
 }
 
-// An opened is what a thread began, and has not ended.
+// An opened is an action that a thread began and has not ended.
 type opened struct {
 	id uint64 // of the method, or of the load of a type
 	at time.Duration
@@ -67,7 +67,7 @@ func (m *Model) Models() []pass.Model { return []pass.Model{pass.Raw(Wants, m.fe
 // Of returns the sums of a process, nil if it has none.
 func (m *Model) Of(pid uint64) *Sum { return m.sums[pid] }
 
-// feed takes in an event.
+// feed counts an event.
 func (m *Model) feed(ev *trace.Event) {
 	step := stepOf(ev.Desc)
 	if step.action == none || m.Keep != nil && !m.Keep(ev.Time()) {
@@ -119,7 +119,7 @@ func (m *Model) count(s *Sum, ev *trace.Event) {
 // ThreadAdjustmentReason in the runtime's PortableThreadPool.
 const starvation = 6
 
-// adjust takes in an adjustment of the thread pool: its throughput, its threads and a reason.
+// adjust reads an adjustment of the thread pool: its throughput, its threads and a reason.
 func (s *Sum) adjust(payload []byte) {
 	if len(payload) < 16 || binary.LittleEndian.Uint32(payload[12:]) != starvation {
 		return
@@ -128,7 +128,7 @@ func (s *Sum) adjust(payload []byte) {
 	s.Threads = max(s.Threads, int(binary.LittleEndian.Uint32(payload[8:])))
 }
 
-// move begins or ends what a thread is in.
+// move begins or ends an action of a thread.
 func (m *Model) move(s *Sum, step step, ev *trace.Event) {
 	if ev.TID == trace.UnknownID {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// An action is what an event is about.
+// An action is the subject of an event.
 type action uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 type step struct {
 	action action
 	begins bool
-	size   int // of the id with which its payload begins, which begin and end have in common; 0 for none
+	size   int // of the id at the head of its payload, which begin and end share; 0 for none
 }
 
 // steps are the events of the runtime's provider. See ClrEtwAll.man.

@@ -13,8 +13,8 @@ func (g *digraph) len() int { return len(g.start) - 1 }
 
 func (g *digraph) edges(i uint32) []uint32 { return g.to[g.start[i]:g.start[i+1]] }
 
-// A domtree is the dominator tree of what roots reach of a graph. Its nodes are in pre-order:
-// those that one dominates follow it. Position 0 is a root above all roots.
+// A domtree is the dominator tree of the nodes of a graph that roots reach. They are in
+// pre-order: the ones that a node dominates follow it. Position 0 is a root above all roots.
 type domtree struct {
 	node []uint32 // of the graph, by position; none at position 0
 	up   []uint32 // the position of the immediate dominator
@@ -30,7 +30,7 @@ type domtree struct {
 // search.climb. Nothing recurses.
 func dominators(g *digraph, roots []uint32) *domtree {
 	s := newSearch(g, roots)
-	ancestor, label := slices.Clone(s.parent), s.number // the columns of the search serve again
+	ancestor, label := slices.Clone(s.parent), s.number // reuses the columns of the search
 	s.semidominators(ancestor, label)
 	s.climb(patience * len(s.vertex))
 	return s.tree(ancestor, label)
@@ -195,7 +195,7 @@ func (s *search) tree(place, span []uint32) *domtree {
 		free[above] += span[v]
 		free[v] = place[v] + 1
 	}
-	// The search has no more use for its columns, so that they become the columns of the tree.
+	// The search is done with its columns, so that the tree can have them.
 	t := &domtree{node: free[:n], span: s.vertex, up: span}
 	for v, p := range place {
 		t.node[p] = s.vertex[v]

@@ -76,8 +76,8 @@ func (g *Graph) Gaps() []Gap {
 	return gaps
 }
 
-// A Pinner is the gaps of a generation that pinned objects of one type keep open, by the root
-// that pins them, or the gaps that no pinned object follows.
+// A Pinner sums up the gaps of a generation that pinned objects of one type keep open, by the
+// root that pins them, or the gaps that no pinned object follows.
 type Pinner struct {
 	Generation string
 	Type       *Type  // of the pinned objects; nil if there are none

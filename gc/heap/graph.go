@@ -2,7 +2,7 @@ package heap
 
 import "slices"
 
-// A Graph is the objects of a snapshot and their references. Objects are numbered from 0,
+// A Graph holds the objects of a snapshot and their references. Objects are numbered from 0,
 // in the order in which the runtime wrote them.
 type Graph struct {
 	nodes      nodes
@@ -27,8 +27,8 @@ type Root struct {
 	Method string
 	// Dependent is set for the value of a dependent handle whose key is unknown, in a .gcdump.
 	Dependent bool
-	// Pins is set if the collector does not move the object: that of a pinned handle, or of a
-	// fixed variable.
+	// Pins is set if the root, a pinned handle or a fixed variable, keeps the collector from
+	// moving the object.
 	Pins bool
 }
 
@@ -135,7 +135,7 @@ func (w *walk) resolve(x *index, of *Graph) (unknown int64) {
 				unknown++
 			}
 			if next++; next%chunkSize == 0 {
-				w.edges.chunks[next/chunkSize-1] = nil // as early as can be: this is when most memory is in use
+				w.edges.chunks[next/chunkSize-1] = nil // early, because memory use peaks here
 			}
 		}
 		for ; len(pairs) > 0 && uint32(pairs[0]>>32) == i; pairs = pairs[1:] {

@@ -50,10 +50,10 @@ type Group struct {
 
 	Objects int64
 	Bytes   gc.Opt[int64] // of the objects alone
-	// Retained is the bytes that would be free without the objects of the group. Of objects
-	// one of which dominates another only the first counts.
+	// Retained is the bytes that would be free without the objects of the group. If one of
+	// them dominates another, only the first counts.
 	Retained gc.Opt[int64]
-	Roots    int64 // of ByRoot: how many there are, also of the same object
+	Roots    int64 // of ByRoot: their number, also of the same object
 }
 
 // SeveralRoots is the name of the group of objects that no single root holds.
@@ -64,7 +64,7 @@ type Query struct {
 	By         Grouping
 	Generation string              // only objects of this one; empty for all
 	Type       func(of *Type) bool // only objects of such types; nil for all
-	MinSize    int64               // only objects of at least so many bytes
+	MinSize    int64               // only objects of at least this many bytes
 	// Root has each root of a kind listed, with what its object retains: one of RootKinds.
 	Root  string
 	Max   int   // the number of groups of ByObject; 0 for all
@@ -81,7 +81,7 @@ const (
 	OrderHeld                  // how many objects it dominates
 )
 
-// needsGraph reports whether only the objects themselves can answer.
+// needsGraph reports whether the query needs a snapshot's Graph.
 func (q *Query) needsGraph() bool {
 	return q.By == ByObject || q.By == ByPath || q.Generation != "" || q.MinSize > 0 || q.Root != ""
 }
@@ -268,8 +268,8 @@ func (d *Dominators) single(p uint32) Group {
 	}
 }
 
-// rootOrder is which kind of root an object counts for that has several: the one that says
-// most of where it comes from.
+// rootOrder ranks the kinds of roots: an object with several counts for the kind that says
+// most about where it comes from.
 var rootOrder = [NumRootKinds]RootKind{RootStatic, RootHandle, RootPinned, RootRefCounted, RootFinalizer, RootStack, RootOther}
 
 // rootsOf returns the kind of root of each object, and which objects have one.

@@ -21,8 +21,8 @@ func Comparable(all []*Snapshot) []*Snapshot {
 	return whole
 }
 
-// A TypeGrowth is how many more objects of a type there are in a later snapshot, by its
-// name and module, because its method table may have moved. It is negative for fewer.
+// A TypeGrowth counts how many more objects of a type a later snapshot has; it is negative for
+// fewer. Types are matched by name and module, because their method tables may have moved.
 type TypeGrowth struct {
 	Type           *Type // of the later snapshot, or else of the earlier
 	Objects, Bytes int64
@@ -70,7 +70,7 @@ type Suspect struct {
 	// on it, the suspect last.
 	Root Root
 	Path []Step
-	// Objects is 1 for an object, or else how many there are.
+	// Objects is the number of objects, 1 for a single one.
 	Objects int64
 	// Held is the growth below it: the objects that it dominates directly and of whose type
 	// most of the growth is, and what these dominate in turn, down to where the growth
@@ -96,11 +96,11 @@ type Step struct {
 }
 
 const (
-	// suspectShare is the part of the growth from which an object is a suspect. MAT, the
+	// suspectShare is the least part of the growth that makes an object a suspect. MAT, the
 	// analyzer of Java's heaps, takes 10 % of the heap.
 	suspectShare = 0.1
-	// mostShare is the part of an object's growth that the objects below it must have for
-	// being the suspect instead, and leastShare the part of what grew below the root.
+	// mostShare is the part of an object's growth that the objects below it must account for to
+	// be the suspect instead, and leastShare the part of all growth that they must account for.
 	mostShare, leastShare = 0.8, 0.5
 	// leastGrowth is the share of the live bytes that must have grown: programs without
 	// leaks differ by less from one moment to the next.
@@ -160,8 +160,8 @@ func Suspects(snapshots []*Snapshot) []Suspect {
 	return found
 }
 
-// moments returns the snapshots without the ones that were taken together with the one
-// before. The times of several traces are not comparable.
+// moments leaves out snapshots that were taken together with the one before. The times of
+// several traces are not comparable.
 func moments(snapshots []*Snapshot) []*Snapshot {
 	since := func(i int) (d time.Duration, known bool) {
 		before, s := snapshots[i-1], snapshots[i]
@@ -186,11 +186,11 @@ func moments(snapshots []*Snapshot) []*Snapshot {
 	return apart
 }
 
-// A typeName is how a type is known in another snapshot.
+// A typeName identifies a type across snapshots.
 type typeName struct{ name, module string }
 
-// A key is how objects are known in another snapshot: by the number of their type's name and,
-// right below the roots, the kind of root and the name of the field that hold them.
+// A key identifies objects across snapshots: by the number of their type's name and, right
+// below the roots, the kind of root and the name of the field that hold them.
 type key struct {
 	name  uint32
 	root  RootKind
@@ -268,7 +268,7 @@ type level struct {
 	grew          int64
 }
 
-// grown returns the levels right below one that grew, those that grew most first.
+// grown returns the levels right below one that grew, the most growth first.
 func grown(first, last *view, at level) []level {
 	before, _ := first.below(at.before)
 	after, _ := last.below(at.after)
@@ -303,8 +303,8 @@ func descend(first, last *view, top level) (levels, most []level) {
 	}
 }
 
-// accumulated returns the number of the last level down to which the objects did not become
-// more: what grew hangs on these.
+// accumulated returns the number of the last level down to which there are no more objects
+// than before: the growth hangs on these.
 func accumulated(first, last *view, levels []level) int {
 	for i, at := range levels {
 		if n := last.objects(at.after); n > 1 && n > first.objects(at.before) {
@@ -344,8 +344,8 @@ func (v *view) dependent(tops place) bool {
 	return true
 }
 
-// steady reports whether the objects of the last of some levels grew from each snapshot to
-// the next, and did not cease to.
+// steady reports whether the objects of the last of some levels grew from each snapshot to the
+// next, and still do.
 func steady(views []*view, levels []level) bool {
 	retained := make([]int64, len(views))
 	for i, v := range views {

@@ -11,16 +11,16 @@ import (
 type Missing struct {
 	Events  int64 // holes in the numbers of the events with roots, objects and references
 	Unended bool  // there is no GCEnd: the rest of the snapshot is missing
-	// Edges is by how many references the objects announce more than came, or less if
-	// negative.
+	// Edges is the number of references that the objects announce, less the number that came.
+	// It may be negative.
 	Edges int64
 	// Unknown counts references and roots that lead to no object of the snapshot.
 	Unknown int64
 	// Lost is set if the trace lost events while the snapshot was written.
 	Lost bool
-	// Bytes is by how much the generations, less their free space, are larger than the
-	// objects that came: the sizes and the free space that GCHeapStats and GCPerHeapHistory
-	// have of the same collection. It is unknown without these events.
+	// Bytes is the size of the generations, less their free space and the objects that came.
+	// GCHeapStats and GCPerHeapHistory of the same collection have the sizes and the free
+	// space; it is unknown without these events.
 	Bytes gc.Opt[int64]
 
 	// Duplicates counts objects at the address of an earlier one. They are counted, and
@@ -52,8 +52,7 @@ func (s *Snapshot) Lost(loss *trace.Loss) {
 	}
 }
 
-// Collected takes the sizes that the same collection reports, with which Missing.Bytes is
-// known.
+// Collected sets Missing.Bytes from the sizes that the same collection reports.
 func (s *Snapshot) Collected(c *gc.Collection) {
 	size, known := c.HeapAfter.Get()
 	if !known || s.Generations == nil || len(c.Generations) == 0 {

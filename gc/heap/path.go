@@ -26,8 +26,8 @@ type ways struct {
 	of    []uint32 // of each object; none if no root leads to it
 }
 
-// ways walks the graph from its roots, by distance, and at the same distance from those first
-// that say most.
+// ways walks the graph from its roots, by distance. At the same distance, the roots that say
+// most come first.
 func (g *Graph) ways() *ways {
 	w := &ways{g: g, of: make([]uint32, g.Len())}
 	for i := range w.of {

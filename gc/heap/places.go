@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A PlaceGrowth is how many more objects of a type a later snapshot has at one place: at the
-// end of one path, or with holders of one type. It is negative for fewer.
+// A PlaceGrowth counts how many more objects of a type a later snapshot has at one place: at
+// the end of one path, or with holders of one type. It is negative for fewer.
 type PlaceGrowth struct {
 	Objects, Bytes, Retained int64
 

@@ -46,13 +46,13 @@ type Snapshot struct {
 	walked span
 }
 
-// A TypeUse is the objects of a type. A type of the process without objects has none here.
+// A TypeUse counts the objects of a type. A type of the process without objects has none here.
 type TypeUse struct {
 	*Type
 	Objects, Bytes, Aligned int64
 }
 
-// A GenerationUse is the objects of a generation.
+// A GenerationUse counts the objects of a generation.
 type GenerationUse struct {
 	Name                    string // gen0, gen1, gen2, loh, poh or frozen
 	Objects, Bytes, Aligned int64

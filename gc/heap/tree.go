@@ -6,8 +6,8 @@ import (
 	"github.com/gctrail/gctrail/internal/mergeheap"
 )
 
-// A TreeNode is the objects of one type at the same place of a tree: the dominator tree, or
-// the shortest paths from roots. Objects right below others of their type, as in a linked
+// A TreeNode counts the objects of one type at the same place of a tree: the dominator tree,
+// or the shortest paths from roots. Objects right below others of their type, as in a linked
 // list, are in the node of the first.
 type TreeNode struct {
 	// Root is set in the nodes right below the top, unless the tree begins at types. Static

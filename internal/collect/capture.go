@@ -52,8 +52,8 @@ type capture struct {
 	eventful  bool // an event of the process was read
 	eventless bool // the recording failed before that
 
-	// stopped is the reason why the runtime did not end the trace when asked to, and
-	// broken the reason why the rest of it cannot be read.
+	// stopped is why the runtime did not end the trace when asked to; broken is why the rest
+	// of the trace cannot be read.
 	stopped, broken error
 	// displaced reports that another client stopped the trace: the process still runs.
 	displaced bool
@@ -100,7 +100,7 @@ const (
 	captureEnding = 200 * time.Millisecond
 )
 
-// errAborted is the cause of the end of a trace that has no room for more.
+// errAborted is the cause if a trace ends because there is no room for more.
 var errAborted = errors.New("nothing more can be written")
 
 // newCapture returns a capture that writes everything to out. If out is nil, the capture
@@ -124,7 +124,7 @@ func (c *capture) readHost() {
 	}
 }
 
-// keepIn has the capture keep the end of the trace in a ring.
+// keepIn makes the capture retain only the end of the trace, in a ring.
 func (c *capture) keepIn(r *tracefile.Ring) {
 	c.path, c.sink, c.ring = r.Path(), r, r
 	r.Overrun = func() { c.abort() }
@@ -384,7 +384,7 @@ func (c *capture) write(objects, end []byte) {
 	}
 }
 
-// status returns how far the capture has come.
+// status returns the capture's progress.
 func (c *capture) status() CaptureStatus {
 	s := CaptureStatus{
 		Process: c.process, Plan: c.plan, Bytes: c.received.Load(), Collections: c.collections.Load(),

@@ -108,9 +108,9 @@ func (e *ETW) record(ctx context.Context, providers []etw.Provider, path string)
 	return c, errors.Join(err, lacks)
 }
 
-// start starts the sessions. names is the reason why the kernel's session could not be
-// started, which names the processes and, for stacks, native code: it needs more rights.
-// That session keeps all of its events, because they are few.
+// start starts the sessions. The kernel's session names processes and, for stacks, native
+// code; it needs more rights, and names is why it could not be started. It keeps all of its
+// events, because they are few.
 func (c *etwCapture) start(providers []etw.Provider) (names, err error) {
 	o := &etw.Options{
 		Path: c.path, Providers: providers, PIDs: pidsOf(c.etw.Processes), BufferMB: c.etw.Options.Config.BufferMB,
@@ -226,7 +226,7 @@ func (c *etwCapture) review(r *Result) error {
 	return nil
 }
 
-// Status returns how far recording has come.
+// Status returns the progress of the recording.
 func (e *ETW) Status() Status {
 	c := e.current.Load()
 	if c == nil {

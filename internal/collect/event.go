@@ -12,9 +12,9 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A StoppingEvent is an event that ends a trace, selected like in dotnet-trace's three
-// options (EventMonitor.cs there): the first event of a provider, with a name if one is
-// given, whose fields have the given values.
+// A StoppingEvent is an event that ends a trace, selected by the same three options as in
+// dotnet-trace (EventMonitor.cs): the first event of a provider, with a name if one is given,
+// whose fields have the given values.
 type StoppingEvent struct {
 	Provider string
 	Name     string // empty for any
@@ -32,7 +32,7 @@ func (e *StoppingEvent) String() string {
 	return text
 }
 
-// wants reports whether events of a kind can be the one.
+// wants reports whether events of a kind can be the stopping event.
 func (e *StoppingEvent) wants(d *trace.Descriptor) bool {
 	if !strings.EqualFold(d.Provider, e.Provider) {
 		return false

@@ -22,7 +22,8 @@ func (in limitedInput) Read(p []byte) (int, error) { return in.Limiter.Read(p) }
 // or to count.
 var endProviders = []string{clr.EventPipeProvider, clr.RundownProvider, clr.GctrailProvider}
 
-// maxAnswer is how long before its session is answered a trace can have begun.
+// maxAnswer bounds the time from the beginning of a trace to the answer to the request for its
+// session.
 const maxAnswer = time.Minute
 
 // limit makes the capture leave out events after a time from the start of the trace.

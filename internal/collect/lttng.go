@@ -97,7 +97,7 @@ func reviewFolder(path string, o *Options) error {
 	return nil
 }
 
-// Status returns how far recording has come.
+// Status returns the progress of the recording.
 func (l *LTTng) Status() Status {
 	return folderStatus(l.path.Load(), titleOf(l.Processes, "lttng"), l.since, l.Options.Plan)
 }

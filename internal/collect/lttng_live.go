@@ -59,7 +59,7 @@ func (l *LTTngLive) Run(ctx context.Context) error {
 	return errors.Join(err, reviewFolder(path, l.Options))
 }
 
-// Status returns how far receiving has come.
+// Status returns the progress of receiving.
 func (l *LTTngLive) Status() Status {
 	return folderStatus(l.path.Load(), l.Address.Session, l.since, l.Options.Plan)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Notice is a happening while traces are collected: one of the types below.
+// A Notice is something that happens while traces are collected: one of the types below.
 type Notice interface{ notice() }
 
 type (
@@ -141,7 +141,7 @@ type Result struct {
 
 	Triggered bool
 	Joined    bool // of a ring's segments
-	RingCut   bool // the ring had no room for all that was to be kept
+	RingCut   bool // the ring had no room for the whole retained time
 
 	Failed    error // of writing, after which nothing was written any more
 	Stopped   error // why the runtime did not end the trace though it was asked to
@@ -159,13 +159,13 @@ type Result struct {
 	Followed    int64 // collections of the whole session, of which a ring keeps the last
 }
 
-// A Status is how far collecting has come.
+// A Status is the progress of collecting.
 type Status struct {
 	Elapsed  time.Duration // since the first trace began
 	Captures []CaptureStatus
 }
 
-// A CaptureStatus is how far one trace has come.
+// A CaptureStatus is the progress of one trace.
 type CaptureStatus struct {
 	Process     *diag.Process
 	Plan        *Plan

@@ -100,7 +100,7 @@ func numbered(path string, nth, of int) string {
 	return fmt.Sprintf("%s-%0*d%s", strings.TrimSuffix(path, ext), len(strconv.Itoa(of)), nth, ext)
 }
 
-// met returns the trigger that a collection is.
+// met returns the trigger for a collection that met the condition.
 func met(c *gc.Collection) *Trigger {
 	t := &Trigger{From: c.Start.Or(0), To: c.End.Or(0), Collection: c}
 	if c.PauseStart.Known() && (!c.Start.Known() || c.PauseStart.Or(0) < t.From) {

@@ -18,7 +18,7 @@ import (
 // Options configure the contents and the destination of traces.
 type Options struct {
 	Config   diag.Config
-	Duration time.Duration // of each trace; 0 is without end
+	Duration time.Duration // of each trace; 0 for no limit
 	Resume   bool          // processes that wait at their start
 	Names    Names         // of the processes that are wanted
 	Output   string        // as Paths takes it; "-" is Stdout
@@ -38,10 +38,10 @@ type Supervisor struct {
 	plan     *Plan
 	stdout   io.Writer
 	notify   func(Notice)
-	idle     chan struct{} // has a value when the last that was busy is done
+	idle     chan struct{} // has a value when the last busy one is done
 
 	mu      sync.Mutex
-	busy    int       // processes that are being dealt with
+	busy    int       // processes being handled
 	begun   int       // traces
 	since   time.Time // the first of them
 	taken   bool      // the only file
@@ -264,7 +264,7 @@ func (s *Supervisor) follow(ctx context.Context, c *capture) {
 	}
 }
 
-// end notifies of a trace that has ended.
+// end reports a trace that has ended.
 func (s *Supervisor) end(c *capture) {
 	r, err := c.result()
 	switch {
@@ -308,7 +308,7 @@ func (s *Supervisor) fail(err error) {
 	s.notify(Failed{err})
 }
 
-// Status returns how far collecting has come.
+// Status returns the progress of collecting.
 func (s *Supervisor) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
