@@ -97,7 +97,7 @@ func (p *Program) now() []Metric {
 	watched := p.watched()
 	rate, share := 0.0, 0.0
 	if watched > 0 {
-		rate, share = float64(p.small+p.others)/watched.Minutes(), 100*p.share()
+		rate, share = float64(p.pauses.Count())/watched.Minutes(), 100*p.share()
 	}
 	metrics := []Metric{
 		{Name: "gcs_per_minute", Unit: "per_minute", Now: gc.Some(rate)},
@@ -111,42 +111,4 @@ func (p *Program) now() []Metric {
 		metrics[len(metrics)-1].Now = gc.Some(float64(n))
 	}
 	return metrics
-}
-
-// bound sets the intervals of metrics for a budget between e.least and e.most in place of
-// usual.
-func (p *Program) bound(metrics []Metric, usual float64, e *effect) {
-	smaller, larger := 1.0, 1.0 // how many times the budget changes
-	if usual > 0 {
-		smaller, larger = e.least/usual, e.most/usual
-	}
-	set := func(i int, low, high float64) {
-		if metrics[i].Now.Known() {
-			metrics[i].Low, metrics[i].High = gc.Some(low), gc.Some(high)
-		}
-	}
-	now := func(i int) float64 { return metrics[i].Now.Or(0) }
-
-	minutes := p.watched().Minutes()
-	small, others := float64(p.small)/minutes, float64(p.others)/minutes
-	if usual > 0 && p.allocated > 0 {
-		small = max(small, float64(p.allocated)/usual/minutes)
-	}
-	faster := 1 / max(0.25, 1-p.share()) // where pauses vanish, the program allocates in their time
-	set(0, max(others/2, float64(p.small)/minutes/larger)/slackCount, (small/smaller+others*slackCount)*slackCount*faster)
-
-	// All survivors together are as many as now if each lives on until the next collection, and
-	// fewer by as much as there are fewer collections otherwise.
-	part := now(1) / 100
-	low, high := part/max(1, larger)/slackShare, part/min(1, smaller)*slackShare
-	set(1, 100*low, min(100, 100*high))
-	for i, slack := range []float64{slackPause, slackPause, slackMax} {
-		set(2+i, now(2+i)*min(1, smaller)/slack, now(2+i)*max(1, larger)*slack)
-	}
-	low = max(float64(p.live)/2, now(5)-max(0, usual-e.least)) / slackBytes
-	high = (now(5) + 1.5*max(0, e.most-usual)) * slackBytes
-	set(5, min(low, now(5)/slackBytes), high)
-	if e.limit > 0 {
-		set(5, min(low, e.limit), min(high, e.limit))
-	}
 }

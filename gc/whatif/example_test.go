@@ -34,6 +34,6 @@ func Example() {
 	}
 	// Output:
 	// [workstation GC caps it: 128 MiB, half of a segment]
-	// gcs_per_minute: now 1303.9, 220.5 to 2110.4
-	// paused_pct: now 36.0, 5.9 to 90.1
+	// gcs_per_minute: now 1303.9, 199.9 to 2328.1
+	// paused_pct: now 36.0, 6.0 to 90.1
 }

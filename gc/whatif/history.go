@@ -20,7 +20,7 @@ type history struct {
 
 func (h *history) add(c *gc.Collection) {
 	h.heaps += len(c.PerHeap)
-	if h.heaps > maxHistories {
+	if len(c.PerHeap) == 0 || h.heaps > maxHistories {
 		return
 	}
 	h.learner.Add(c)

@@ -92,18 +92,28 @@ const noBudgets = "the trace has no histories of collections (GCPerHeapHistory),
 // young0 returns the effect of another least budget of gen 0 on each heap.
 func (p *Program) young0(least, largest float64, note string) effect {
 	least *= float64(p.heaps)
-	e := effect{note: note, least: least, most: least}
-	if p.grows() {
-		e.most = max(least, largest, 2*least)
-	}
+	e := effect{note: note, least: least, most: max(least, p.grown(least, largest))}
 	if p.adapts() {
 		e.note = strings.TrimPrefix(note+"; DATAS takes it as the least budget, and may give more", "; ")
 	}
 	return e
 }
 
-// grows reports whether survivors make gen 0's budget grow above the least: concurrent
-// workstation GC gives it always the same.
+// mostGrowth is the largest factor by which gen 0's budget exceeds what survived of it: 20, and
+// 40 with server GC (static_data_table in dynamic_tuning.cpp).
+const mostGrowth = 40
+
+// grown returns how large survivors may make gen 0's budget where the least is smaller than
+// that: concurrent workstation GC gives 6 MiB at most, or the least.
+func (p *Program) grown(least, largest float64) float64 {
+	if !p.grows() {
+		return min(6*mib, mostGrowth*float64(p.survivors))
+	}
+	return min(max(largest, 2*least), max(2*least, mostGrowth*float64(p.survivors)))
+}
+
+// grows reports whether survivors make gen 0's budget grow above 6 MiB: concurrent workstation
+// GC gives it no more, unless that is the least.
 func (p *Program) grows() bool { return p.server() || !p.Process.Concurrent.Or(true) }
 
 func gen0MaxBudget(p *Program, v units.Setting) effect {

@@ -16,17 +16,22 @@ func program(p *gc.Process) *Program {
 	p.Started, p.Stopped = 0, 10*time.Second
 	out := new(Program)
 	for i := range 10 {
-		at := time.Duration(i) * time.Second
-		out.Add(&gc.Collection{
-			Process: p, Number: uint32(i + 1), Kind: gc.Blocking, Generation: gc.Some(0), Reason: gc.Some(clr.GCReasonAllocSmall),
-			Start: gc.Some(at), End: gc.Some(at + 10*time.Millisecond), AllPauses: true, Complete: true,
-			Pauses:         []gc.Pause{{Kind: gc.PauseBlocking, Start: at, Duration: 10 * time.Millisecond}},
-			Generations:    []gc.Generation{{Before: 64 * mib, Out: mib, Budget: 64 * mib}},
-			HeapAfter:      gc.Some(int64(8 * mib)),
-			CommittedAfter: gc.Some(int64(80 * mib)),
-		})
+		out.Add(collectionOf(p, i))
 	}
 	return out
+}
+
+func collectionOf(p *gc.Process, i int) *gc.Collection {
+	p.Stopped = max(p.Stopped, 10*time.Second)
+	at := time.Duration(i) * time.Second
+	return &gc.Collection{
+		Process: p, Number: uint32(i + 1), Kind: gc.Blocking, Generation: gc.Some(0), Reason: gc.Some(clr.GCReasonAllocSmall),
+		Start: gc.Some(at), End: gc.Some(at + 10*time.Millisecond), AllPauses: true, Complete: true,
+		Pauses:         []gc.Pause{{Kind: gc.PauseBlocking, Start: at, Duration: 10 * time.Millisecond}},
+		Generations:    []gc.Generation{{Before: 64 * mib, Out: mib, Budget: 64 * mib}},
+		HeapAfter:      gc.Some(int64(8 * mib)),
+		CommittedAfter: gc.Some(int64(80 * mib)),
+	}
 }
 
 func set(t *testing.T, s string) Set {
@@ -177,5 +182,44 @@ func TestOdd(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFarSmaller: concurrent workstation GC lets survivors raise gen 0's budget to 6 MiB, however
+// small its least is; and how short pauses of gen 0 could be is not known from other pauses.
+func TestFarSmaller(t *testing.T) {
+	of := &gc.Process{Server: gc.Some(false), Concurrent: gc.Some(true)}
+	young := metric(t, Predict(program(of), []Set{set(t, "GCgen0size=1M")}), "gcs_per_minute")
+	if low := young.Low.Or(0); low < 60 || low > 60*64/6 {
+		t.Errorf("GCs a minute with 1 MiB: at least %g; 64 of 6 MiB allocate as much as 6 of 64", low)
+	}
+	p := new(Program)
+	for i := range 10 {
+		c := collectionOf(of, i)
+		c.Generation = gc.Some(1)
+		p.Add(c)
+	}
+	if m := metric(t, Predict(p, []Set{set(t, "GCgen0size=1M")}), "pause_p50_ms"); m.Low.Or(1) != 0 || m.High.Or(0) < 10 {
+		t.Errorf("median pause without collections of gen 0 in the trace: %+v", m)
+	}
+	if m := metric(t, Predict(program(of), []Set{set(t, "GCgen0size=1M")}), "pause_p50_ms"); !(m.Low.Or(0) > 0) {
+		t.Errorf("median pause with collections of gen 0 in the trace: %+v", m)
+	}
+}
+
+// TestFew: percentiles of few pauses are less certain.
+func TestFew(t *testing.T) {
+	width := func(n int) float64 {
+		of, p := &gc.Process{Server: gc.Some(false), Concurrent: gc.Some(true), Stopped: time.Second}, new(Program)
+		for i := range n {
+			c := collectionOf(of, i)
+			c.Pauses[0].Duration *= time.Duration(1 + i%4)
+			p.Add(c)
+		}
+		m := metric(t, Predict(p, []Set{set(t, "GCgen0size=64M")}), "pause_p50_ms")
+		return m.High.Or(0) - m.Low.Or(0)
+	}
+	if few, many := width(8), width(400); !(few > many) {
+		t.Errorf("width of the median's bounds from 8 pauses: %g ms, from 400: %g ms", few, many)
 	}
 }
