@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -15,9 +16,12 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// needed are the flags that a command cannot do without, as examples.
+var needed = map[string]string{"what-if": "--set GCgen0size=64M"}
+
 func someFiles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usagef(cmd, "no file given: %s FILE, or - for standard input", cmd.CommandPath())
+		return usagef(cmd, "no file given: %s FILE, or - for standard input", strings.TrimSuffix(cmd.CommandPath()+" "+needed[cmd.Name()], " "))
 	}
 	if slices.Contains(args, "") {
 		return usagef(cmd, "a path is empty: give the path of a trace, or - for standard input")
