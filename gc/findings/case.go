@@ -7,6 +7,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/gc/whatif"
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
@@ -41,11 +42,15 @@ type Case struct {
 	waited               time.Duration // by suspensions, for other suspensions to end
 	heaps                heapCounts
 	startup              startup
-	fits                 [6]pauseFit // of blocking and foreground collections, by generation
+	fits                 [6]pauseFit     // of blocking and foreground collections, by generation
+	bounds               *whatif.Program // nil without Options.Expect
 }
 
 func (c *Case) add(col *gc.Collection) {
 	c.Summary.Add(col)
+	if c.bounds != nil {
+		c.bounds.Add(col)
+	}
 	c.startup.add(col)
 	for i, shows := range tallied {
 		if shows(col) {

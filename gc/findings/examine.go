@@ -7,6 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/gc/whatif"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -24,6 +25,9 @@ type Options struct {
 	// SumsOnly leaves out parts of each Summary that findings do not need (see there), so
 	// that a process takes some 25 kB, however many collections it has.
 	SumsOnly bool
+	// Expect has settings say what they would change, as bounds. It costs up to a megabyte for
+	// each process.
+	Expect bool
 	// From and To restrict the time that shares refer to.
 	From, To gc.Opt[time.Duration]
 }
@@ -86,6 +90,9 @@ func (s *Set) Add(c *gc.Collection) {
 		k.Summary.SumsOnly = s.Options.SumsOnly
 		k.Summary.From, k.Summary.To = s.Options.From, s.Options.To
 		k.Summary.Timeline.Origin = max(0, s.Options.From.Or(0))
+		if s.Options.Expect {
+			k.bounds = new(whatif.Program)
+		}
 		s.cases[id] = k
 		s.order = append(s.order, k)
 	}

@@ -205,6 +205,7 @@ func (r *rule) advise(j *judgement, f *Finding) {
 				s = &fitting
 			}
 			if set, ok := s.of(j.Summary.Process); ok {
+				set.Expected = j.expected(&set)
 				f.Settings = append(f.Settings, set)
 			}
 		}

@@ -202,7 +202,7 @@ func findingJSON(f *findings.Finding, next []step) Finding {
 		}
 	}
 	for _, s := range f.Settings {
-		j.Settings = append(j.Settings, Setting{s.Variable, s.Value, filled(s.Property), filled(s.JSON), s.Effect, s.Cost, filled(s.Since)})
+		j.Settings = append(j.Settings, Setting{s.Variable, s.Value, filled(s.Property), filled(s.JSON), s.Does(), s.Cost, filled(s.Since)})
 	}
 	for _, s := range next {
 		j.Next = append(j.Next, Step{s.purpose, s.command})

@@ -65,7 +65,7 @@ func Gather(r Input, o *selection.Selection, budget Budget, details *Details) (*
 func gather(r Input, o *selection.Selection, budget Budget, details *Details, retain int) (*Report, error) {
 	var m gc.Model
 	set := findings.Set{Options: findings.Options{
-		Budget: budget, Retain: retain,
+		Budget: budget, Retain: retain, Expect: true,
 		Only: func(c *gc.Collection) bool { return o.HasCollection(r.Info(), c) },
 	}}
 	if details != nil {

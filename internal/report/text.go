@@ -150,7 +150,7 @@ func settingText(s *findings.Setting) string {
 	if s.Property != "" {
 		words += fmt.Sprintf(" or %q: %s in runtimeconfig.json", s.Property, s.JSON)
 	}
-	words += ": " + s.Effect + ". Cost: " + s.Cost + "."
+	words += ": " + s.Does() + ". Cost: " + s.Cost + "."
 	if s.Since != "" {
 		words += " From " + s.Since + " on."
 	}
