@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// expected is what a setting would change of the process, as bounds, in words without a full
+// expected bounds how a setting would change the process, in words without a full
 // stop; empty if the events do not determine it.
 func (c *Case) expected(s *Setting) string {
 	if c.bounds == nil || c.affected() {
@@ -35,7 +35,7 @@ func (c *Case) expected(s *Setting) string {
 	return strings.Join(parts, ", ") + ", if " + assumed
 }
 
-// assumed is what the bounds rest on most; what-if lists the rest.
+// assumed is the main assumption of the bounds; what-if lists the rest.
 const assumed = "the program does the same work for each byte that it allocates"
 
 // bounded are the metrics of what-if that a finding names.
