@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +91,24 @@ func TestGainIsFound(t *testing.T) {
 		if least := int(tries()) * 95 / 100; found < least {
 			t.Errorf("noise of %v: found in %d of %d experiments, at least %d expected", noise, found, tries(), least)
 		}
+	}
+}
+
+// TestNothingHelps: without noise, settings that change nothing are said to gain no more than a
+// bound; with noise, how much it may hide.
+func TestNothingHelps(t *testing.T) {
+	for noise, want := range map[float64]string{0.001: "Nothing helps: in ", 0.1: "may be hidden by noise"} {
+		for seed := range uint64(20) {
+			r := try(seed, 3, noise, nil)
+			gain, metric := r.hidden()
+			if says := r.Says(); metric == nil || gain <= 0 || !strings.Contains(says, want) || !strings.Contains(says, gainText(gain)) {
+				t.Errorf("noise of %v: %q", noise, says)
+			}
+		}
+	}
+	r := try(1, 3, 0.001, map[string]float64{"S0": 0.5}) // worse
+	if gain, _ := r.hidden(); gain > smallGain {
+		t.Errorf("a setting that is worse leaves a gain of %v %% open", gain)
 	}
 }
 

@@ -50,10 +50,59 @@ func (r *Result) nothing() string {
 	case r.Rounds < looks[0] && r.Ending == Spent:
 		return fmt.Sprintf("No setting is shown to help in %s, which are too few to tell: allow for %d, %s, with --budget.",
 			rounds, looks[0], units.Duration(r.Took/time.Duration(r.Rounds)*time.Duration(looks[0])))
+	}
+	switch gain, metric := r.hidden(); {
+	case metric != nil && gain <= smallGain:
+		return fmt.Sprintf("Nothing helps: in %s, no setting that was tried gains more than %s in anything (%s).", rounds, gainText(gain), metric.Text)
+	case metric != nil && r.undecided() > 0 && gain < 100:
+		return fmt.Sprintf("No setting is shown to help in %s: a gain of up to %s may be hidden by noise (%s).", rounds, gainText(gain), metric.Text)
 	case r.undecided() > 0:
 		return fmt.Sprintf("No setting is shown to help in %s: where it says cannot tell, a gain may be hidden by noise.", rounds)
 	}
 	return fmt.Sprintf("Nothing helps: in %s, no setting that was tried gains more than it costs.", rounds)
+}
+
+// smallGain is the gain, in percent, that is too small to look for: settings that cannot
+// gain more are equivalent to the present ones.
+const smallGain = 10
+
+func gainText(percent float64) string { return fmt.Sprintf("%.0f %%", math.Ceil(percent)) }
+
+// hidden returns the largest gain, in percent, that the intervals of the changes leave open, and
+// the metric; nil if there is none that matters, or one is no longer hidden. The intervals of all
+// settings hold together, at the level of verdicts.
+func (r *Result) hidden() (gain float64, metric *Metric) {
+	for _, o := range r.Candidates() {
+		for i := range o.Figures {
+			f := &o.Figures[i]
+			if o.hopeless() || !f.Metric.decides || !f.Known() {
+				continue
+			}
+			if f.Against == Better {
+				return 0, nil
+			}
+			if open := f.openGain(r.Base().Figures[i].Value); metric == nil && open > 0 || open > gain {
+				gain, metric = open, f.Metric
+			}
+		}
+	}
+	return gain, metric
+}
+
+// openGain returns the largest gain, in percent of a value, that the interval of the change
+// leaves open; 0 if that is too small to matter in the metric's unit.
+func (f *Figure) openGain(of float64) float64 {
+	gain := -f.ChangeLow
+	if f.Metric.Higher {
+		gain = f.ChangeHigh
+	}
+	switch {
+	case math.IsNaN(gain):
+		return math.Inf(1)
+	case gain*of/100 <= f.Metric.floor:
+		return 0
+	}
+	return gain
 }
 
 // gains returns what a setting gains and what it costs.
