@@ -64,9 +64,12 @@ func (t criticals) figure(m *Metric, series []float64) Figure {
 	}
 	center, standardError := meanOf(values)
 	half := t.of(1-confidence, len(values)-1) * standardError
-	f.Value, f.Low, f.High = m.unscaled(center), max(0, m.unscaled(center-half)), m.unscaled(center+half)
+	f.Value, f.Low, f.High = atLeast0(m.unscaled(center)), atLeast0(m.unscaled(center-half)), atLeast0(m.unscaled(center+half))
 	return f
 }
+
+// atLeast0 removes what rounding leaves below 0.
+func atLeast0(v float64) float64 { return max(0, v) }
 
 // leastError is the share of the band by which the standard error is increased, so that
 // values that agree by chance do not stand out, as in gc/compare.

@@ -106,6 +106,10 @@ func TestNothingHelps(t *testing.T) {
 			}
 		}
 	}
+	idle := Figure{Metric: &metrics[Paused], ChangeLow: math.NaN(), ChangeHigh: math.NaN()}
+	if gain := idle.openGain(0); gain != 0 {
+		t.Errorf("where nothing is paused, a gain of %v %% is open", gain)
+	}
 	r := try(1, 3, 0.001, map[string]float64{"S0": 0.5}) // worse
 	if gain, _ := r.hidden(); gain > smallGain {
 		t.Errorf("a setting that is worse leaves a gain of %v %% open", gain)

@@ -97,6 +97,8 @@ func (f *Figure) openGain(of float64) float64 {
 		gain = f.ChangeHigh
 	}
 	switch {
+	case !f.Metric.Higher && of <= f.Metric.floor:
+		return 0 // there is no more to gain than that
 	case math.IsNaN(gain):
 		return math.Inf(1)
 	case gain*of/100 <= f.Metric.floor:
