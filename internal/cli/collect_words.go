@@ -120,7 +120,7 @@ func noticeText(n collect.Notice) string {
 		}
 		return said
 	case collect.Dumped:
-		return fmt.Sprintf("snapshot %d of %s took %s", n.Nth, collect.Title(n.Process), units.Duration(n.Took))
+		return fmt.Sprintf("snapshot %d of %s took %s, with %s", n.Nth, collect.Title(n.Process), units.Duration(n.Took), text.Counted(n.Sessions, "session"))
 	case collect.Retaken:
 		return fmt.Sprintf("the snapshot of %s has holes: taking it again (%d of at most %d)", collect.Title(n.Process), n.Nth, n.Most)
 	case collect.Recording:

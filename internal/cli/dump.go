@@ -131,9 +131,9 @@ func (std *stdio) agreeToDump(processes []*diag.Process, yes bool) (bool, error)
 
 // dumpCostText describes what a snapshot of a process costs.
 func dumpCostText(p *diag.Process, cost gc.Opt[collect.DumpCost]) string {
-	says := "a snapshot pauses it for 0.75 seconds for each million objects, and how many it has is unknown"
+	says := "a snapshot pauses it for up to 0.75 seconds for each million objects, and how many it has is unknown"
 	if c, known := cost.Get(); known {
-		says = fmt.Sprintf("a snapshot pauses it for about %s and has about %s, if all of its memory is objects of 50 bytes", units.Duration(c.Pause), units.Bytes(c.Bytes))
+		says = fmt.Sprintf("a snapshot pauses it for up to %s and has up to %s: as much as if all of its memory were objects of 50 bytes", units.Duration(c.Pause), units.Bytes(c.Bytes))
 	}
 	if collect.CollectsTwice(p) {
 		says += "; its runtime collects twice for each snapshot"
@@ -148,7 +148,7 @@ type dumper struct{ paths *collect.Paths }
 func (*dumper) Cost(p *diag.Process) string {
 	c, known := collect.ExpectedCost(p).Get()
 	if !known {
-		return "pauses it 0.75 s for each million objects"
+		return "pauses it up to 0.75 s for each million objects"
 	}
 	times := ""
 	if collect.CollectsTwice(p) {

@@ -114,12 +114,16 @@ func (d *Dump) record(ctx context.Context, path string, single bool) (_ *Result,
 	reading, stop := context.WithCancel(context.Background())
 	defer stop()
 	ended := make(chan error, 1)
+	began := time.Now()
 	go func() { ended <- c.run(reading) }()
 	if !single {
 		err = t.takeAll(ctx, ended)
 	}
 	stop()
 	err = errors.Join(err, <-ended)
+	if single && err == nil {
+		d.Notify(Dumped{d.Process, 1, time.Since(began), 1})
+	}
 	t.update()
 	result, unread := c.result()
 	return result, result != nil && t.tally.all > 0 && t.tally.whole == 0, errors.Join(err, unread)
@@ -164,7 +168,7 @@ func (t *taker) takeAll(ctx context.Context, ended chan error) error {
 		if err := t.takeWhole(ctx); err != nil {
 			return err
 		}
-		t.Notify(Dumped{t.Process, n, time.Since(began)})
+		t.Notify(Dumped{t.Process, n, time.Since(began), 2})
 		if n == t.Repeat {
 			return nil
 		}

@@ -150,13 +150,17 @@ func TestRetake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &snapshotRuntime{t: t, holes: test.holes}
 			var retaken []Retaken
+			var sessions []int // of each snapshot
 			var stdout bytes.Buffer
 			path := filepath.Join(t.TempDir(), "web.nettrace")
 			d := &Dump{
 				Process: r.process("10.0.1"), Output: path, BufferMB: 8, Repeat: test.repeat, Stdout: &stdout,
 				Notify: func(n Notice) {
-					if n, is := n.(Retaken); is {
+					switch n := n.(type) {
+					case Retaken:
 						retaken = append(retaken, n)
+					case Dumped:
+						sessions = append(sessions, n.Sessions)
 					}
 				},
 			}
@@ -180,6 +184,13 @@ func TestRetake(t *testing.T) {
 			}
 			if got := wholeness(heaptest.Snapshots(t, path)); got != test.whole {
 				t.Errorf("snapshots are whole: %s", got)
+			}
+			want := []int{2, 2, 2, 2}
+			if test.single {
+				want[0] = 1
+			}
+			if len(sessions) == 0 || !slices.Equal(sessions, want[:len(sessions)]) {
+				t.Errorf("sessions of the snapshots: %d", sessions)
 			}
 			var asked []uint64
 			for _, c := range r.sessions() {

@@ -22,12 +22,13 @@ type (
 		Plan    *Plan
 		First   bool // of all traces
 	}
-	// Dumped reports that the nth heap snapshot of a process was taken, and how long that
-	// took.
+	// Dumped reports that the nth heap snapshot of a process was taken, how long that took,
+	// and with how many sessions.
 	Dumped struct {
-		Process *diag.Process
-		Nth     int
-		Took    time.Duration
+		Process  *diag.Process
+		Nth      int
+		Took     time.Duration
+		Sessions int
 	}
 	// Retaken reports that the heap snapshot of a process has holes, and is taken for the
 	// nth time of at most so many.
