@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/nettrace"
 )
@@ -29,10 +30,11 @@ func TestVerdictOfKept(t *testing.T) {
 		var out bytes.Buffer
 		std := &stdio{err: text.NewPrinter(&out)}
 		p := text.PageOn(std.errTerm)
-		writeVerdict(p, &collect.Result{
+		r := &collect.Result{
 			Trace:  nettrace.NewReader(bytes.NewReader(nil), nettrace.Options{}),
 			Joined: tt.joined, Followed: tt.followed,
-		}, nil)
+		}
+		writeVerdict(p, r, report.Of(r.Trace, nil))
 		if err := std.err.Page(p); err != nil {
 			t.Fatal(err)
 		}
