@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Content is a file that the caller has opened, or holds in memory. It is read by one
-// goroutine, more than once, and is not closed.
+// A Content is a file that the caller has opened, or holds in memory. Several
+// goroutines may read it at once. It is not closed.
 type Content struct {
 	io.ReaderAt
 	Size int64

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -18,8 +19,8 @@ const (
 )
 
 // Memory returns an Options.Scratch where no files can be made: it keeps the bytes compressed
-// in memory, of which all that it makes may take limit bytes together. It is for one
-// goroutine.
+// in memory, of which all that it makes may take limit bytes together. One goroutine may write,
+// and then any may read.
 func Memory(limit int64) func() (Scratch, error) {
 	m := &memory{limit: limit, left: limit}
 	return func() (Scratch, error) { return &memoryScratch{of: m}, nil }
@@ -33,6 +34,8 @@ type memoryScratch struct {
 	blocks [][]byte // compressed
 	size   int64    // of all blocks, unpacked
 	last   []byte   // a block that is not full yet
+
+	mu     sync.Mutex // because an ETW trace is read by several goroutines
 	recent []recentBlock
 }
 
@@ -66,6 +69,8 @@ func (s *memoryScratch) Write(p []byte) (int, error) {
 
 // ReadAt reads bytes that were written.
 func (s *memoryScratch) ReadAt(p []byte, off int64) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	n := 0
 	for n < len(p) {
 		at := off + int64(n)
@@ -81,7 +86,7 @@ func (s *memoryScratch) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// block returns an unpacked block. It is valid until the next call.
+// block returns an unpacked block, which is valid until the next call. The caller holds mu.
 func (s *memoryScratch) block(number int) ([]byte, error) {
 	if number == len(s.blocks) {
 		return s.last, nil
@@ -113,6 +118,6 @@ func (s *memoryScratch) Close() error {
 	for _, b := range s.blocks {
 		s.of.left += int64(len(b))
 	}
-	*s = memoryScratch{of: s.of}
+	s.blocks, s.size, s.last, s.recent = nil, 0, nil, nil
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
@@ -37,7 +38,7 @@ type Job struct {
 	Progress func(read, size, collections int64)
 
 	redactor    *redact.Redactor // of the first trace
-	collections int64
+	collections atomic.Int64
 }
 
 // A reading is a trace, or a heap snapshot, that is read.
@@ -126,7 +127,7 @@ func (j *Job) open(ctx context.Context, files []open.Content, opts open.Options,
 		o.Scratch = scratch
 		return open.Contents(metered, o)
 	}
-	r.Count = func() { j.collections++ }
+	r.Count = func() { j.collections.Add(1) }
 	return r, nil
 }
 

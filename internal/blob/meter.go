@@ -2,14 +2,18 @@ package blob
 
 import (
 	"io"
+	"sync"
 
 	"github.com/gctrail/gctrail/open"
 )
 
 // A meter counts the bytes that are read of the files of a job.
 type meter struct {
-	j          *Job
-	read, size int64
+	j    *Job
+	size int64
+
+	mu   sync.Mutex // because an ETW trace is read by several goroutines
+	read int64
 }
 
 // meter returns files whose bytes are counted.
@@ -33,7 +37,9 @@ type meteredFile struct {
 
 func (f *meteredFile) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.ReaderAt.ReadAt(p, off)
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
 	f.m.read += int64(n)
-	f.m.j.Progress(min(f.m.read, f.m.size), f.m.size, f.m.j.collections)
+	f.m.j.Progress(min(f.m.read, f.m.size), f.m.size, f.m.j.collections.Load())
 	return n, err
 }

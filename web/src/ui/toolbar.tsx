@@ -83,8 +83,11 @@ function Chip({ label, clear }: { label: string; clear: () => void }): JSX.Eleme
   );
 }
 
-/** A time in seconds. */
+/** A time in seconds. What is being typed stays while the page is drawn again. */
 function TimeField({ id, label, value, store }: { id: "from" | "to"; label: string; value: number | null; store: Store }): JSX.Element {
+  const chosen = value === null ? "" : String(value / 1e6);
+  const [text, setText] = useState(chosen);
+  useEffect(() => setText(chosen), [chosen]);
   const change = (text: string) => {
     const s = Number(text);
     const us = text.trim() === "" || !Number.isFinite(s) || s < 0 ? null : Math.round(s * 1e6);
@@ -95,7 +98,7 @@ function TimeField({ id, label, value, store }: { id: "from" | "to"; label: stri
   return (
     <div class="field">
       <label for={id}>{label} <small>s</small></label>
-      <input id={id} type="number" min="0" step="any" value={value === null ? "" : value / 1e6} onChange={(e) => change(e.currentTarget.value)} />
+      <input id={id} type="number" min="0" step="any" value={text} onInput={(e) => setText(e.currentTarget.value)} onChange={(e) => change(e.currentTarget.value)} />
     </div>
   );
 }
