@@ -201,6 +201,8 @@ def watched():
     """Watches on a console, until a key or Ctrl-C ends that. Wine draws it differently from Windows."""
     for name, keys in ("q", b"q"), ("Ctrl-C", b"\x03"):
         c = Console(30, 100, "top")
+        c.show(20, until=b"azmcp")
+        c.type(b"a")  # all GCs: the long ones alone may be none
         c.show(20, until=b"blocking")
         c.type(keys)
         code = c.end()
