@@ -18,6 +18,9 @@ import tarfile
 import tempfile
 import zipfile
 
+sys.dont_write_bytecode = True # nothing is written beside the sources
+import npm_registry
+
 ONE, AGAIN, VERSION, COUNTS = sys.argv[1:]
 DIST = os.path.join(ONE, "dist")
 TARGETS = [(o, a) for o in ("linux", "darwin", "windows") for a in ("amd64", "arm64")]
@@ -132,11 +135,16 @@ def check_version(what, output):
     check(f"version of {what}", output.startswith(want), f"{output!r}, want {want!r}")
 
 
+def binary(os_, arch):
+    """Returns the path of a program as it was built."""
+    level = "v1" if arch == "amd64" else "v8.0"
+    return os.path.join(DIST, f"gctrail_{os_}_{arch}_{level}", "gctrail" + (".exe" if os_ == "windows" else ""))
+
+
 def check_binaries():
     code, revision = run("git", "rev-parse", "HEAD", cwd=ONE)
     for o, a in TARGETS:
-        level = "v1" if a == "amd64" else "v8.0"
-        path = os.path.join(DIST, f"gctrail_{o}_{a}_{level}", "gctrail" + (".exe" if o == "windows" else ""))
+        path = binary(o, a)
         code, text = run("go", "version", "-m", path)
         for setting in (f"GOOS={o}", f"GOARCH={a}", "CGO_ENABLED=0", "-trimpath=true", f"vcs.revision={revision.strip()}", "vcs.modified=false"):
             check(f"{o}_{a} is built with {setting}", re.search(rf"^\tbuild\t{re.escape(setting)}$", text, re.M), text)
@@ -393,11 +401,64 @@ def check_image(work):
             check_demo("the image as root folder", "chroot", f"{bundle}/rootfs", "/gctrail")
 
 
+NPM = {"linux": "linux", "darwin": "darwin", "windows": "win32", "amd64": "x64", "arm64": "arm64"}
+
+
+def npm(registry, work, *arguments):
+    """Runs npm with our registry, and with no settings of the user."""
+    settings = {"registry": registry.url, "cache": os.path.join(work, "npm-cache"), "userconfig": os.path.join(work, "npmrc"),
+                "audit": "false", "fund": "false", "update-notifier": "false"}
+    return run("env", *(f"npm_config_{key.replace('-', '_')}={value}" for key, value in settings.items()), *arguments, cwd=work)
+
+
+def check_npm(work):
+    """Compares the packages for npm with the programs, and installs them from a registry of our own."""
+    folder = os.path.join(DIST, "npm")
+    packages = {f"{NPM[o]}-{NPM[a]}": (o, a) for o, a in TARGETS}
+    equal("packages for npm", sorted(os.listdir(folder)), sorted(f"gctrail-{n}{VERSION}.tgz" for n in ["", *(p + "-" for p in packages)]))
+    for n, (o, a) in packages.items():
+        files = members(os.path.join(folder, f"gctrail-{n}-{VERSION}.tgz"))
+        manifest = json.loads(files["package/package.json"][0])
+        equal(f"npm's package of {n}", {k: manifest.get(k) for k in ("name", "version", "os", "cpu", "scripts")},
+              {"name": f"@gctrail/{n}", "version": VERSION, "os": [NPM[o]], "cpu": [NPM[a]], "scripts": None})
+        program = "package/bin/gctrail" + (".exe" if o == "windows" else "")
+        equal(f"files of npm's package of {n}", sorted(files), sorted(["package/package.json", "package/README.md", "package/LICENSE", program]))
+        equal(f"program of npm's package of {n}", (hashlib.sha256(files[program][0]).hexdigest(), files[program][1]), (sha256(binary(o, a)), 0o755))
+    manifest = json.loads(members(os.path.join(folder, f"gctrail-{VERSION}.tgz"))["package/package.json"][0])
+    equal("what npm's gctrail depends on", manifest["optionalDependencies"], {f"@gctrail/{p}": VERSION for p in packages})
+    if not shutil.which("npm"):
+        return skip("npm installs gctrail", "no npm")
+    with npm_registry.serve(folder) as registry:
+        install_npm(registry, work)
+
+
+def install_npm(registry, work):
+    code, target = run("node", "-p", "process.platform + '-' + process.arch")
+    target, prefix = target.strip(), os.path.join(work, "npm")
+    code, text = npm(registry, work, "npm", "install", "--global", f"--prefix={prefix}", "gctrail")
+    equal(f"npm install --global gctrail: {text}", code, 0)
+    equal("packages that npm downloads", sorted(registry.downloads), sorted([f"gctrail-{VERSION}.tgz", f"gctrail-{target}-{VERSION}.tgz"]))
+    program = os.path.join(prefix, "bin/gctrail")
+    check_version("installed by npm", run(program, "version")[1])
+    check_demo("installed by npm", program)
+    equal("exit code of gctrail installed by npm", run(program, "report", "no-such-file")[0], 3)
+    code, text = npm(registry, work, "npx", "--yes", "gctrail", "demo")
+    check("npx gctrail demo", code == 0 and "Total pause" in text and "Findings" in text, f"{code}: {text[:500]}")
+    without = os.path.join(work, "npm-without")
+    code, text = npm(registry, work, "npm", "install", "--omit=optional", f"--prefix={without}", "gctrail")
+    equal(f"npm install --omit=optional gctrail: {text}", code, 0)
+    code, text = run(os.path.join(without, "node_modules/.bin/gctrail"), "demo")
+    check("gctrail without its program names the command that installs it", code == 3 and f"npm install @gctrail/{target}@{VERSION}" in text, f"{code}: {text}")
+
+
 def sizes():
     for n in published():
         print(f"{os.path.getsize(place(n)):>11,}  {n}")
     image = sum(os.path.getsize(os.path.join(f, n)) for f, _, names in os.walk(os.path.join(DIST, "image")) for n in names)
     print(f"{image:>11,}  image, of two architectures")
+    for folder in ("npm",):
+        for n in sorted(os.listdir(os.path.join(DIST, folder))):
+            print(f"{os.path.getsize(os.path.join(DIST, folder, n)):>11,}  {folder}: {n}")
 
 
 def main():
@@ -415,6 +476,7 @@ def main():
         check_manifests(sums, work)
         check_modules()
         check_image(work)
+        check_npm(work)
         sizes()
     finally:
         shutil.rmtree(work, ignore_errors=True)
