@@ -30,13 +30,18 @@ var binary = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "gctrail")
-	cmd := exec.Command("go", "build", "-o", path, "./cmd/gctrail")
+	return path, goRoot("build", "-o", path, "./cmd/gctrail")
+})
+
+// goRoot runs the go command in the module of gctrail.
+func goRoot(args ...string) error {
+	cmd := exec.Command("go", args...)
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
+		return fmt.Errorf("%w: %s", err, out)
 	}
-	return path, nil
-})
+	return nil
+}
 
 const root = "../.."
 

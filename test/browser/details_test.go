@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
@@ -53,6 +56,32 @@ func TestDetails(t *testing.T) {
 		})
 	}
 }
+
+// TestFragmentIsFollowed: a fragment that is set while an earlier state waits to be written to
+// the URL is followed, and not overwritten.
+func TestFragmentIsFollowed(t *testing.T) {
+	b := newTab(t, size{1280, 900})
+	b.must2(chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: keepSaves}))
+	url := pageOf(t, fixture("net10-killed-web.nettrace.gz"))
+	b.open(url)
+	eval[bool](b, `(() => { location.hash = "gc=1"; return true; })()`)
+	b.wait(`document.querySelector(".details h2") && saves.length > 0`)
+	first := eval[string](b, `document.querySelector(".details h2").textContent`)
+	eval[bool](b, `(() => { location.hash = "gc=5"; saves.at(-1)(); return true; })()`)
+	b.wait(fmt.Sprintf(`document.querySelector(".details h2").textContent !== %q`, first))
+	if got := eval[string](b, `(() => { saves.at(-1)(); return location.hash; })()`); got != "#gc=5" {
+		b.Errorf("the URL has %s", got)
+	}
+	b.blameless("GET " + url)
+}
+
+// keepSaves keeps the functions by which the page writes its state to the URL, for the test to
+// call.
+const keepSaves = `
+	window.saves = [];
+	const start = window.setTimeout;
+	window.setTimeout = (f, ms, ...more) => ms === 200 ? saves.push(f) : start.call(window, f, ms, ...more);
+`
 
 // shown are rows that the details of a collection have.
 func shown(c *gc.Collection) []string {

@@ -28,16 +28,11 @@ var webpage = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "run", "./deploy/webpage", dir)
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return dir, nil
+	return dir, goRoot("run", "./deploy/webpage", dir)
 })
 
-// serveOpen serves the page that opens traces as any server of files does. The browser keeps
-// nothing of it, but what the page keeps itself.
+// serveOpen serves the page that opens traces from a plain file server. Nothing stays in the
+// browser's cache, so that only the page's service worker can make it work offline.
 func serveOpen(t *testing.T) *httptest.Server {
 	t.Helper()
 	dir, err := webpage()
@@ -53,7 +48,7 @@ func serveOpen(t *testing.T) *httptest.Server {
 	return server
 }
 
-// keepBlobs keeps the content of files that the page saves, because a test cannot see them.
+// keepBlobs keeps the contents of saved files, because a test does not see downloads.
 const keepBlobs = `
 	window.blobs = [];
 	const made = URL.createObjectURL;
@@ -63,7 +58,7 @@ const keepBlobs = `
 	};
 `
 
-// openTab opens the page that opens traces, once it is ready.
+// openTab opens the page that opens traces, and waits until it is ready.
 func openTab(t *testing.T, of size, url string) *tab {
 	t.Helper()
 	b := newTab(t, of)
@@ -73,7 +68,7 @@ func openTab(t *testing.T, of size, url string) *tab {
 	return b
 }
 
-// choose chooses files for the page.
+// choose selects files in the page's file dialog.
 func (b *tab) choose(paths ...string) {
 	b.Helper()
 	for i := range paths {
@@ -84,12 +79,12 @@ func (b *tab) choose(paths ...string) {
 	b.must2(chromedp.Run(b.ctx, chromedp.SetUploadFiles(chromedp.CSS(".drop input[type=file]"), paths)))
 }
 
-// framed is an expression for the page that is shown, in which d is its document.
+// framed returns an expression that is evaluated with d as the document of the trace's page.
 func framed(expression string) string {
 	return `((d) => d?.documentElement?.dataset.ready !== undefined && (` + expression + `))(document.querySelector("iframe")?.contentDocument)`
 }
 
-// shows opens files, and waits until their page is shown.
+// shows opens files, and waits for their page.
 func (b *tab) shows(paths ...string) {
 	b.Helper()
 	b.choose(paths...)
@@ -100,7 +95,7 @@ func (b *tab) shows(paths ...string) {
 	b.wait(framed("true"))
 }
 
-// save saves what a button of the menu is for, and returns it.
+// save presses a button of the menu, and returns the file that it saves.
 func (b *tab) save(button string) string {
 	b.Helper()
 	n := eval[int](b, `blobs.length`)
@@ -113,7 +108,7 @@ func (b *tab) save(button string) string {
 	return eval[string](b, fmt.Sprintf(`blobs.slice(%d).find((b) => b.type === "").text()`, n))
 }
 
-// press presses the button that begins with some words, as with the keyboard.
+// press clicks the button whose text begins with words.
 func (b *tab) press(words string) {
 	b.Helper()
 	if !eval[bool](b, fmt.Sprintf(`(() => {
@@ -125,8 +120,8 @@ func (b *tab) press(words string) {
 	}
 }
 
-// own fails the test where the page, or the page that it shows, asked for what is not a file
-// of its own, or violated its policy.
+// own fails the test if the page, or the trace's page in it, requested anything but its own
+// files, or violated its content security policy.
 func (b *tab) own(address string) {
 	b.Helper()
 	b.within(address)
@@ -143,8 +138,8 @@ func (b *tab) own(address string) {
 	}
 }
 
-// reported returns the report of the program on a file, which it is given without a folder, as
-// a browser is.
+// reported returns the native program's report on a file. The program gets the file's name
+// without its folder, because a browser knows no more.
 func reported(t *testing.T, path string) string {
 	t.Helper()
 	program, err := binary()
@@ -181,7 +176,7 @@ func openable(t *testing.T) []string {
 		t.Fatalf("%d traces", len(all))
 	}
 	if extent.All() {
-		return all
+		return extent.Share(all, 4)
 	}
 	var sample []string
 	for i, path := range all {
@@ -192,8 +187,8 @@ func openable(t *testing.T) []string {
 	return sample
 }
 
-// TestOpenPage: the page reads traces of all formats as the program does, and asks for
-// nothing but its own files.
+// TestOpenPage: reports on traces of all formats equal the native program's, and the page
+// requests nothing but its own files.
 func TestOpenPage(t *testing.T) {
 	server := serveOpen(t)
 	b := openTab(t, size{1280, 900}, server.URL)
@@ -220,7 +215,7 @@ func firstDifference(got, want string) string {
 	return fmt.Sprintf("%q, want %q", got[from:min(len(got), i+60)], want[from:min(len(want), i+60)])
 }
 
-// TestOpenFromDisk: the page in one file needs no server.
+// TestOpenFromDisk: the page as a single file works without a server.
 func TestOpenFromDisk(t *testing.T) {
 	dir, err := webpage()
 	if err != nil {
@@ -230,7 +225,7 @@ func TestOpenFromDisk(t *testing.T) {
 	b := openTab(t, size{1280, 900}, url)
 	path := fixture("net8-win-x64-gcevents.etl.zip")
 	b.choose(path)
-	b.wait(`document.querySelector("iframe")`) // which is of another origin, as all files are
+	b.wait(`document.querySelector("iframe")`) // of another origin, as all files are, so that framed sees nothing
 	if want, got := reported(t, path), b.save("report"); got != want {
 		t.Error(firstDifference(got, want))
 	}
@@ -238,7 +233,7 @@ func TestOpenFromDisk(t *testing.T) {
 	b.blameless("GET " + url)
 }
 
-// TestOpenSnapshot: a heap snapshot is shown with its objects.
+// TestOpenSnapshot: the page of a heap snapshot lists its objects.
 func TestOpenSnapshot(t *testing.T) {
 	server := serveOpen(t)
 	b := openTab(t, size{1280, 900}, server.URL)
@@ -250,7 +245,7 @@ func TestOpenSnapshot(t *testing.T) {
 	b.own(server.URL)
 }
 
-// TestOpenGrowth: several heap snapshots are shown together.
+// TestOpenGrowth: two heap snapshots share a page.
 func TestOpenGrowth(t *testing.T) {
 	server := serveOpen(t)
 	later := filepath.Join(t.TempDir(), "later.gcdump.gz")
@@ -267,7 +262,7 @@ func TestOpenGrowth(t *testing.T) {
 	b.own(server.URL)
 }
 
-// TestOpenExports: saved files are equal to the ones that gctrail convert writes.
+// TestOpenExports: saved files equal the output of gctrail convert.
 func TestOpenExports(t *testing.T) {
 	server := serveOpen(t)
 	b := openTab(t, size{1280, 900}, server.URL)
@@ -288,7 +283,7 @@ func TestOpenExports(t *testing.T) {
 	b.own(server.URL)
 }
 
-// TestOpenRedacted: a redacted page has none of the program's names.
+// TestOpenRedacted: a redacted report has none of the program's names.
 func TestOpenRedacted(t *testing.T) {
 	server := serveOpen(t)
 	b := openTab(t, size{1280, 900}, server.URL)
@@ -308,7 +303,7 @@ func TestOpenRedacted(t *testing.T) {
 	b.own(server.URL)
 }
 
-// TestOpenCompares: several files are compared, and say what the program says of them.
+// TestOpenCompares: the verdict of a comparison equals that of gctrail diff.
 func TestOpenCompares(t *testing.T) {
 	server := serveOpen(t)
 	b := openTab(t, size{1280, 900}, server.URL)
@@ -329,7 +324,7 @@ func TestOpenCompares(t *testing.T) {
 	b.own(server.URL)
 }
 
-// TestOpenRefuses: a file that is no trace is refused in words, and another one can be opened.
+// TestOpenRefuses: the page explains why it refuses a file, and can still open a trace.
 func TestOpenRefuses(t *testing.T) {
 	server := serveOpen(t)
 	b := openTab(t, size{360, 740}, server.URL)
@@ -341,7 +336,7 @@ func TestOpenRefuses(t *testing.T) {
 	b.own(server.URL)
 }
 
-// TestOpenOffline: after the first visit, the page needs no server.
+// TestOpenOffline: after the first visit, the page works without its server.
 func TestOpenOffline(t *testing.T) {
 	server := serveOpen(t)
 	b := openTab(t, size{1280, 900}, server.URL)
@@ -353,8 +348,8 @@ func TestOpenOffline(t *testing.T) {
 	b.own(server.URL)
 }
 
-// TestOpenLooks: the page fits the window, in both colour schemes, and axe finds no serious
-// fault of it.
+// TestOpenLooks: the page fits windows of three sizes in both colour schemes, and axe finds no
+// serious violation.
 func TestOpenLooks(t *testing.T) {
 	axe, axeErr := os.ReadFile("node_modules/axe-core/axe.min.js")
 	server := serveOpen(t)
@@ -390,7 +385,7 @@ func TestOpenLooks(t *testing.T) {
 	}
 }
 
-// accessible fails the test for what axe finds serious. It does not look into frames.
+// accessible fails the test for serious and critical violations that axe finds outside frames.
 func (b *tab) accessible(axe, state string) {
 	b.Helper()
 	eval[bool](b, axe+"; true")
@@ -401,11 +396,11 @@ func (b *tab) accessible(axe, state string) {
 	}
 }
 
-// TestOpenCancel: a reading that is cancelled ends, and the next one works.
+// TestOpenCancel: a cancelled reading shows nothing, and the next one works.
 func TestOpenCancel(t *testing.T) {
 	server := serveOpen(t)
 	b := openTab(t, size{1280, 900}, server.URL)
-	// The worker gets the request when the button is there, so that it is pressed in time.
+	// Press Cancel as soon as it appears: a small trace would be read before the test could.
 	eval[bool](b, `(window.seen = new MutationObserver(() => {
 		const cancel = [...document.querySelectorAll("button")].find((e) => e.textContent === "Cancel");
 		if (cancel) { seen.disconnect(); cancel.click(); }

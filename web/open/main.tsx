@@ -1,4 +1,5 @@
 import { render } from "preact";
+import "../src/base.css";
 import "./style.css";
 import { Engine } from "./engine";
 import { App } from "./app";

@@ -1,4 +1,4 @@
-// What the page asks its worker for, and what it is told.
+// The messages between the page and its worker.
 
 /** A request to the module, of cmd/gctrail-wasm. */
 export interface Request {

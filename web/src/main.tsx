@@ -1,5 +1,6 @@
 import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
+import "./base.css";
 import "./style.css";
 import { nextTask } from "./data/pause";
 import { fromServer, onServer } from "./data/server";

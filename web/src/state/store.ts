@@ -4,6 +4,9 @@ import type { Process } from "../data/process";
 import { initial, read, write, type State } from "./state";
 import { emptySelection, select, type Selection } from "./selection";
 
+/** The URL's fragment, without its sign. */
+const currentFragment = () => location.hash.replace(/^#/, "");
+
 /** What the page shows, and what follows from it. */
 export class Store {
   state: State;
@@ -12,18 +15,21 @@ export class Store {
   version = 0;
   private readonly listeners = new Set<() => void>();
   private selecting = 0;
-  private written = "";
+  /** The fragment that the state was read from, or written to. */
+  private fragment = currentFragment();
   private pending = 0;
   /** Resolves when the first selection is made: there are no figures to show before. */
   readonly selected: Promise<void>;
   private resolveSelected: () => void = () => undefined;
 
   constructor(public data: Data) {
-    this.state = this.valid(read(location.hash));
+    this.state = this.valid(read(this.fragment));
     this.colour();
     this.selected = new Promise((done) => (this.resolveSelected = done));
     addEventListener("hashchange", () => {
-      if (location.hash.replace(/^#/, "") !== this.written) this.take(this.valid(read(location.hash)));
+      if (currentFragment() === this.fragment) return;
+      this.fragment = currentFragment();
+      this.take(this.valid(read(this.fragment)));
     });
     this.reselect();
   }
@@ -65,9 +71,12 @@ export class Store {
     else document.documentElement.dataset.theme = this.state.theme;
   }
 
+  /** Writes the state to the URL, unless that has changed and its event, which brings another state, is still to come. */
   private save(): void {
-    this.written = write(this.state);
-    history.replaceState(null, "", this.written ? `#${this.written}` : location.href.replace(/#.*/, ""));
+    if (currentFragment() !== this.fragment) return;
+    const written = write(this.state);
+    history.replaceState(null, "", written ? `#${written}` : location.href.replace(/#.*/, ""));
+    this.fragment = currentFragment();
   }
 
   private valid(state: State): State {
