@@ -34,11 +34,11 @@ func (std *stdio) completeWords(cmd *cobra.Command) {
 	}
 }
 
-// completeBy makes the shell offer words for a flag. cobra never forgets the functions, nor
-// the commands that they belong to, so a process that runs many command lines registers
-// none.
+// completeBy makes the shell offer words for a flag. cobra keeps each function in a global map
+// to the end of the process, and with it the command's stdio and all that it has written. A
+// process that runs many command lines, as the server of mcp and the tests do, registers none.
 func (std *stdio) completeBy(cmd *cobra.Command, flag string, offer cobra.CompletionFunc) {
-	if std.noShell {
+	if !std.shell {
 		return
 	}
 	if err := cmd.RegisterFlagCompletionFunc(flag, offer); err != nil {

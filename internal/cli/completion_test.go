@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // TestCompletions runs the query of all shells' scripts: gctrail __complete.
@@ -34,9 +36,12 @@ func TestCompletions(t *testing.T) {
 		{[]string{"report", "missing.nettrace", "--process", ""}, ":4"},
 		{[]string{""}, "report\tReport on the garbage collector: verdict, findings, figures"},
 	} {
-		out, _, code := on(t, 0, append([]string{"__complete"}, tt.args...)...)
-		if lines := strings.Split(out, "\n"); code != exitDone || !slices.Contains(lines, tt.offer) {
-			t.Errorf("%q: exit %d: %q is not among %q", tt.args, code, tt.offer, lines)
+		var out, talk bytes.Buffer
+		cmd := newRootCmd(&stdio{out: &out, err: text.NewPrinter(&talk), shell: true})
+		cmd.SetArgs(append([]string{"__complete"}, tt.args...))
+		err := cmd.ExecuteContext(t.Context())
+		if lines := strings.Split(out.String(), "\n"); err != nil || !slices.Contains(lines, tt.offer) {
+			t.Errorf("%q: %v: %q is not among %q", tt.args, err, tt.offer, lines)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func newMCPCmd() *cobra.Command {
 
 // execute runs a command within this process.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	std := &stdio{out: stdout, err: text.NewPrinter(stderr), noShell: true}
+	std := &stdio{out: stdout, err: text.NewPrinter(stderr)}
 	cmd := newRootCmd(std)
 	cmd.SetArgs(args)
 	return std.complain(cmd.ExecuteContext(ctx))

@@ -7,11 +7,10 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// gctrail runs a command and returns its exit code, and what it says. No shell asks it for
-// completions: otherwise, cobra would keep what each call has read, 2 MB, to the test's end.
+// gctrail runs a command and returns its exit code, its output and its messages.
 func gctrail(ctx context.Context, args ...string) (code int, out, talk string) {
 	var data, said bytes.Buffer
-	std := &stdio{out: &data, err: text.NewPrinter(&said), noShell: true}
+	std := &stdio{out: &data, err: text.NewPrinter(&said)}
 	cmd := newRootCmd(std)
 	cmd.SetArgs(args)
 	code = std.complain(cmd.ExecuteContext(ctx))

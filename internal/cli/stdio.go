@@ -26,7 +26,7 @@ type stdio struct {
 	outTerm, errTerm text.Terminal
 
 	args    []string // the command line, for suggestions; nil if unknown
-	noShell bool     // no shell asks this command line for completions
+	shell   bool     // a shell may ask this command line for completions
 	noPager bool
 	showing *progress     // of the trace being read
 	status  *text.Printer // for progress, which waits for nothing; nil for err
@@ -35,7 +35,7 @@ type stdio struct {
 }
 
 func newStdio() *stdio {
-	std := &stdio{out: os.Stdout, outTerm: terminalOf(os.Stdout), errTerm: terminalOf(os.Stderr)}
+	std := &stdio{out: os.Stdout, outTerm: terminalOf(os.Stdout), errTerm: terminalOf(os.Stderr), shell: true}
 	std.talk = &aside{std: std, w: os.Stderr}
 	std.err, std.status = text.NewPrinter(std.talk).On(std.errTerm), text.NewPrinter(os.Stderr)
 	return std
