@@ -6,7 +6,7 @@ import (
 )
 
 // TestQuickPayload: a payload takes the same space and has the same bytes with and without its
-// plan, wherever the packet ends; what the plan cannot read is left to it.
+// plan, wherever the packet ends.
 func TestQuickPayload(t *testing.T) {
 	copied, passed := node{op: opBytes, mask: 7, size: 24, width: 1}, node{op: opBytes, mask: 7, size: 16}
 	text := node{op: opString, mask: 7, size: 8}

@@ -35,7 +35,7 @@ type writerClass struct {
 }
 
 // A writeOp is a step in turning a payload into the fields of a tracepoint.
-// What both have alike, because neither has padding, is copied.
+// Fields of fixed size are copied: neither side has padding.
 type writeOp struct {
 	do   writeDo
 	size int // of writeCopy and writeArray, in bytes: of all fields, or of an element

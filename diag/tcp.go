@@ -21,9 +21,9 @@ const (
 	localHost = "localhost"
 )
 
-// parseTCP parses HOST:PORT or tcp://HOST:PORT, with brackets around an IPv6 address. Paths
-// and names of pipes are no such address: what has a slash or a backslash, or no number
-// behind a colon.
+// parseTCP parses HOST:PORT or tcp://HOST:PORT, with brackets around an IPv6 address.
+// Without tcp://, a string with a slash or a backslash, or without a number behind its last
+// colon, is the path of a socket or the name of a pipe.
 func parseTCP(address string) (tcpAddress, bool) {
 	rest, certain := strings.CutPrefix(address, tcpScheme)
 	if !certain && strings.ContainsAny(address, `/\`) {

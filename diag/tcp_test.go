@@ -214,7 +214,7 @@ func TestTCPConnect(t *testing.T) {
 	}
 }
 
-// TestTCPRefused: a port without a listener is reported with what may be missing.
+// TestTCPRefused: a port without a listener is reported with what to check.
 func TestTCPRefused(t *testing.T) {
 	in, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -195,7 +195,8 @@ func (t *processes) raised(pid uint64, ticks int64) {
 	}
 }
 
-// use returns how a PID was used, nil if there is no room for one more.
+// use returns the record of a PID, and adds one if there is none. It returns nil if there is no
+// room for another.
 func (t *processes) use(pid uint64) *pidUse {
 	u := t.uses[pid]
 	if u == nil && t.room(userSize) {

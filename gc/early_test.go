@@ -84,7 +84,7 @@ func TestTraceBeginsInBackground(t *testing.T) {
 	}
 }
 
-// A since is the part of a trace after a time.
+// A since is a source that leaves out the events before a time.
 type since struct {
 	trace.Source
 	from time.Duration

@@ -59,8 +59,8 @@ const (
 
 // A walker reads event blocks of V4 with compressed headers, as the runtime writes
 // them. It depends on nothing but the view and the block, so that several walkers
-// can read blocks at a time, and it gives up where something is unusual: then
-// Reader.readEvents reads the block, which would find the same in all others.
+// can run in parallel. It gives up on a block with anything unusual, which
+// Reader.readEvents then reads; that method gives the same result for every block.
 type walker struct {
 	eventpipe.BlockReader
 	view *view

@@ -249,8 +249,7 @@ func (s *Stacks) Merged() []StackID {
 	return merged
 }
 
-// replaced notes that new code is at [start, end): what is seen there from now
-// on is not what was seen before.
+// replaced forgets the addresses in [start, end), because new code was loaded there.
 func (a *addresses) replaced(start, end uint64) {
 	forget := func(addr uint64) {
 		if _, ok := a.ids[addr]; ok {

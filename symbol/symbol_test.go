@@ -44,7 +44,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// An address that is used again belongs to what was loaded there last.
+// TestResolveByTime: an address that is used again belongs to the method that was loaded there
+// last.
 func TestResolveByTime(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var table Table

@@ -66,7 +66,7 @@ func schemas() []schema {
 	}
 }
 
-// A data is the payload of a marker, an object of JSON without its end.
+// data is the JSON object of a marker's payload, without its closing brace.
 type data []byte
 
 // payload begins the payload of a marker of some type.

@@ -25,8 +25,8 @@ func collection(of *gc.Process, number uint32, end, pause time.Duration, hundred
 	}
 }
 
-// TestPoints holds the points of two collections, as they are a second after the first
-// point, and at the end of the process; and those of a process without an id.
+// TestPoints compares the points of two collections, a second after the first point and at
+// the end of the process, and the points of a process without an id.
 func TestPoints(t *testing.T) {
 	process := &gc.Process{PID: 17, Name: `"web"`, Runtime: ".NET 10.0.0", Stopped: 2 * time.Second}
 	for i := range uint64(2) {

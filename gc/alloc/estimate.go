@@ -50,9 +50,9 @@ func (s *sum) whole(source Source) Estimate {
 	return s.estimate(low, high, source)
 }
 
-// part estimates a part of all. Ticks add up to what was allocated, and sample
-// whose it was: a part is a proportion of the whole. Of AllocationSampled the
-// whole is an estimate too, and a part a number of samples.
+// part estimates a part of all. Ticks account for all allocated bytes, and sample only their
+// types and stacks, so that a part is a proportion of a known whole. AllocationSampled also
+// samples the whole, so that a part is estimated from its own number of samples.
 func (s *sum) part(all *sum, source Source) Estimate {
 	if source != Tick {
 		return s.whole(source)

@@ -14,10 +14,10 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// Ticks of real programs add up to what GC.GetTotalAllocatedBytes returned at
-// their end, and the unused ends of allocation contexts: a thread is granted up to
-// 256 KB at once (gc.cpp, limit_from_size), and loses what is left of it in every
-// collection. The programs have few threads that allocate.
+// TestTicksAgreeWithTheRuntime: ticks of real programs add up to GC.GetTotalAllocatedBytes at
+// their end, plus the unused ends of allocation contexts. A thread gets a context of up to 256 KB
+// (gc.cpp, limit_from_size), and every collection takes the rest of it away. Few threads of the
+// programs allocate.
 func TestTicksAgreeWithTheRuntime(t *testing.T) {
 	dir := filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../../shared"), "traces", "eventpipe")
 	truths, err := filepath.Glob(filepath.Join(dir, "*.truth.json"))

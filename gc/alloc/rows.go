@@ -143,8 +143,8 @@ type methodSums struct {
 	seen      map[string]bool
 }
 
-// add counts bytes for every method on a stack once, and returns the one that
-// allocates: what is called from there, without a name, is the runtime.
+// add counts bytes once for every method on a stack, and returns the innermost named method.
+// It is the one that allocates, because unnamed frames inside it belong to the runtime.
 func (s *methodSums) add(stacks *symbol.Stacks, id symbol.StackID, bytes float64) string {
 	if stacks == nil || id <= symbol.OtherStacks {
 		return ""

@@ -128,8 +128,9 @@ func (r *Recomputer) follow(c *gc.Collection) {
 	r.last, r.count = max(r.last, c.Number), heaps
 }
 
-// allocated returns the bytes allocated since the last collection of generation g. A background
-// GC sweeps gen 0, where free space then stands for what was allocated, too.
+// allocated returns the bytes allocated since the last collection of generation g. After a
+// background GC has swept gen 0, free space in it counts as allocated, because the sweep turned
+// dead objects into free space.
 func (r *Recomputer) allocated(now *gc.Generation, g int, p *part) float64 {
 	if g == gen0 && r.swept > p.at {
 		return float64(now.Before) - p.left

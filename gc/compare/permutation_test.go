@@ -124,8 +124,8 @@ func TestPermutationPublished(t *testing.T) {
 	}
 }
 
-// TestManyDivisions: of very many divisions, a sample is tried, which always has the
-// first and is always the same.
+// TestManyDivisions: too many divisions are sampled. The sample is the same in each run, and
+// includes the first division.
 func TestManyDivisions(t *testing.T) {
 	side := make([]int, 20)
 	for i := range side {

@@ -119,8 +119,8 @@ func (j *judgement) takes(much float64, of func(*elsewhere.Sum) *elsewhere.Waits
 	}, true
 }
 
-// shareOfTime returns a time of threads as a share of the watched time, in percent: more than
-// 100 where it is of several threads.
+// shareOfTime returns d in percent of the watched time. The sum over several threads may exceed
+// 100.
 func (j *judgement) shareOfTime(d time.Duration) float64 {
 	watched := j.Summary.Watched()
 	if watched <= 0 {

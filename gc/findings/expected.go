@@ -60,7 +60,7 @@ func interval(m *whatif.Metric) string {
 	return ""
 }
 
-// Does returns the effect of the setting, and what is expected of it here, as sentences without
+// Does returns the setting's effect, followed by Expected if that is known, as sentences without
 // the last full stop.
 func (s *Setting) Does() string {
 	if s.Expected == "" {

@@ -63,8 +63,9 @@ type Setting struct {
 	Effect   string
 	Cost     string
 	Since    string // the first runtime that reads it; empty for all
-	// Expected bounds what the setting changes of this process, with what that assumes, without
-	// a full stop. It is empty if the events do not determine it, or Options.Expect is not set.
+	// Expected has bounds for this process's figures under the setting, and the assumptions that
+	// they rest on, without a full stop. It is empty if the events determine no bounds, or if
+	// Options.Expect is not set.
 	Expected string
 	Basis    Basis
 }

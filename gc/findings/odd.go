@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// The bounds and thresholds of the rule for random long pauses. All are own, because none
-// of the 43 traces that they were set by has such a pause.
+// The bounds and thresholds of the rule for random long pauses. They have no source but the
+// 43 traces for which they were chosen, none of which has such a pause.
 const (
 	maxSample      = 128 // collections of a class that the fit is made of, at least half of it once there are so many
 	maxSuspects    = 8   // of a class

@@ -137,8 +137,8 @@ func (i interval) to() time.Duration   { return i.end }
 func (p pause) from() time.Duration    { return p.begin }
 func (p pause) to() time.Duration      { return p.end }
 
-// overlapping returns the stretches that have time in common with the one from begin to end.
-// They follow each other.
+// overlapping yields the stretches that overlap the time from begin to end. The stretches of
+// all are in order, and do not overlap each other.
 func overlapping[T stretch](all []T, begin, end time.Duration) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		first := sort.Search(len(all), func(i int) bool { return all[i].to() > begin })

@@ -48,8 +48,8 @@ func answers(p *stats.Summary) string {
 	return fmt.Sprintf("%+v", append(s, p.Timeline.Buckets, p.Timeline.Width(), p.Heap))
 }
 
-// askEarly checks that a Process which is asked after each collection answers
-// as one that is asked for the first time.
+// askEarly checks that asking a Process after each collection changes none of its later
+// answers.
 func askEarly(t interface {
 	Helper()
 	Fatalf(format string, args ...any)

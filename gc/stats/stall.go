@@ -195,8 +195,8 @@ func (s *stalls) forget() {
 	}
 }
 
-// join joins each of the spans that were passed with its neighbour. The windows
-// begin anew, with all of them.
+// join halves the number of the first passed spans by joining neighbours. The windows start
+// again at the first span.
 func (s *stalls) join(passed int) {
 	var suspended, pause time.Duration
 	half := passed / 2

@@ -33,8 +33,8 @@ type Job struct {
 	Files   []open.Content
 	Redact  bool // remove what identifies the program
 	System  bool // with Redact, keep the names of the framework
-	// Progress is called now and then with the bytes read of all files, of which there are size,
-	// and the collections found; nil for nobody.
+	// Progress, if it is not nil, is called repeatedly with the number of bytes read, the size of
+	// all files, and the number of collections found.
 	Progress func(read, size, collections int64)
 
 	redactor    *redact.Redactor // of the first trace
@@ -87,7 +87,7 @@ func (j *Job) read(ctx context.Context, opts open.Options) (*reading, error) {
 	return &reading{r, copied}, err
 }
 
-// A counted counts what is written to a scratch.
+// A counted is a scratch that counts the bytes written to it.
 type counted struct {
 	open.Scratch
 	n int64

@@ -102,7 +102,7 @@ func TestUntilNot(t *testing.T) {
 	}
 }
 
-// TestKeep: without a condition, a ring keeps what is last.
+// TestKeep: without a condition, a ring keeps the most recent events.
 func TestKeep(t *testing.T) {
 	web := webBytes(t)
 	ctx, interrupt := context.WithCancel(context.Background())

@@ -139,7 +139,7 @@ func drawMore(t *testing.T, equal, more *pool, percent string) {
 	}
 }
 
-// drawInit holds runs against budgets of five others.
+// drawInit checks runs against budgets that are made from five other runs.
 func drawInit(t *testing.T, equal *pool) {
 	for _, basis := range bases {
 		failed, all, names := 0, 0, map[string]int{}

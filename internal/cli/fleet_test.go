@@ -197,7 +197,7 @@ func TestFleetRefuses(t *testing.T) {
 	}
 }
 
-// TestMoveFails: a user whose tables are moved in part learns where the rows are.
+// TestMoveFails: if a move fails halfway, the error says where the rows are.
 func TestMoveFails(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if statement, _ := io.ReadAll(req.Body); bytes.HasPrefix(statement, []byte("CREATE TABLE")) {

@@ -13,7 +13,7 @@ import (
 // linkedTypes is how many types a line names that links allocations and heap snapshots.
 const linkedTypes = 3
 
-// readsAgain returns the command that lists the same traces otherwise.
+// readsAgain returns the line that runs another command on the same traces.
 func readsAgain(command string, paths []string) string {
 	words := []string{"gctrail", command}
 	if len(paths) > 1 {

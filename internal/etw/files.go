@@ -168,9 +168,9 @@ func (f *FileFollower) Cut() bool {
 	return false
 }
 
-// Join gives the traces their names, when the reader has ended. Of sessions with limits,
-// it makes them of what is kept since a time. After an error, what was not joined is in
-// the files of Left.
+// Join gives the traces their names, when the reader has ended. A session with limits has
+// segments: its trace is made of the segments that ended after a time. After an error, Left names the
+// files that were not joined.
 func (f *FileFollower) Join(since time.Time) error {
 	var errs []error
 	for _, c := range f.chains {

@@ -17,7 +17,7 @@ type Source struct {
 	Yielded int // events
 }
 
-// Loss returns what the trace lost; see trace.Source.
+// Loss returns Lost; see trace.Source.
 func (s *Source) Loss() *trace.Loss { return &s.Lost }
 
 // Events yields the events; see trace.Source.

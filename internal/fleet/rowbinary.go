@@ -124,8 +124,8 @@ func (c *Column) readValue(src []byte, required bool) (figure.Value, []byte, err
 	return v, src[size:], nil
 }
 
-// number returns a number as a value of a type; unknown if the type cannot hold
-// it.
+// number converts a float to a value of the type. The value is unknown if the type cannot
+// hold it.
 func number(typ figure.Type, f float64) figure.Value {
 	const most = 1 << 53 // of the integers that a float holds exactly
 	switch {

@@ -90,7 +90,7 @@ func (k *chunk) add(d detail, columns row) {
 	k.last = append(k.last[:0], d...)
 }
 
-// put appends how far a figure is from what is likely.
+// put appends the difference between a figure and its prediction.
 func (k *chunk) put(stream int, v, likely int64) {
 	if v != unknown {
 		v -= likely

@@ -68,9 +68,9 @@ func (l *Live) AddPhases(c *background.Collection) {
 	l.ended++
 }
 
-// Phases returns the phases of background collections from one on, counted from 0 in
-// the order in which they were added, as JSON, as far as they are kept, and the number
-// of the next one. JSON is nil if there are none.
+// Phases returns, as JSON, the phases of background collections from number from on, in the
+// order in which they were added, counted from 0. Only the latest ones are kept. It also returns
+// the number of the next one. The JSON is nil if there are none.
 func (l *Live) Phases(from int) (text []byte, next int) {
 	of := l.phases[len(l.phases)-min(len(l.phases), max(0, l.ended-from), maxLivePhases):]
 	if len(of) == 0 {

@@ -77,7 +77,8 @@ func WriteShell(w io.Writer, title string) error {
 // data.
 func ShellPolicy() string { return policy("default-src 'none'; connect-src 'self'") }
 
-// policy allows the script and the style of the page, and nothing else.
+// policy returns a Content-Security-Policy that adds to rest only the page's own script and
+// style, by their hashes.
 func policy(rest string) string {
 	return fmt.Sprintf("%s; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
 		rest, hash(web.Script), hash(web.Style))

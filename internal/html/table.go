@@ -7,9 +7,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A table holds the columns of a process. Of each figure it stores how far it is
-// from what is likely, as a varint: 0 for an unknown figure, else one more than the
-// difference in zigzag form.
+// A table holds the columns of a process. Each figure is stored as a varint: 0 if it is
+// unknown, otherwise one more than its difference from the prediction in zigzag form.
 type table struct {
 	rows int
 	data [][]byte

@@ -34,8 +34,7 @@ var reasonNames = [NumReasons]string{
 	"Servo BGC", "Servo Gen0", "Stress Mix", "Stress", "Aggressive",
 }
 
-// conditions are the bits of CondemnReasons1 with the column that each sets, and to
-// what.
+// conditions list the column that each bit of CondemnReasons1 sets, and its value.
 var conditions = [...]struct {
 	bit    clr.CondemnReasons1
 	column int

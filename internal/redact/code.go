@@ -63,8 +63,8 @@ func (c *codeMap) start(pid, address uint64, at time.Duration) uint64 {
 	return slot
 }
 
-// inside replaces an address in the code of a process. Where in its method it is, is
-// not kept.
+// inside replaces an address in the code of a process. All addresses inside a method become
+// the same one, so that the position in the method is not kept.
 func (c *codeMap) inside(pid, address uint64, at time.Duration) uint64 {
 	if address == 0 {
 		return 0

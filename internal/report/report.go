@@ -150,7 +150,7 @@ func Of(src trace.Source, found []findings.Result) *Report {
 	return rep
 }
 
-// add adds a process, with its timeline up to the end of what is looked at.
+// add adds a process. Its timeline ends with the selected time.
 func (rep *Report) add(c Case) {
 	end := c.Summary.Process.Stopped
 	if c.Summary.To.Known() {

@@ -76,7 +76,7 @@ var verdictStyles = map[findings.Code]text.Style{
 	findings.Guilty: text.Problem, findings.NoVerdict: text.Strong, findings.NoCollections: text.Strong,
 }
 
-// evidence returns how much the trace shows, and how well, in one line.
+// evidence returns one line about the trace: its length, format, recorded events and gaps.
 func (rep *Report) evidence() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	parts := []string{units.Duration(rep.info.Last) + " of " + rep.info.Format}

@@ -1,11 +1,11 @@
-// Package schema publishes the JSON that commands write as JSON Schemas, derived from the
-// values that they encode, or compiled from the files in shapes, or, for collections, made
-// of the table of figures.
+// Package schema has JSON Schemas of the JSON that commands write. A schema is derived from the
+// Go types that are encoded, compiled from a file in shapes, or, for collections, generated
+// from the table of figures.
 //
-// A shape is a line that says what the JSON is of, and a line for each key: its
-// name, type and "?" if it may be null, and "optional" if it may be missing.
-// The keys of an object, or of the objects of a list, follow with two more
-// spaces. In "list same", the objects have the keys of the one that has the list.
+// A shape begins with a line that describes the JSON. Each further line is a key: its name, its
+// type, "?" if it may be null, and "optional" if it may be missing. The keys of an object, or of
+// the objects in a list, follow it, indented by two more spaces. The objects of a "list same"
+// have the keys of the object that contains the list.
 package schema
 
 import (

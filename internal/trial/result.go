@@ -108,7 +108,8 @@ func (r *Result) judge() {
 	slices.SortStableFunc(r.Best, func(a, b *Outcomes) int { return cmp.Compare(b.gain, a.gain) })
 }
 
-// deciding returns how many metrics that can decide the present settings have.
+// deciding returns the number of metrics that may decide, and that runs with the present
+// settings have values of.
 func (r *Result) deciding() int {
 	n := 0
 	for i := range metrics {

@@ -15,7 +15,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// An about is what the list says of a trace.
+// An about summarizes a trace in the list of files.
 type about struct {
 	Bytes    int64         `json:"bytes,omitempty"` // of the file
 	Process  string        `json:"process,omitempty"`

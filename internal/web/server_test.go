@@ -396,7 +396,7 @@ func follow(ctx context.Context, addr string, collections int) error {
 	return fmt.Errorf("%d collections, want %d: %w", seen, collections, lines.Err())
 }
 
-// TestListOfFiles: the list says what is in each file once somebody has looked, and why one
+// TestListOfFiles: the list describes each file once it is read, and gives the reason if it
 // cannot be read.
 func TestListOfFiles(t *testing.T) {
 	notes := filepath.Join(t.TempDir(), "notes.txt")

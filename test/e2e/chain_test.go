@@ -134,7 +134,7 @@ func totals(t *testing.T, store string) (collections, processes int64) {
 	return row.Collections, row.Processes
 }
 
-// number reads the size of a test from the environment.
+// number returns the number in an environment variable, or otherwise if it is not set.
 func number(t *testing.T, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)
