@@ -91,6 +91,7 @@ func TestAgentProcessors(t *testing.T) {
 	}
 }
 
+// freeAddress returns an address of the loopback at which nobody listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -3,7 +3,7 @@
 package cli
 
 import (
-	"net"
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,29 +13,25 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-// freeTCPPort returns an address of the loopback at which nobody listens.
-func freeTCPPort(t *testing.T) string {
+// behindRelay starts a program, and returns the diagnostic port at which a relay passes
+// connections to it, as adb forward does.
+func behindRelay(ctx context.Context, t *testing.T, version int) (program *dotnettest.Program, port string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	program = dotnettest.Start(t, version, "web", 600)
+	reached(ctx, t, program)
+	p, err := diag.Find(ctx, program.PID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return program, diagtest.Relay(t, "tcp", "127.0.0.1:0", "unix", p.Address) + ",connect"
 }
 
-// TestConnectOverTCP collects from a runtime behind a relay, as behind adb forward, and takes
-// a snapshot there. Its PID is not taken for one of this machine.
+// TestConnectOverTCP collects from a runtime behind a relay, and takes a snapshot there. The
+// runtime's PID is not mistaken for that of a process of this machine.
 func TestConnectOverTCP(t *testing.T) {
 	for _, version := range dotnettest.Versions {
 		ctx := patient(t)
-		program := dotnettest.Start(t, version, "web", 600)
-		reached(ctx, t, program)
-		p, err := diag.Find(ctx, program.PID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := diagtest.Relay(t, "tcp", "127.0.0.1:0", "unix", p.Address) + ",connect"
+		program, port := behindRelay(ctx, t, version)
 		c := newCollecting(ctx, t, "--diagnostic-port", port).start()
 		collected(ctx, t, c.path, program, 2)
 		snapshot := filepath.Join(t.TempDir(), "heap.nettrace")
@@ -56,7 +52,7 @@ func TestConnectOverTCP(t *testing.T) {
 func TestListenOverTCP(t *testing.T) {
 	for _, version := range dotnettest.Versions {
 		ctx := patient(t)
-		address, socket := freeTCPPort(t), portFor(t)
+		address, socket := freeAddress(t), portFor(t)
 		diagtest.Relay(t, "unix", socket, "tcp", address)
 		program := dotnettest.Start(t, version, "web", 600, "DOTNET_DiagnosticPorts="+socket+",suspend,connect")
 		c := newCollecting(ctx, t, "--diagnostic-port", address).start()
@@ -73,13 +69,7 @@ func TestListenOverTCP(t *testing.T) {
 // TestTopOverTCP watches a runtime behind a relay.
 func TestTopOverTCP(t *testing.T) {
 	ctx := patient(t)
-	program := dotnettest.Start(t, 10, "web", 600)
-	reached(ctx, t, program)
-	p, err := diag.Find(ctx, program.PID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := diagtest.Relay(t, "tcp", "127.0.0.1:0", "unix", p.Address) + ",connect"
+	program, port := behindRelay(ctx, t, 10)
 	code, out, said := gctrail(ctx, "top", "--plain", "--duration", "4s", "--diagnostic-port", port)
 	if code != exitDone || !strings.Contains(out, program.Name) {
 		t.Errorf("exit code %d, %s; %s", code, out, said)
