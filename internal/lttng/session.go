@@ -90,9 +90,6 @@ func (s *Session) commands(o *Options) [][]string {
 // powerOfTwo returns the next power of two, which LTTng demands.
 func powerOfTwo(n uint64) uint64 { return 1 << bits.Len64(n-1) }
 
-// Path returns the absolute path of the session's folder.
-func (s *Session) Path() string { return s.path }
-
 // Stop ends the session, when LTTng has written all events. Later calls do nothing.
 func (s *Session) Stop() error {
 	if s.stopped {

@@ -51,8 +51,8 @@ func TestSequence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.Stop(), s.Stop()); err != nil || s.Path() != path {
-		t.Error(err, s.Path())
+	if err := errors.Join(s.Stop(), s.Stop()); err != nil || s.path != path {
+		t.Error(err, s.path)
 	}
 	name := fmt.Sprintf("gctrail-%d", os.Getpid())
 	want := []string{
