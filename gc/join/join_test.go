@@ -111,6 +111,29 @@ func sums(t *testing.T, c *Collection) {
 	}
 }
 
+// TestWaitsSinceBefore: a thread that began to wait before a suspension belongs to its heap, and
+// waits from the beginning of the pause on.
+func TestWaitsSinceBefore(t *testing.T) {
+	s := newScript()
+	s.join(50*ms, 12, 2, clr.JoinTimeStart, clr.JoinTypeJoin, clr.JoinStageScanDependentHandles)
+	s.at(100*ms, 10, &clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGC})
+	s.at(101*ms, 10, &clr.GCStart{Count: 1})
+	s.join(120*ms, 12, 2, clr.JoinTimeEnd, clr.JoinTypeJoin, clr.JoinStageScanDependentHandles)
+	s.at(130*ms, 10, &clr.GCEnd{Count: 1})
+	s.at(145*ms, 10, &clr.GCRestartEEBegin{})
+	if len(s.done) != 1 {
+		t.Fatalf("%d collections", len(s.done))
+	}
+	var got []string
+	for _, r := range s.done[0].Rows {
+		got = append(got, fmt.Sprint(r.Heap, " ", r.Phase, " ", r.Working, " ", r.Waiting, " ", r.Waking))
+	}
+	if want := []string{"2 scan_dependent_handles 0s 20ms 0s", "2 restart 25ms 0s 0s"}; !slices.Equal(got, want) {
+		t.Errorf("rows %q, expected %q", got, want)
+	}
+	sums(t, s.done[0])
+}
+
 // A background collection has two pauses, and an ephemeral one may be inside
 // the first.
 func TestBackground(t *testing.T) {

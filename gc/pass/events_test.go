@@ -155,6 +155,7 @@ func TestRuns(t *testing.T) {
 		{[]pass.Model{other}, true, false},
 		{[]pass.Model{pass.When(func(time.Duration) bool { return true }, other)}, true, false},
 		{[]pass.Model{takes, pass.Raw(always, nil)}, true, false},
+		{[]pass.Model{takes, other, pass.Raw(always, nil)}, true, false},
 		{[]pass.Model{takes, pass.Raw(never, nil)}, true, true},
 	} {
 		if wants, runs := pass.Wants(c.models...)(desc), pass.Runs(c.models...)(desc); wants != c.wants || runs != c.runs {
