@@ -28,7 +28,7 @@ func commandsWith(flag string) map[string]*cobra.Command {
 			walk(c)
 		}
 	}
-	walk(newRootCmd(&stdio{out: &bytes.Buffer{}, err: text.NewPrinter(&bytes.Buffer{})}))
+	walk(newRootCmd(&stdio{out: &bytes.Buffer{}, err: text.NewPrinter(&bytes.Buffer{}), shell: true}))
 	return found
 }
 
