@@ -124,11 +124,15 @@ func (f *flood) raised(events int) iter.Seq[*trace.Event] {
 	}
 }
 
-// TestFloods writes each flood as a trace of each format, and reads it in bounded memory.
+// TestFloods writes each flood as a trace of each format, in a run of all of one of them, and
+// reads it in bounded memory.
 func TestFloods(t *testing.T) {
 	events := extent.Pick(5000, 60_000, 1_000_000)
 	for i := range floods {
-		for _, r := range recordings {
+		for j, r := range recordings {
+			if !extent.Due(i+j, len(recordings)) {
+				continue
+			}
 			t.Run(floods[i].name+" in "+r.name, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "flood")
 				if err := r.record(path, floods[i].raised(events)); err != nil {

@@ -24,7 +24,7 @@ var recordings = map[string][]string{"file": nil, "ring": {"--keep", "10m"}}
 
 // TestEarlierRecording: collect leaves an earlier file until the new trace can be read.
 func TestEarlierRecording(t *testing.T) {
-	kills := extent.Pick(1, 8, 200)
+	kills := extent.Pick(1, 3, 200)
 	for name, args := range recordings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -29,8 +28,8 @@ func TestEveryListAsParquet(t *testing.T) {
 		"phases", "phases --blocking", "pauses", "pauses --show windows", "pauses --show bottlenecks", "gcs --per-heap", "gcs --metrics",
 	} {
 		for _, trace := range traces {
-			command := append(strings.Fields(args), filepath.Join("../../testdata", trace), "--format")
-			lines, talk, code := on(t, 0, append(command, "jsonl")...)
+			command := append(listOf(trace, strings.Fields(args)...), "--format")
+			lines, talk, code := onOnce(t, 0, append(command, "jsonl")...)
 			if code != exitDone {
 				t.Fatalf("%s of %s: exit %d: %s", args, trace, code, talk)
 			}

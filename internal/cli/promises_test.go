@@ -46,7 +46,7 @@ func TestSuggestedCommands(t *testing.T) {
 				}
 			}
 		}
-		printed, _, _ := on(t, 0, "report", path)
+		printed := shownReport(t, 0, path)
 		for line := range strings.Lines(printed) {
 			command, is := strings.CutPrefix(strings.TrimSpace(line), "$ ")
 			if is && !slices.ContainsFunc(all, func(s promise) bool { return s.command == command }) {
@@ -80,9 +80,10 @@ func tracesToTry(t *testing.T) []string {
 	}
 	for _, suffix := range []string{".nettrace.gz", ".netperf.gz", ".zip", ".tar.xz"} {
 		found, _ := filepath.Glob("../../../shared/traces/*/*" + suffix)
-		paths = append(paths, slices.DeleteFunc(found, func(path string) bool {
+		found = slices.DeleteFunc(found, func(path string) bool {
 			return slices.Contains(paths, filepath.Join("../../testdata", filepath.Base(path)))
-		})...)
+		})
+		paths = append(paths, extent.Share(found, 4)...)
 	}
 	if len(paths) == before {
 		t.Log("only the traces of the tests: the reference traces are not available")
@@ -93,7 +94,7 @@ func tracesToTry(t *testing.T) []string {
 // suggestions returns the commands in the JSON of a report.
 func suggestions(t *testing.T, path string, flags ...string) []promise {
 	t.Helper()
-	out, talk, code := on(t, 0, append([]string{"report", "--format", "json", "--full", path}, flags...)...)
+	out, talk, code := onOnce(t, 0, append([]string{"report", "--full", "--format", "json", path}, flags...)...)
 	if code != exitDone {
 		t.Fatalf("%s: exit %d: %s", path, code, talk)
 	}

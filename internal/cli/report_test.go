@@ -3,12 +3,14 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -28,6 +30,40 @@ func on(t *testing.T, width int, args ...string) (stdout, stderr string, code in
 	cmd.SetArgs(args)
 	code = std.complain(cmd.ExecuteContext(t.Context()))
 	return out.String(), talk.String(), code
+}
+
+// A printed is the result of a command line.
+type printed struct {
+	out, talk string
+	code      int
+}
+
+// once has what onOnce has printed, by width and command line.
+var once sync.Map
+
+// onOnce is on for command lines that several tests look at: only the first call runs. The
+// files must not change.
+func onOnce(t *testing.T, width int, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	key := fmt.Sprint(width, args)
+	p, ok := once.Load(key)
+	if !ok {
+		var ran printed
+		ran.out, ran.talk, ran.code = on(t, width, args...)
+		p, _ = once.LoadOrStore(key, ran)
+	}
+	was := p.(printed)
+	return was.out, was.talk, was.code
+}
+
+// shownReport returns the report on a trace, on a terminal of some width.
+func shownReport(t *testing.T, width int, path string) string {
+	t.Helper()
+	out, talk, code := onOnce(t, width, "report", path)
+	if code != exitDone {
+		t.Fatalf("%s: exit %d: %s", path, code, talk)
+	}
+	return out
 }
 
 func report80(t *testing.T, args ...string) string {
@@ -100,7 +136,7 @@ func TestReportFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, path := range traces(t) {
 		for _, width := range []int{60, 80, 200} {
-			out, _, _ := on(t, width, "report", path)
+			out := shownReport(t, width, path)
 			for line := range strings.Lines(out) {
 				line = strings.TrimSuffix(line, "\n")
 				if n := utf8.RuneCountInString(line); n > width && !strings.HasPrefix(strings.TrimSpace(line), "$ ") && strings.Contains(strings.TrimSpace(line), " ") {
@@ -111,8 +147,7 @@ func TestReportFitsTheTerminal(t *testing.T) {
 				}
 			}
 		}
-		out, _, _ := on(t, 0, "report", path)
-		if strings.Contains(out, "\x1b") {
+		if strings.Contains(shownReport(t, 0, path), "\x1b") {
 			t.Errorf("%s: escapes in a pipe", path)
 		}
 	}
@@ -123,7 +158,7 @@ func TestReportFitsTheTerminal(t *testing.T) {
 func TestReportBeginsWithAScreen(t *testing.T) {
 	t.Parallel()
 	for _, path := range traces(t) {
-		first, _, found := strings.Cut(report80(t, path), "\nTrace\n")
+		first, _, found := strings.Cut(shownReport(t, 80, path), "\nTrace\n")
 		if n := strings.Count(first, "\n"); !found || n > 23 {
 			t.Errorf("%s: %d lines:\n%s", path, n, first)
 		}
@@ -204,7 +239,7 @@ func TestReportOfEstimates(t *testing.T) {
 // oneLine decodes the report of one trace.
 func oneLine(t *testing.T, args ...string) map[string]any {
 	t.Helper()
-	out, talk, code := on(t, 0, append([]string{"report", "--full", "--format", "json"}, args...)...)
+	out, talk, code := onOnce(t, 0, append([]string{"report", "--full", "--format", "json"}, args...)...)
 	if code != exitDone || strings.Count(out, "\n") != 1 {
 		t.Fatalf("exit %d, %d lines: %s", code, strings.Count(out, "\n"), talk)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,11 @@ var published = map[string][][]string{
 	"pauses-bottlenecks": {{"pauses", "--show", "bottlenecks", "--format", "jsonl"}},
 }
 
+// listOf returns the command line of a command with its trace before its flags.
+func listOf(trace string, args ...string) []string {
+	return slices.Concat(args[:1], []string{filepath.Join("../../testdata", trace)}, args[1:])
+}
+
 // TestSchemas: the commands' output on real traces agrees with the schemas.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
@@ -88,7 +94,7 @@ func TestSchemas(t *testing.T) {
 		lines := 0
 		for _, args := range commands {
 			for _, path := range paths {
-				out, talk, code := on(t, 0, append(args, filepath.Join("../../testdata", path))...)
+				out, talk, code := onOnce(t, 0, listOf(path, args...)...)
 				if code != exitDone {
 					t.Fatalf("%v of %s: exit %d: %s", args, path, code, talk)
 				}

@@ -24,6 +24,13 @@ import (
 // widths are the widths of narrow, usual and wide terminals.
 var widths = []int{60, 80, 120}
 
+// widthsOf returns the widths at which case n is looked at: the narrowest, or in a run of all,
+// another one in each turn.
+func widthsOf(n int) []int {
+	at := (n + extent.Turn()) % len(widths)
+	return extent.Pick(widths[:1], widths[at:at+1], widths)
+}
+
 // wideNames are parts of the names in traces, and names of the same length in UTF-16
 // that take other numbers of cells: two a character, two a pair of surrogates, none a
 // combining accent.
@@ -131,14 +138,14 @@ func TestWidths(t *testing.T) {
 		}
 	}
 	rows, wide := make(map[string]int), make(map[string]int)
-	for _, path := range paths {
+	for i, path := range paths {
 		trace, has := widened(t, path)
 		if !has && !extent.All() && !strings.HasSuffix(path, "-requests.nettrace.gz") { // the only one with requests
 			continue
 		}
-		for _, args := range commands {
+		for j, args := range commands {
 			what := strings.Join(args, " ")
-			for _, width := range widths[:extent.Pick(1, len(widths), len(widths))] {
+			for _, width := range widthsOf(i + j) {
 				out, talk, code := on(t, width, append(args, trace)...)
 				if code != exitDone {
 					t.Fatalf("%s of %s: exit code %d: %s", what, path, code, talk)

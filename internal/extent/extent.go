@@ -5,14 +5,21 @@
 //   - unset: a sample of each, so that go test ./... ends within two minutes,
 //   - all: as much as .ci/run does,
 //   - full: every case there is, which takes hours.
+//
+// GCTRAIL_TURN is a number that .ci/run takes from the commit. Where the cases of a test are too
+// many for one run, it chooses the share that this run does.
 package extent
 
 import (
 	"os"
+	"strconv"
 	"testing"
 )
 
-const variable = "GCTRAIL_TESTS"
+const (
+	variable = "GCTRAIL_TESTS"
+	turn     = "GCTRAIL_TURN"
+)
 
 // Pick returns how much a test does in this run.
 func Pick[T any](sample, all, full T) T {
@@ -23,6 +30,27 @@ func Pick[T any](sample, all, full T) T {
 		return all
 	}
 	return sample
+}
+
+// Turn returns the number of this run; 0 unless GCTRAIL_TURN is set.
+func Turn() int {
+	n, _ := strconv.ParseUint(os.Getenv(turn), 10, 32)
+	return int(n)
+}
+
+// Due reports whether a run does case i. A run of all does every nth case, others in each turn;
+// a sample has few cases, and a full run the time for all.
+func Due(i, n int) bool { return Pick(true, (i+Turn())%n == 0, true) }
+
+// Share returns the cases that are due.
+func Share[T any](cases []T, n int) []T {
+	var share []T
+	for i, c := range cases {
+		if Due(i, n) {
+			share = append(share, c)
+		}
+	}
+	return share
 }
 
 // All reports whether the run does more than a sample.
