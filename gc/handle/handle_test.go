@@ -82,6 +82,13 @@ func TestGrowth(t *testing.T) {
 	if g := growth(wave.points()); g != 0 {
 		t.Errorf("growth %v of what comes and goes", g)
 	}
+	var ended []Point // it goes up, but for its last quarter
+	for i, n := range []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 13, 12} {
+		ended = append(ended, Point{At: time.Duration(i) * time.Second, N: n})
+	}
+	if g := growth(ended); g != 0 {
+		t.Errorf("growth %v of what has ended", g)
+	}
 	if len(up.changes) > maxBuckets {
 		t.Errorf("%d buckets", len(up.changes))
 	}
@@ -211,6 +218,24 @@ func TestFinalizers(t *testing.T) {
 	rows := f.Rows(7)
 	if len(rows) != 2 || rows[0] != (Finalized{7, "N.T", 2}) || rows[1] != (Finalized{7, "", 1}) {
 		t.Errorf("rows %+v", rows)
+	}
+}
+
+// TestFinalizersOfProcesses: a process counts if objects were finalized, or only kept for that.
+func TestFinalizersOfProcesses(t *testing.T) {
+	var f Finalizers
+	p := pass.New(&f)
+	runs, keeps, neither := eventtest.Maker{PID: 7}, eventtest.Maker{PID: 8}, eventtest.Maker{PID: 9}
+	p.Feed(runs.At(1, &clr.GCFinalizersBegin{}))
+	p.Feed(runs.At(2, &clr.GCFinalizersEnd{Count: 1}))
+	p.Feed(keeps.At(3, &clr.GCHeapStats{FinalizationPromotedCount: 1, FinalizationPromotedSize: 24}))
+	p.Feed(neither.At(4, &clr.GCHeapStats{}))
+	var pids []uint64
+	for _, of := range f.Processes() {
+		pids = append(pids, of.PID)
+	}
+	if !slices.Equal(pids, []uint64{7, 8}) {
+		t.Errorf("processes %v", pids)
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 func TestTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var got table[int]
+	if got.has(8) {
+		t.Error("an empty table has a page")
+	}
 	want := map[uint64]int{}
 	for i := range 200_000 {
 		id := r.Uint64N(4096) * 8

@@ -23,6 +23,7 @@ func TestGaps(t *testing.T) {
 			{Address: 0x140, Size: 24, TypeID: text},  // pinned, without a gap
 			{Address: 0x180, Size: 24, TypeID: order},
 			{Address: 0x1c0, Size: 24, TypeID: order}, // of a fixed variable
+			{Address: 0x810, Size: 24, TypeID: order},
 			{Address: 0x9000, Size: 24, TypeID: order},
 		}},
 		&clr.GCBulkRootEdge{Values: []clr.GCBulkRootEdgeValue{
@@ -57,11 +58,12 @@ func TestGaps(t *testing.T) {
 		"gen2: 40 at 0x158",
 		"gen1: 40 at 0x198 before 0x1c0, a variable pins 0x1c0 by 0x0",
 		"gen1: 40 at 0x1d8",
-		"loh: 64 at 0x800",
-		"loh: 1 of 64 by <nil>",
+		"loh: 16 at 0x800 before 0x810",
+		"loh: 24 at 0x828",
 		"gen2: 1 of 40 by <nil>",
 		"gen1: 1 of 40 by Order a variable",
 		"gen1: 1 of 40 by <nil>",
+		"loh: 2 of 40 by <nil>",
 		"gen2: 1 of 16 by Text a pinned handle",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
