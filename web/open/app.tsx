@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Cancelled, type Engine } from "./engine";
 import { Choose } from "./choose";
+import { asked, fetched } from "./examples";
 import type { Request } from "./request";
 import { Shown } from "./shown";
 import { bytes, count } from "../src/units";
@@ -55,6 +56,15 @@ export function App({ engine }: { engine: Engine }): JSX.Element {
     setPage({ url: URL.createObjectURL(new Blob([data], { type: "text/html" })), title, request });
     document.title = `${title} - gctrail`;
   };
+  useEffect(() => {
+    const example = asked(location.search);
+    if (!example) return;
+    setReading({ of: example.names.join(" and "), read: 0, size: 0, collections: 0 });
+    fetched(example).then(open, (error) => {
+      setProblem(words(error));
+      setReading(null);
+    });
+  }, []);
   const close = () => {
     if (page) URL.revokeObjectURL(page.url);
     setPage(null);
