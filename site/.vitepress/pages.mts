@@ -1,0 +1,56 @@
+// The pages of the site: which files of the repository they are, and how the menus list them.
+
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** The root of the repository. */
+export const root = join(import.meta.dirname, "../..");
+
+/** The menu beside a page: groups of files of docs, without their suffix. */
+const groups: Record<string, string[]> = {
+  "Use it": ["install", "collect", "targets", "top", "serve", "html", "browser", "commands"],
+  "Find the cause": ["findings", "figures", "allocs", "heap", "dump", "requests", "what-if", "try"],
+  "Compare and check": ["compare", "ci", "convert"],
+  "Many processes": ["agent", "fleet", "ledger", "deploy"],
+  "Platforms": ["platforms", "windows", "overhead", "emit", "gogc"],
+  "How it works": ["architecture", "diagnostics", "format/nettrace", "format/etl", "format/ctf", "mutation", "releasing"],
+};
+
+/** Files of the repository that are pages besides docs, and their addresses on the site. */
+const others: Record<string, string> = {
+  "README.md": "index.md",
+  "CHANGELOG.md": "changelog.md",
+  "CONTRIBUTING.md": "contributing.md",
+  "testdata/README.md": "testdata.md",
+};
+
+/** Returns the address of the page that a file of the repository is, if it is one. */
+export function pageOf(file: string): string | undefined {
+  if (file.startsWith("docs/") && file.endsWith(".md")) return file.slice("docs/".length);
+  return others[file];
+}
+
+/** Patterns of the files that are no pages. */
+export const excluded = ["testdata/*/**", ...readdirSync(root).filter((name) => !["docs", "testdata"].includes(name) && !others[name]).flatMap((name) => [name, `${name}/**`])];
+
+/** Returns the heading of a file, which menus name it by. */
+function heading(file: string): string {
+  const line = readFileSync(join(root, file), "utf8").split("\n").find((l) => l.startsWith("# "));
+  if (!line) throw new Error(`${file} has no heading`);
+  return line.slice("# ".length);
+}
+
+function entry(file: string): { text: string; link: string } {
+  return { text: heading(file), link: "/" + pageOf(file)!.replace(/\.md$/, "") };
+}
+
+/** Returns the menu of all pages but those of the textbook. */
+export function documents() {
+  const listed = new Set(Object.values(groups).flat().map((name) => `docs/${name}.md`));
+  const all = ["docs", "docs/format"].flatMap((dir) => readdirSync(join(root, dir)).filter((f) => f.endsWith(".md")).map((f) => `${dir}/${f}`));
+  const missing = all.filter((file) => !listed.has(file));
+  if (missing.length > 0) throw new Error(`${missing.join(", ")}: in no group of the menu, in site/.vitepress/pages.mts`);
+  const menu = Object.entries(groups).map(([text, names]) => ({ text, items: names.map((name) => entry(`docs/${name}.md`)) }));
+  menu.push({ text: "The project", items: ["CHANGELOG.md", "CONTRIBUTING.md", "testdata/README.md"].map(entry) });
+  return menu;
+}
