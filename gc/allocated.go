@@ -188,12 +188,12 @@ func (a *allocations) largeAt(at time.Duration) (s Opt[sample]) {
 	return s
 }
 
-// youngBudget returns how much may be allocated in gen0 after the collection. With
-// several heaps, the budgets in their histories come before the decision that
-// counts, which gives each the same.
+// youngBudget returns how much may be allocated in gen0 after the collection. With server
+// GC, the budgets in the heaps' histories come before the decision that counts, which gives
+// each heap the same: also to a single one, as DATAS may have it.
 func (b *building) youngBudget() int64 {
-	if desired, ok := b.desired.Get(); ok && b.Heaps.Or(0) > 1 {
-		return desired * int64(b.Heaps.Or(0))
+	if desired, ok := b.desired.Get(); ok {
+		return desired * int64(max(1, b.Heaps.Or(1)))
 	}
 	return b.sums[gen0].budget
 }

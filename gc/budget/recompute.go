@@ -49,6 +49,7 @@ type Recomputer struct {
 	full      float64              // collections of gen 2
 	started   bool                 // all collections since the start of the process, or a change of heaps, were seen
 	smoothed  [generations]float64 // smoothed_desired_total, for large and pinned objects
+	decided   float64              // the budget of gen 0 on each heap of server GC
 	swept     time.Duration        // end of the last background GC
 	running   *gc.Collection       // the background GC whose end was not reached
 }
@@ -112,9 +113,10 @@ func (r *Recomputer) follow(c *gc.Collection) {
 	missing := r.last != 0 && c.Number > r.last+1 && r.running == nil
 	if missing || r.count != 0 && heaps != r.count {
 		clear(r.heaps)
+		r.decided = 0
 	}
 	if missing {
-		r.smoothed, r.started, r.full, r.young = [generations]float64{}, false, 0, 0
+		r.smoothed, r.started, r.full, r.young, r.stable = [generations]float64{}, false, 0, 0, 0
 	}
 	if c.Number == 1 {
 		r.started = true
@@ -280,8 +282,8 @@ func (r *Recomputer) share(c *gc.Collection) (final Budget) {
 		switch {
 		case g == gen0 && len(c.Generations) > 0:
 			decided := c.Generations[gen0].Budget / int64(heaps)
-			final = Budget{Collection: c, Heap: All, Recorded: decided, Recomputed: r.final(budget, heaps), Lacks: r.lacksFinal(c)}
-			budget = float64(decided)
+			final = Budget{Collection: c, Heap: All, Recorded: decided, Recomputed: r.final(c, budget, heaps), Lacks: r.lacksFinal(c)}
+			budget, r.decided = float64(decided), float64(decided)
 		case g > gen2:
 			budget = r.smooth(g, budget, heaps)
 		}
@@ -299,6 +301,8 @@ func (r *Recomputer) lacksFinal(c *gc.Collection) string {
 		return "events are lost"
 	case !r.started && r.young < forgotten:
 		return "the budget before"
+	case r.limits.Adapts && !r.started && r.stable == 0:
+		return "the size of gen 2 after its last collection"
 	}
 	return ""
 }
@@ -321,16 +325,34 @@ func (r *Recomputer) smooth(g int, budget, heaps float64) float64 {
 
 // final recomputes the budget of gen 0 on each heap of server GC: the mean of what the heaps
 // asked for, smoothed, and with DATAS not more than the size of the older objects allows.
-func (r *Recomputer) final(budget, heaps float64) float64 {
+func (r *Recomputer) final(c *gc.Collection, budget, heaps float64) float64 {
 	r.young++
 	n := min(3, r.young)
 	least := r.limits.Static[gen0].Min
+	if r.limits.Adapts && c.Generation.Or(0) == gen1 && r.decided > 0 {
+		budget = min(budget, r.decided) // what survives of gen 1, too, does not raise it
+	}
 	r.smoothed[gen0] = budget*heaps/n + r.smoothed[gen0]/n*(n-1)
 	budget = max(r.smoothed[gen0]/heaps, least)
-	if !r.limits.Adapts || r.stable == 0 {
+	switch {
+	case !r.limits.Adapts:
 		return budget
+	case c.Number <= 1 && least > 0:
+		return least // process_datas_sample
 	}
-	return min(budget, max(Adapted(r.stable, r.limits.Conserve)/heaps, least))
+	return min(budget, max(Adapted(r.stableSize(c), r.limits.Conserve)/heaps, least))
+}
+
+// stableSize returns the size by which DATAS bounds gen 0's budget: half of gen 1 until gen 2 is
+// collected. See get_total_soh_stable_size in dynamic_tuning.cpp.
+func (r *Recomputer) stableSize(c *gc.Collection) float64 {
+	if r.stable > 0 || len(c.Generations) <= gen1 {
+		return r.stable
+	}
+	if half := float64(c.Generations[gen1].After.Or(0)) / 2; half > 0 {
+		return half
+	}
+	return r.limits.Static[gen1].Min
 }
 
 // Adapted returns the largest budget of gen 0 on all heaps together that DATAS allows for the
