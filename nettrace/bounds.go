@@ -189,6 +189,6 @@ func (r *Reader) unreadV3(err error) {
 
 // damaged notes a place that could not be read.
 func (r *Reader) damaged(off int64, section string, err error) {
-	r.seqs.damage++
+	r.seqs.damage.add(r.unsure)
 	r.loss.AddFormatError(&trace.FormatError{Format: "nettrace", Off: off, Section: section, Err: err})
 }

@@ -62,7 +62,7 @@ func (r *Reader) readEvents(b *eventpipe.Block, batch *batch) error {
 		}
 		if !times.Holds(h.Ticks) {
 			batch.faults.outside++
-			r.seqs.damage++
+			r.seqs.damage.add(eventpipe.AllTimes)
 			seq = nil
 			continue
 		}
@@ -92,9 +92,15 @@ func (r *Reader) readEvents(b *eventpipe.Block, batch *batch) error {
 		}
 		r.queued(k, h, batch, in.Span())
 	}
+	if in.Times != eventpipe.AllTimes && in.Times == times && first == 0 && batch.faults.outside == 0 {
+		r.unsure = times // an event has the first of them, so that they can be trusted
+	}
 	switch {
 	case b.Cut:
 	case in.Err != nil:
+		if r.unsure != eventpipe.AllTimes {
+			r.lost(0, times.From, times.From+times.Span)
+		}
 		// one-collect's blocks begin at the end of the block before, the runtime's at
 		// their first event.
 		if first != 0 && (in.Version != 6 || r.key(in.Times.From) > latest+uint64(r.info.Clock.Frequency)) {
@@ -102,7 +108,11 @@ func (r *Reader) readEvents(b *eventpipe.Block, batch *batch) error {
 		}
 	case batch.faults.outside == 0 && !in.Matches(first, last):
 		batch.faults.untimed = true
+		r.unsure = eventpipe.AllTimes
 		r.lost(0, times.From, times.From+times.Span)
+	}
+	if batch.faults.kinds > 0 { // which are not missing by their numbers
+		r.lost(0, in.Times.From+first, in.Times.From+last)
 	}
 	return cmp.Or(in.Err, batch.faults.err())
 }

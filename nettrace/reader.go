@@ -75,16 +75,17 @@ type Reader struct {
 	sync     uint64          // ticks of Info.Start
 	session  eventpipe.Times // of all times of the trace
 	jump     jump
-	doubts   int    // jumps so far
-	gap      bool   // events could not be read, of times from gapFrom on
-	gapFrom  uint64 // sort key
-	sorted   uint64 // sort key that no later event is older than
-	emitted  int64  // ticks of the latest event emitted, from the start
-	latest   uint64 // sort key of the latest event read
-	point    bool   // the last block was a sequence point
-	anchored bool   // the start was compared with the first events
-	stopped  bool   // the caller wants no more
-	ended    bool   // the trace's own end was read
+	doubts   int             // jumps so far
+	gap      bool            // events could not be read, of times from gapFrom on
+	gapFrom  uint64          // sort key
+	unsure   eventpipe.Times // of the events of the block, if some of them cannot be read
+	sorted   uint64          // sort key that no later event is older than
+	emitted  int64           // ticks of the latest event emitted, from the start
+	latest   uint64          // sort key of the latest event read
+	point    bool            // the last block was a sequence point
+	anchored bool            // the start was compared with the first events
+	stopped  bool            // the caller wants no more
+	ended    bool            // the trace's own end was read
 	idle     *idleInput
 	event    trace.Event
 	run      trace.Run // of event
@@ -99,7 +100,7 @@ type mergedKind struct {
 // NewReader returns a reader of the uncompressed trace r.
 func NewReader(r io.Reader, opts Options) *Reader {
 	nr := &Reader{opts: opts, labels: labelTable{lists: make(map[uint32]*labels)}, threads: threadTable{}}
-	nr.emitted = math.MinInt64
+	nr.emitted, nr.unsure = math.MinInt64, eventpipe.AllTimes
 	nr.walkers = runtime.GOMAXPROCS(0) - 1
 	if limited, ok := r.(limitedReader); ok && opts.Idle > 0 {
 		nr.idle = &idleInput{in: limited, after: opts.Idle}
@@ -199,6 +200,7 @@ func (r *Reader) open() error {
 // step reads and processes a block. It returns an error if reading cannot continue.
 func (r *Reader) step() (ended bool, err error) {
 	var b walkedBlock
+	r.unsure = eventpipe.AllTimes
 	if err := r.next(&b); err != nil {
 		var damage *trace.FormatError
 		if r.in.Version == 6 || !errors.As(err, &damage) {

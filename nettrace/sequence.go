@@ -12,7 +12,7 @@ type sequence struct {
 	ticks uint64 // of the last event or sequence point with a number
 	point uint32 // the last sequence point with a number, at which gap was found
 	gap   int32
-	seen  int // sequences.damage when a run of the thread began last
+	seen  int // damage.count when a run of the thread began last
 }
 
 // sequences finds lost events by gaps in the numbers of each capture thread.
@@ -24,7 +24,7 @@ type sequences struct {
 	full       bool   // threads beyond maxThreads are not followed
 	numbered   bool   // some sequence point or removal had a number
 	unnumbered bool   // threads were dropped whose last number is unknown
-	damage     int    // places that could not be read
+	damage     damage
 	lost       func(n uint64, from, to uint64)
 	// introduced reports whether the trace declared a thread before its events.
 	introduced func(thread uint64) bool
@@ -38,8 +38,8 @@ func (s *sequences) event(thread uint64, seq uint32, ticks uint64) *sequence {
 	t := s.threads[thread]
 	if t == nil {
 		before := s.before(thread, seq-1)
-		if before > 0 && s.damage > 0 { // it may have raised them since the trace began
-			s.lost(0, s.start, ticks)
+		if before > 0 && s.damage.count > 0 { // it may have raised them since the trace began
+			s.unread(0, s.start, ticks)
 		}
 		t = s.add(thread, before)
 		if t == nil {
@@ -48,7 +48,7 @@ func (s *sequences) event(thread uint64, seq uint32, ticks uint64) *sequence {
 	}
 	// A number that goes back means a new thread under an old id, not a loss.
 	s.gap(t, int32(seq-t.last-1), ticks)
-	t.seen = s.damage
+	t.seen = s.damage.count
 	return t
 }
 
@@ -63,8 +63,9 @@ func (s *sequences) gap(t *sequence, n int32, ticks uint64) {
 	if s.unnumbered || int64(ticks-from) < 0 {
 		from = s.start
 	}
-	if t.seen != s.damage {
-		n = 0
+	if t.seen != s.damage.count {
+		s.unread(t.seen, from, ticks)
+		return
 	}
 	s.lost(uint64(n), from, ticks)
 }
@@ -83,7 +84,7 @@ func (s *sequences) add(thread uint64, last uint32) *sequence {
 		s.full = true
 		return nil
 	}
-	t := &sequence{last: last, ticks: s.ticks, seen: s.damage}
+	t := &sequence{last: last, ticks: s.ticks, seen: s.damage.count}
 	s.threads[thread] = t
 	return t
 }
@@ -123,7 +124,7 @@ func (s *sequences) sequencePoint(ticks uint64, list func(yield func(thread uint
 		}
 		s.gap(t, t.gap, ticks)
 		t.last += uint32(t.gap)
-		t.ticks, t.gap, t.seen = ticks, 0, s.damage
+		t.ticks, t.gap, t.seen = ticks, 0, s.damage.count
 	})
 	s.points, s.ticks = points, ticks
 }
@@ -143,7 +144,7 @@ func (s *sequences) remove(thread uint64, seq uint32, ticks uint64) {
 	s.numbered = true
 	t := s.threads[thread]
 	if t == nil {
-		t = &sequence{last: s.before(thread, seq), ticks: s.ticks, seen: s.damage}
+		t = &sequence{last: s.before(thread, seq), ticks: s.ticks, seen: s.damage.count}
 	}
 	s.gap(t, int32(seq-t.last), ticks)
 	delete(s.threads, thread)
