@@ -88,6 +88,9 @@ func TestEveryWordIsExplained(t *testing.T) {
 	for _, m := range trial.Metrics() {
 		add("try", m.Name, m.Text)
 	}
+	for key, words := range whatIfWords {
+		add("what-if", key, words)
+	}
 	addFields(add, "handles", (&handleSection{}).fields(true))
 	for word, where := range words {
 		if len(report.Definitions(word)) == 0 {

@@ -34,6 +34,10 @@ func TestMCP(t *testing.T) {
 		{"objects", map[string]any{"file": "net10-wks-leak-event.nettrace.gz", "list": "objects", "by": "growth"}, []string{"snapshots", "growth"}, false},
 		{"objects", map[string]any{"file": "net8-wks-rich.gcdump.gz", "list": "objects"}, []string{"type"}, false},
 		{"compare", map[string]any{"before": []string{web}, "after": []string{datas}}, []string{"verdict", "metrics"}, false},
+		{"what_if", map[string]any{"file": web, "set": []string{"GCgen0size=256M"}}, []string{"settings", "metrics", "assumes", "notes"}, false},
+		{"what_if", map[string]any{"file": web, "set": []string{"gcServer=1", "GCHeapHardLimit=1G"}}, []string{"cannot_tell"}, false},
+		{"what_if", map[string]any{"file": web, "set": []string{"Slowness=1"}}, nil, true},
+		{"what_if", map[string]any{"file": web, "set": []string{}}, nil, true},
 		{"collections", map[string]any{"file": "README.md"}, nil, true},
 		{"collections", map[string]any{"file": web, "kind": "slow"}, nil, true},
 	} {

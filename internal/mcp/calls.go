@@ -30,6 +30,7 @@ var (
 	asText   = func(value string) (any, error) { return value, nil }
 	asNumber = func(value string) (any, error) { return strconv.Atoi(value) }
 	asList   = func(value string) (any, error) { return strings.Split(value, ","), nil }
+	asOne    = func(value string) (any, error) { return []string{value}, nil }
 	asMillis = func(value string) (any, error) {
 		d, err := time.ParseDuration(value)
 		return float64(d) / float64(time.Millisecond), err
@@ -57,6 +58,7 @@ var callable = map[string]struct {
 	"joins":      {tool: "objects", list: "joins"},
 	"events":     {tool: "objects", list: "events", flags: map[string]argument{"--limit": {"limit", asNumber}}},
 	"ps":         {tool: "processes"},
+	"what-if":    {tool: "what_if", flags: map[string]argument{"--set": {"set", asOne}}},
 	"gcs": {tool: "collections", flags: map[string]argument{
 		"--gen": {"generation", asNumber}, "--kind": {"kind", asText}, "--reason": {"reason", asText},
 		"--min-pause": {"min_pause_ms", asMillis}, "--columns": {"columns", asList},
@@ -95,6 +97,9 @@ func stepOf(r *root, purpose, command string) step {
 		v, err := arg.of(value)
 		if err != nil {
 			return shell
+		}
+		if earlier, repeated := c.Arguments[arg.name].([]string); repeated {
+			v = append(earlier, v.([]string)...)
 		}
 		c.Arguments[arg.name] = v
 	}

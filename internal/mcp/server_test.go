@@ -97,7 +97,7 @@ func TestTools(t *testing.T) {
 		names = append(names, tool.Name)
 	}
 	slices.Sort(names)
-	if want := []string{"allocations", "collections", "compare", "objects", "processes", "triage"}; !slices.Equal(names, want) {
+	if want := []string{"allocations", "collections", "compare", "objects", "processes", "triage", "what_if"}; !slices.Equal(names, want) {
 		t.Errorf("tools are %v, want %v", names, want)
 	}
 	a, b := filepath.Join(dir, "a.nettrace"), filepath.Join(dir, "b.nettrace")
@@ -120,6 +120,7 @@ func TestTools(t *testing.T) {
 		{"allocations", map[string]any{"file": "a.nettrace", "by": "type,stack"}, "allocs --format=jsonl --by=type,stack " + a},
 		{"compare", map[string]any{"before": []string{"a.nettrace"}, "after": []string{"b.nettrace"}}, "diff --format=json " + a + " -- " + b},
 		{"compare", map[string]any{"before": []string{"a.nettrace"}, "after": []string{"b.nettrace"}, "work": []float64{1500, 0.5}}, "diff --format=json --work=1500,0.5 " + a + " -- " + b},
+		{"what_if", map[string]any{"file": "a.nettrace", "set": []string{"GCgen0size=64M", "-x"}, "process": "web*"}, "what-if --format=json --process=web* --set=GCgen0size=64M --set=-x " + a},
 	} {
 		if got, failed := call(t, client, test.tool, test.arguments); failed || got[0] != echoed(test.want) {
 			t.Errorf("%s: %v (failed: %v), want %s", test.tool, got, failed, test.want)
@@ -159,6 +160,7 @@ func TestWrongArguments(t *testing.T) {
 		"allocations": {"file": "a.nettrace", "unknown": 1},
 		"objects":     {"file": "a.nettrace", "list": "pins", "by": "type"},
 		"processes":   {"offset": -1},
+		"what_if":     {"file": "a.nettrace", "set": "GCgen0size=64M"},
 		"delete":      {"file": "a.nettrace"},
 	} {
 		if got, failed := call(t, client, tool, arguments); !failed {

@@ -23,6 +23,7 @@ func (s *Server) addTools(collects bool) {
 	add[allocationsInput](s, &sdk.Tool{Name: "allocations", Annotations: reads, Description: "List what was allocated, as JSON lines."})
 	add[objectsInput](s, &sdk.Tool{Name: "objects", Annotations: reads, Description: "List as JSON lines: objects in heap snapshots, pins, finalizers, GC handles, the heap after each collection, joins of heaps, raw events."})
 	add[compareInput](s, &sdk.Tool{Name: "compare", Annotations: reads, Description: "Compare runs, each one a trace; five or more per side separate change from noise."})
+	add[whatIfInput](s, &sdk.Tool{Name: "what_if", Annotations: reads, Description: "Bound what settings would change."})
 	add[processesInput](s, &sdk.Tool{Name: "processes", Annotations: reads, Description: "List the .NET processes of this machine."})
 	if collects {
 		add[collectInput](s, &sdk.Tool{Name: "collect", Description: "Trace a running .NET process into a file of the root; returns its verdict and path."})
@@ -194,6 +195,22 @@ func (in compareInput) line(r *root) ([]string, error) {
 		return nil, err
 	}
 	return on(r, append(line, "--"), in.After...)
+}
+
+type whatIfInput struct {
+	plain
+	whole
+	File    string   `json:"file"`
+	Set     []string `json:"set" jsonschema:"as in GCgen0size=64M"`
+	Process string   `json:"process,omitempty"`
+}
+
+func (in whatIfInput) line(r *root) ([]string, error) {
+	flags := option([]string{"what-if", "--format=json"}, "process", in.Process)
+	for _, set := range in.Set {
+		flags = option(flags, "set", set)
+	}
+	return on(r, flags, in.File)
 }
 
 type processesInput struct {
