@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
@@ -58,6 +59,31 @@ type traced struct {
 	requests   *request.Summary // nil without requests
 	whole      bool             // no events are missing
 	processors int
+	gen0       budgets
+}
+
+// maxBudgets bounds the budgets that are kept.
+const maxBudgets = 1 << 16
+
+// budgets are the ones that collections gave to gen 0 of a heap, in bytes.
+type budgets []int64
+
+func (b *budgets) add(c *gc.Collection) {
+	if len(c.Generations) == 0 || len(*b) == maxBudgets || c.Kind == gc.Background {
+		return
+	}
+	if budget := c.Generations[0].Budget / int64(max(1, c.Heaps.Or(1))); budget > 0 {
+		*b = append(*b, budget)
+	}
+}
+
+// usual returns the median, 0 if it is unknown.
+func (b budgets) usual() int64 {
+	if len(b) == 0 {
+		return 0
+	}
+	slices.Sort(b)
+	return b[len(b)/2]
 }
 
 // readTrace reads the trace of a run.
@@ -70,15 +96,17 @@ func readTrace(path string) (*traced, error) {
 	}
 	defer in.Close()
 	var set findings.Set
+	var gen0 budgets
 	for c, err := range model.Collections(in.Source, requests.Models()...) {
 		if err != nil {
 			return nil, err
 		}
 		set.Add(c)
+		gen0.add(c)
 		requests.Collected(c)
 	}
 	loss := in.Source.Loss()
-	t := &traced{whole: !loss.Holes(0, math.MaxInt64), processors: in.Source.Info().CPUs}
+	t := &traced{whole: !loss.Holes(0, math.MaxInt64), processors: in.Source.Info().CPUs, gen0: gen0}
 	if all := set.Judge(findings.TraceOf(in.Source)); len(all) > 0 {
 		t.found = &all[0]
 		t.process = t.found.Summary.Process

@@ -43,6 +43,9 @@ func (t *traced) propose() *Proposal {
 			units.Percent(share), countGCs(t.found.Summary.All().Count))
 		return p
 	}
+	if setting, why := t.largerGen0(); setting != "" {
+		p.add(setting, why)
+	}
 	for _, c := range general {
 		if why := c.why(t); why != "" {
 			p.add(c.setting, why)
@@ -104,12 +107,6 @@ type generalSetting struct {
 const large = 0.1
 
 var general = []generalSetting{
-	{"GCgen0size=64M", func(t *traced) string {
-		if s := t.process.Settings; s != nil && (s.Gen0MinBudgetConfig >= 64<<20 || s.HardLimit > 0) {
-			return ""
-		}
-		return "a larger gen 0 is collected less often"
-	}},
 	{"GCLOHThreshold=200kB", func(t *traced) string {
 		s := t.process.Settings
 		if s != nil && s.LOHThreshold >= 200_000 || t.share(clr.GCReasonAllocLarge) < large {
@@ -147,6 +144,43 @@ var general = []generalSetting{
 		}
 		return "background GCs run beside the program"
 	}},
+}
+
+// The budgets of gen 0 that are proposed: several times the present one, because less is hard to
+// tell from noise, within what the runtime or the machine has room for.
+const (
+	gen0Growth     = 4
+	leastProposed  = 64 << 20
+	mostServerGen0 = 1 << 30
+	worthwhile     = 1.25 // times the present budget
+)
+
+// largerGen0 returns a setting that makes gen 0 larger than it is. Its budget is as large as the
+// processor's caches unless it is set, which may be more than any fixed value.
+func (t *traced) largerGen0() (setting, why string) {
+	now := t.gen0.usual()
+	if s := t.process.Settings; s != nil {
+		if s.HardLimit > 0 {
+			return "", "" // which also bounds gen 0
+		}
+		now = max(now, int64(s.Gen0MinBudgetConfig))
+	}
+	most := int64(mostServerGen0)
+	if !t.process.Server.Or(false) {
+		most = mostGen0
+	}
+	size := int64(leastProposed)
+	for size < gen0Growth*now && size < most {
+		size *= 2
+	}
+	if float64(size) < worthwhile*float64(now) {
+		return "", ""
+	}
+	why = "a larger gen 0 is collected less often"
+	if now > 0 {
+		why += ": its budget is " + units.Bytes(now)
+	}
+	return fmt.Sprintf("GCgen0size=%dM", size>>20), why
 }
 
 // share returns the part of the collections that have a reason.

@@ -87,3 +87,33 @@ func TestPropose(t *testing.T) {
 		t.Error("a run without GCs has proposals")
 	}
 }
+
+// TestLargerGen0: what is proposed is larger than the present budget of gen 0, and no larger than
+// the runtime gives.
+func TestLargerGen0(t *testing.T) {
+	const mib = 1 << 20
+	for _, tt := range []struct {
+		name   string
+		budget int64
+		of     gc.Process
+		want   string
+	}{
+		{"unknown", 0, gc.Process{}, "GCgen0size=64M"},
+		{"small", 6 * mib, gc.Process{}, "GCgen0size=64M"},
+		{"of a large cache", 79 * mib, gc.Process{}, "GCgen0size=128M"},
+		{"as large as workstation GC has", 128 * mib, gc.Process{}, ""},
+		{"nearly that", 110 * mib, gc.Process{}, ""},
+		{"of server GC", 79 * mib, gc.Process{Server: gc.Some(true)}, "GCgen0size=512M"},
+		{"of server GC, and large", 900 * mib, gc.Process{Server: gc.Some(true)}, ""},
+		{"set", 6 * mib, gc.Process{Settings: &clr.GCSettingsRundown{Gen0MinBudgetConfig: 128 * mib}}, ""},
+		{"limited", 6 * mib, gc.Process{Settings: &clr.GCSettingsRundown{HardLimit: 500 * mib}}, ""},
+	} {
+		in := traced{process: &tt.of}
+		if tt.budget > 0 {
+			in.gen0 = budgets{tt.budget / 2, tt.budget, tt.budget, 2 * tt.budget}
+		}
+		if got, _ := in.largerGen0(); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
