@@ -3,6 +3,7 @@ package request
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/gc/stats"
@@ -18,6 +19,11 @@ type Summary struct {
 	Running  stats.Distribution // of their durations without pauses
 	Paused   time.Duration      // all of them together
 	Slowest  Tail
+	// Path is that of the URL of a web server's requests, the ones that take longest together;
+	// empty if ASP.NET Core serves none. Only the sum of all has it.
+	Path string
+
+	web bool // ASP.NET Core serves them
 }
 
 // A Tail is the slowest hundredth of requests, at least one.
@@ -70,6 +76,7 @@ func (p *Process) Summaries(want func(*Span) bool) (all *Summary, byLabel []*Sum
 					of[label], byLabel = sum, append(byLabel, sum)
 				}
 			}
+			sum.web = sum.web || strings.HasPrefix(s.Source, webServer)
 			took := s.Duration.Or(0)
 			add(all, s, took)
 			add(sum, s, took)
@@ -99,5 +106,24 @@ func (p *Process) Summaries(want func(*Span) bool) (all *Summary, byLabel []*Sum
 	slices.SortStableFunc(byLabel, func(a, b *Summary) int {
 		return cmp.Or(cmp.Compare(b.Duration.Sum(), a.Duration.Sum()), cmp.Compare(a.Label, b.Label))
 	})
+	all.Path = path(byLabel)
 	return all, byLabel
+}
+
+// webServer begins the names of the sources of ASP.NET Core's spans.
+const webServer = "Microsoft.AspNetCore"
+
+// path returns the path of the first requests that ASP.NET Core serves, which is "/" unless
+// their label has a path without parameters.
+func path(byLabel []*Summary) string {
+	for _, sum := range byLabel {
+		if !sum.web {
+			continue
+		}
+		if method, path, ok := strings.Cut(sum.Label, " "); ok && method == "GET" && strings.HasPrefix(path, "/") && !strings.ContainsAny(path, "{*") {
+			return path
+		}
+		return "/"
+	}
+	return ""
 }

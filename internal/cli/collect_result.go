@@ -28,6 +28,10 @@ func (std *stdio) printResult(r *collect.Result, target string) {
 	}
 	if r.Regular {
 		p.Command("  ", "gctrail "+text.Quoted(r.Path))
+		if rep.HasRequests() {
+			p.Line("To see how long the GC paused its requests:")
+			p.Command("  ", "gctrail requests "+text.Quoted(r.Path))
+		}
 		writeCulprit(p, r, rep, again(r, target))
 	}
 	_ = std.err.Page(p) // there is no other output

@@ -87,7 +87,19 @@ func (o *psOptions) run(ctx context.Context, std *stdio) error {
 			std.warn("gctrail", sentence(collect.Unreachable(p)))
 		}
 	}
+	if o.format.value != "jsonl" {
+		std.suggestRecording(listed)
+	}
 	return nil
+}
+
+// suggestRecording prints the command that records the first process that can be.
+func (std *stdio) suggestRecording(listed []*diag.Process) {
+	i := slices.IndexFunc(listed, func(p *diag.Process) bool { return p.Err == nil && p.PID != 0 })
+	if i < 0 {
+		return
+	}
+	std.warn("gctrail", fmt.Sprintf("to record one, with its requests: gctrail collect -p %d --requests", listed[i].PID))
 }
 
 // pick returns the requested processes. The error names processes that are missing or

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/list"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -113,10 +115,10 @@ func (o *requestsOptions) list(ctx context.Context, std *stdio, out *output, pat
 	processes := model.Processes(scan.Loss())
 	none := lack{what: "requests", command: "gctrail collect --requests"}
 	if o.by.value == byRoute {
-		return sections(scan, std, newRowWriter(&o.listing, std, out, routeFields), processes, requestsPID, o.head(wanted, false),
+		return sections(scan, std, newRowWriter(&o.listing, std, out, routeFields), processes, requestsPID, o.head(scan, wanted, false),
 			func(p *request.Process) []routeRow { _, routes := p.Summaries(wanted); return routeRows(p.PID, routes) }, none)
 	}
-	return sections(scan, std, newRowWriter(&o.listing, std, out, spanFields), processes, requestsPID, o.head(wanted, true),
+	return sections(scan, std, newRowWriter(&o.listing, std, out, spanFields), processes, requestsPID, o.head(scan, wanted, true),
 		func(p *request.Process) []spanRow { return o.spanRows(p, wanted) }, none)
 }
 
@@ -153,7 +155,7 @@ const maxRoutes = 8
 
 // head returns a function that writes what a table of a process's requests begins with: the
 // verdict, and the largest routes if there are several and routes is set.
-func (o *requestsOptions) head(wanted func(*request.Span) bool, routes bool) func(*text.Page, *gc.Process, *request.Process) {
+func (o *requestsOptions) head(scan *scanned, wanted func(*request.Span) bool, routes bool) func(*text.Page, *gc.Process, *request.Process) {
 	return func(page *text.Page, of *gc.Process, p *request.Process) {
 		all, byLabel := p.Summaries(wanted)
 		page.Heading("%s: %s", called(of), text.Plural(int64(all.Count+all.Partial), "request", "requests"))
@@ -169,6 +171,7 @@ func (o *requestsOptions) head(wanted func(*request.Span) bool, routes bool) fun
 		if p.Startless > 0 {
 			page.Prose("", text.Plural(int64(p.Startless), "span", "spans")+" began before the trace, or the event of the start was lost.")
 		}
+		writeNextOf(page, scan, of, all)
 		if !routes || len(byLabel) < 2 {
 			return
 		}
@@ -183,6 +186,39 @@ func (o *requestsOptions) head(wanted func(*request.Span) bool, routes bool) fun
 		}
 		page.Section("Slowest requests")
 	}
+}
+
+// writeNextOf writes the command that goes on: one that looks for a setting if pauses make the
+// slowest requests slow, and otherwise the report, with what else the trace shows.
+func writeNextOf(page *text.Page, scan *scanned, of *gc.Process, all *request.Summary) {
+	if all.Count == 0 {
+		return
+	}
+	var files []string
+	for _, path := range scan.Paths() {
+		files = append(files, text.Quoted(path))
+	}
+	words, command := "What else the trace shows:", "gctrail "+strings.Join(files, " ")
+	if all.Slowest.Share() >= request.PartlyPaused {
+		words = "Why the pauses are long:"
+		if try := report.Try(of, scan.Info().Format, all, nil); try != "" {
+			words, command = tryWords(all), try
+		}
+	}
+	if all.Slowest.Share() < request.PartlyPaused {
+		page.Prose("", "A wait for a thread before a request began is not in its time, and a wait within it is not told apart.")
+	}
+	page.Line("")
+	page.Prose("", words)
+	page.Command("  ", command)
+}
+
+// tryWords says what the command that tries settings is for.
+func tryWords(all *request.Summary) string {
+	if all.Path != "" {
+		return "To find a setting that makes them faster, by running the server again, with a load of yours in place of hey:"
+	}
+	return "To find a setting that makes them faster, by running the program again:"
 }
 
 // partialWords says of how many requests the figures are not.

@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
@@ -215,27 +216,39 @@ const maxTried = 3
 // try returns the command that tries the settings that findings advise on the program; empty if
 // none do, or the program cannot be started as it was.
 func (rep *Report) try(c *Case) string {
-	process := c.Summary.Process
-	if process == nil || !throughPort(process, rep.info.Format) {
-		return ""
-	}
-	start := Start(process)
-	if start == "" {
-		return ""
-	}
 	var sets []string
 	for i := range c.Findings {
 		for _, s := range c.Findings[i].Settings {
 			_, name, _ := strings.Cut(s.Variable, "_")
-			if set := "--set " + name + "=" + s.Value; len(sets) < maxTried && !slices.ContainsFunc(sets, func(have string) bool { return strings.HasPrefix(have, "--set "+name+"=") }) {
-				sets = append(sets, set)
+			if !slices.ContainsFunc(sets, func(have string) bool { return strings.HasPrefix(have, name+"=") }) {
+				sets = append(sets, name+"="+s.Value)
 			}
 		}
 	}
 	if len(sets) == 0 {
 		return ""
 	}
-	return "gctrail try " + strings.Join(sets, " ") + " " + start
+	return Try(c.Summary.Process, rep.info.Format, c.Details.Requests, sets[:min(len(sets), maxTried)])
+}
+
+// Try returns the command that tries settings on a program, its own proposals if there are none;
+// empty if the program cannot be started as it was. With requests, it compares them, and if
+// they are a web server's, has a load to be adapted.
+func Try(p *gc.Process, format string, requests *request.Summary, sets []string) string {
+	if p == nil || !throughPort(p, format) || Start(p) == "" {
+		return ""
+	}
+	words := []string{"gctrail try"}
+	for _, set := range sets {
+		words = append(words, "--set", set)
+	}
+	if requests != nil {
+		words = append(words, "--requests")
+		if requests.Path != "" {
+			words = append(words, "--load", text.Quoted("hey -z 10s http://localhost:5000"+requests.Path))
+		}
+	}
+	return strings.Join(append(words, Start(p)), " ")
 }
 
 // filledOf returns the commands that are not empty.

@@ -117,6 +117,11 @@ func (rep *Report) Worst() (*gc.Process, []string) {
 	return rep.cases[0].Summary.Process, rules
 }
 
+// HasRequests reports whether requests are known of the process that paused for longest.
+func (rep *Report) HasRequests() bool {
+	return len(rep.cases) > 0 && rep.cases[0].Details.Requests != nil
+}
+
 // OverBudget reports whether pauses exceed the budget.
 func (rep *Report) OverBudget() bool {
 	if len(rep.cases) == 0 {
