@@ -192,7 +192,7 @@ func (a *allocations) largeAt(at time.Duration) (s Opt[sample]) {
 // GC, the budgets in the heaps' histories come before the decision that counts, which gives
 // each heap the same: also to a single one, as DATAS may have it.
 func (b *building) youngBudget() int64 {
-	if desired, ok := b.desired.Get(); ok {
+	if desired, ok := b.desired.Get(); ok && (b.Heaps.Or(0) > 1 || b.rt.process.Server.Or(false)) {
 		return desired * int64(max(1, b.Heaps.Or(1)))
 	}
 	return b.sums[gen0].budget
