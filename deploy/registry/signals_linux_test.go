@@ -53,6 +53,7 @@ func TestTerminal(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		terminal.Close() // reading ends with the last process that has it
 		lines := bufio.NewScanner(control)
 		expect(t, lines, "ready ")
 		if _, err := control.WriteString("\x03"); err != nil {

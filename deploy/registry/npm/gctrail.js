@@ -40,12 +40,13 @@ const signals = ['SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGTERM'];
 const terminal = windows || [0, 1, 2].some(isatty);
 
 function run(program, args) {
-  const child = spawn(program, args, { stdio: 'inherit', windowsHide: false });
-  for (const signal of signals) {
+  let child;
+  for (const signal of signals) { // before gctrail starts: then nothing is missed
     process.on(signal, () => {
       if (signal === 'SIGTERM' || !terminal) child.kill(signal);
     });
   }
+  child = spawn(program, args, { stdio: 'inherit', windowsHide: false });
   child.on('error', (error) => fail(`cannot run ${program}: ${error.message}`));
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code);
