@@ -1,13 +1,13 @@
-// Command registry writes the packages of a release for npm:
+// Command registry writes the packages of a release for npm and NuGet:
 //
 //	go run ./deploy/registry [-version VERSION] -o FOLDER PROGRAM…
 //
-// FOLDER/npm gets a package for each program, which is installed only on the program's
-// system and processor, and the package gctrail, which depends on all of them and runs the
-// one that is installed. No package runs anything when it is installed. The system, the
-// processor and the version of a program come from Go's build information; VERSION is for
-// programs in which Go noted none. It runs in the root of the repository, and the same
-// programs give the same packages.
+// FOLDER/npm and FOLDER/nuget get a package for each program, which is installed only on the
+// program's system and processor, and the package gctrail, which names all of them: npm and
+// the .NET SDK install the one that fits. No package runs anything when it is installed. The
+// system, the processor and the version of a program come from Go's build information;
+// VERSION is for programs in which Go noted none. It runs in the root of the repository, and
+// the same programs give the same packages.
 package main
 
 import (
@@ -42,7 +42,10 @@ func run(out, version string, paths []string) error {
 	if err != nil {
 		return err
 	}
-	return writeNPM(filepath.Join(out, "npm"), programs, license)
+	if err := writeNPM(filepath.Join(out, "npm"), programs, license); err != nil {
+		return err
+	}
+	return writeNuGet(filepath.Join(out, "nuget"), programs, license)
 }
 
 const (

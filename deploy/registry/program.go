@@ -13,15 +13,16 @@ import (
 type target struct {
 	os, arch string
 	npm      string // process.platform and process.arch of Node.js
+	rid      string // .NET's runtime identifier
 }
 
 var targets = []target{
-	{"linux", "amd64", "linux-x64"},
-	{"linux", "arm64", "linux-arm64"},
-	{"darwin", "amd64", "darwin-x64"},
-	{"darwin", "arm64", "darwin-arm64"},
-	{"windows", "amd64", "win32-x64"},
-	{"windows", "arm64", "win32-arm64"},
+	{"linux", "amd64", "linux-x64", "linux-x64"},
+	{"linux", "arm64", "linux-arm64", "linux-arm64"},
+	{"darwin", "amd64", "darwin-x64", "osx-x64"},
+	{"darwin", "arm64", "darwin-arm64", "osx-arm64"},
+	{"windows", "amd64", "win32-x64", "win-x64"},
+	{"windows", "arm64", "win32-arm64", "win-arm64"},
 }
 
 // A program is a binary with its build information.
