@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import xml.etree.ElementTree
 import zipfile
 
 sys.dont_write_bytecode = True # nothing is written beside the sources
@@ -163,7 +164,7 @@ def check_binaries():
 def members(path):
     """Returns the files of a tar, zip or apk, by name, as (content, mode)."""
     files = {}
-    if path.endswith(".zip"):
+    if path.endswith((".zip", ".nupkg")):
         with zipfile.ZipFile(path) as z:
             for i in z.infolist():
                 if not i.is_dir():
@@ -453,12 +454,50 @@ def install_npm(registry, work):
     check("gctrail without its program names the command that installs it", code == 3 and f"npm install @gctrail/{target}@{VERSION}" in text, f"{code}: {text}")
 
 
+RIDS = {"linux": "linux", "darwin": "osx", "windows": "win", "amd64": "x64", "arm64": "arm64"}
+
+
+def check_nuget(work):
+    """Holds the packages for NuGet to the layout that the .NET SDK installs tools from."""
+    folder = os.path.join(DIST, "nuget")
+    rids = {f"{RIDS[o]}-{RIDS[a]}": (o, a) for o, a in TARGETS}
+    equal("packages for NuGet", sorted(os.listdir(folder)), sorted(f"gctrail.{n}{VERSION}.nupkg" for n in ["", *(r + "." for r in rids)]))
+    for rid, (o, a) in rids.items():
+        program = "gctrail.exe" if o == "windows" else "gctrail"
+        files, command = tool(folder, f"gctrail.{rid}", "DotnetToolRidPackage", f"tools/any/{rid}/", program)
+        equal(f"command of NuGet's package of {rid}", command, {"Name": "gctrail", "EntryPoint": program, "Runner": "executable"})
+        content, mode = files[f"tools/any/{rid}/{program}"]
+        equal(f"program of NuGet's package of {rid}", (hashlib.sha256(content).hexdigest(), mode), (sha256(binary(o, a)), 0o755))
+    files, command = tool(folder, "gctrail", "DotnetTool", "tools/any/any/")
+    equal("command of NuGet's gctrail", command, {"Name": "gctrail"})
+    settings = xml.etree.ElementTree.fromstring(files["tools/any/any/DotnetToolSettings.xml"][0])
+    equal("what NuGet's gctrail names", {p.get("RuntimeIdentifier"): p.get("Id") for p in settings.findall("RuntimeIdentifierPackages/RuntimeIdentifierPackage")},
+          {rid: f"gctrail.{rid}" for rid in rids})
+
+
+def tool(folder, package, kind, within, *more):
+    """Returns the files of a package for NuGet, and the attributes of its command."""
+    path = os.path.join(folder, f"{package}.{VERSION}.nupkg")
+    files = members(path)
+    parts = [n for n in files if not n.startswith("package/services/metadata/core-properties/")]
+    equal(f"files of {package}", sorted(parts), sorted(["_rels/.rels", "[Content_Types].xml", f"{package}.nuspec", "README.md", "LICENSE",
+                                                       *(within + n for n in ("DotnetToolSettings.xml", *more))]))
+    equal(f"parts with properties of {package}", len(files) - len(parts), 1)
+    space = "{http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd}"
+    metadata = xml.etree.ElementTree.fromstring(files[f"{package}.nuspec"][0]).find(space + "metadata")
+    equal(f"description of {package}", [metadata.findtext(space + n) for n in ("id", "version", "readme")]
+          + [t.get("name") for t in metadata.iter(space + "packageType")], [package, VERSION, "README.md", kind])
+    settings = xml.etree.ElementTree.fromstring(files[within + "DotnetToolSettings.xml"][0])
+    equal(f"settings of {package}", (settings.tag, settings.attrib, len(settings.findall("Commands/Command"))), ("DotNetCliTool", {"Version": "2"}, 1))
+    return files, settings.find("Commands/Command").attrib
+
+
 def sizes():
     for n in published():
         print(f"{os.path.getsize(place(n)):>11,}  {n}")
     image = sum(os.path.getsize(os.path.join(f, n)) for f, _, names in os.walk(os.path.join(DIST, "image")) for n in names)
     print(f"{image:>11,}  image, of two architectures")
-    for folder in ("npm",):
+    for folder in ("npm", "nuget"):
         for n in sorted(os.listdir(os.path.join(DIST, folder))):
             print(f"{os.path.getsize(os.path.join(DIST, folder, n)):>11,}  {folder}: {n}")
 
@@ -479,6 +518,7 @@ def main():
         check_modules()
         check_image(work)
         check_npm(work)
+        check_nuget(work)
         sizes()
     finally:
         shutil.rmtree(work, ignore_errors=True)
