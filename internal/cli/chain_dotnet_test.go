@@ -21,7 +21,7 @@ func TestFromTailToSetting(t *testing.T) {
 	if code != exitDone {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
-	record := printed(t, said, `gctrail collect -p \d+ --requests`)
+	record := nextCommand(t, said, `gctrail collect -p \d+ --requests`)
 	if len(record) != 4 {
 		t.Errorf("%q, beside process %d", record, idle.PID)
 	}
@@ -33,11 +33,11 @@ func TestFromTailToSetting(t *testing.T) {
 	if code != exitDone {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
-	code, out, said := gctrail(t.Context(), printed(t, said, "gctrail requests .*")...)
+	code, out, said := gctrail(t.Context(), nextCommand(t, said, "gctrail requests .*")...)
 	if code != exitDone || strings.Contains(out, "not why") {
 		t.Fatalf("exit code %d: %s%s", code, out, said)
 	}
-	try := printed(t, out, "gctrail try .*")
+	try := nextCommand(t, out, "gctrail try .*")
 	if !slices.Contains(try, "--requests") || slices.Contains(try, "--load") {
 		t.Errorf("%q", try)
 	}
@@ -48,8 +48,8 @@ func TestFromTailToSetting(t *testing.T) {
 	}
 }
 
-// printed returns the words of a command in what another one printed, without gctrail.
-func printed(t *testing.T, said, pattern string) []string {
+// nextCommand returns the words of a command in what another one printed, without gctrail.
+func nextCommand(t *testing.T, said, pattern string) []string {
 	t.Helper()
 	command := regexp.MustCompile(pattern).FindString(said)
 	if command == "" {

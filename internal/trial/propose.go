@@ -147,7 +147,7 @@ var general = []generalSetting{
 }
 
 // The budgets of gen 0 that are proposed: several times the present one, because less is hard to
-// tell from noise, within what the runtime or the machine has room for.
+// distinguish from noise, within what the runtime or the machine has room for.
 const (
 	gen0Growth     = 4
 	leastProposed  = 64 << 20
