@@ -2,12 +2,15 @@ package perfetto
 
 import (
 	"bytes"
+	"errors"
 	"maps"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/heaptest"
 )
 
@@ -27,13 +30,19 @@ func each(t *testing.T, b []byte, do func(field protowire.Number, number uint64,
 	}
 }
 
-// packed returns how many numbers a field has.
-func packed(b []byte) (n int) {
-	for ; len(b) > 0; n++ {
-		_, size := protowire.ConsumeVarint(b)
-		b = b[size:]
+// packed returns the numbers of a field.
+func packed(b []byte) (list []uint64) {
+	for len(b) > 0 {
+		v, size := protowire.ConsumeVarint(b)
+		list, b = append(list, v), b[size:]
 	}
-	return n
+	return list
+}
+
+// androidRoots are the numbers of HeapGraphRoot.Type in Perfetto's heap_graph.proto for the
+// kinds of roots of the test's snapshot.
+var androidRoots = map[heap.RootKind]uint64{
+	heap.RootStack: 3, heap.RootHandle: 1, heap.RootPinned: 2, heap.RootRefCounted: 1, heap.RootFinalizer: 10, heap.RootStatic: 5, heap.RootOther: 13,
 }
 
 // TestSnapshot: the heap graph has all objects, with their types, sizes and references, and
@@ -49,7 +58,8 @@ func TestSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	var objects, references, packets, roots int
+	var objects, references, packets int
+	roots := map[uint64]int{} // of each type
 	var size uint64
 	last := true // a packet was not continued
 	names, counts := map[uint64]string{}, map[string]int{}
@@ -78,9 +88,13 @@ func TestSnapshot(t *testing.T) {
 						}
 					})
 				case graphRoots:
-					each(t, part, func(field protowire.Number, _ uint64, ids []byte) {
-						if field == rootObjects {
-							roots += packed(ids)
+					var ids []uint64
+					each(t, part, func(field protowire.Number, number uint64, list []byte) {
+						switch field {
+						case 1: // object_ids
+							ids = packed(list)
+						case 2: // root_type
+							roots[number] += len(ids)
 						}
 					})
 				case graphObjects:
@@ -95,9 +109,16 @@ func TestSnapshot(t *testing.T) {
 						case objectSize:
 							size += number
 						case objectField:
-							references += packed(list)
+							references += len(packed(list))
 						case objectReference:
-							references -= packed(list)
+							var want []uint64
+							for _, to := range s.Graph.References(uint32(objects - 1)) {
+								want = append(want, uint64(to)+1)
+							}
+							if got := packed(list); !slices.Equal(got, want) {
+								t.Fatalf("object %d refers to %v, not %v", objects, got, want)
+							}
+							references -= len(want)
 						}
 					})
 				}
@@ -106,14 +127,32 @@ func TestSnapshot(t *testing.T) {
 			last = !continued
 		})
 	})
-	want := map[string]int{}
+	want, wantRoots := map[string]int{}, map[uint64]int{}
+	for _, r := range s.Graph.Roots() {
+		wantRoots[androidRoots[r.Kind]]++
+	}
 	for i := range uint32(s.Graph.Len()) {
 		want[s.Graph.Type(i).String()]++
 	}
-	if objects != s.Graph.Len() || size != uint64(s.Bytes) || references != 0 || roots != len(s.Graph.Roots()) || packets < 2 || !last {
-		t.Errorf("%d objects of %d bytes, %d roots, %d packets", objects, size, roots, packets)
+	if objects != s.Graph.Len() || size != uint64(s.Bytes) || references != 0 || !maps.Equal(roots, wantRoots) || packets < 2 || !last {
+		t.Errorf("%d objects of %d bytes, roots %v, not %v, %d packets", objects, size, roots, wantRoots, packets)
 	}
 	if !maps.Equal(counts, want) {
 		t.Errorf("%d types, not %d", len(counts), len(want))
+	}
+}
+
+// A full disk takes nothing.
+type full struct{}
+
+var errFull = errors.New("full")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// TestSnapshotFails: a heap graph that cannot be written is an error.
+func TestSnapshotFails(t *testing.T) {
+	s := heaptest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")[0]
+	if err := NewWriter(full{}).Snapshot(&gc.Process{PID: s.PID}, s); !errors.Is(err, errFull) {
+		t.Errorf("%v", err)
 	}
 }

@@ -33,7 +33,11 @@ func TestLanes(t *testing.T) {
 	if got := p.lane("B", 9990, 9995); got != "B, overlapping 1" {
 		t.Errorf("a slice over the last one is on %q", got)
 	}
-	if n := len(p.lanes["B"][0].busy); n > maxBusy {
+	busy := p.lanes["B"][0].busy
+	if n := len(busy); n > maxBusy {
 		t.Errorf("%d slices are kept", n)
+	}
+	if first := busy[0].from; first != 10*(1000-maxBusy) {
+		t.Errorf("the first slice that is kept begins at %d", first)
 	}
 }
