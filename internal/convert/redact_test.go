@@ -87,7 +87,7 @@ func TestRedactedShared(t *testing.T) {
 	if len(files) == 0 {
 		t.Skip("no traces beside the module: set GCTRAIL_SHARED")
 	}
-	searchAll(t, files, 10_000)
+	searchAll(t, extent.Share(files, 3), 1000)
 }
 
 // TestTextsAreFound checks that the search finds texts that exist: in a trace that is not

@@ -19,11 +19,8 @@ func TestLiveDetails(t *testing.T) {
 		var l Live
 		const many = maxLive + 500
 		for i := range many {
-			c := *all[i%len(all)]
+			c := onHeaps(all[i%len(all)], heaps)
 			c.Number = uint32(i + 1)
-			for h := 1; h < heaps && len(c.Marks) > 0; h++ {
-				c.Marks = append(slices.Clip(c.Marks), c.Marks[0])
-			}
 			l.Add(time.Time{}, &c)
 			if l.bytes > maxLiveDetails {
 				t.Fatalf("%d bytes of details", l.bytes)
@@ -33,10 +30,7 @@ func TestLiveDetails(t *testing.T) {
 			t.Errorf("%d heaps: the oldest details are of %d", heaps, l.oldest)
 		}
 		for _, i := range []int{l.oldest, many - 1} {
-			c := *all[i%len(all)]
-			for h := 1; h < heaps && len(c.Marks) > 0; h++ {
-				c.Marks = append(slices.Clip(c.Marks), c.Marks[0])
-			}
+			c := onHeaps(all[i%len(all)], heaps)
 			if want := detail(nil).appendCollection(&c).appendJSON(nil); !slices.Equal(l.Detail(uint32(i+1)), want) {
 				t.Errorf("GC %d: %s, want %s", i+1, l.Detail(uint32(i+1)), want)
 			}
@@ -45,6 +39,15 @@ func TestLiveDetails(t *testing.T) {
 			t.Error("details that were dropped are there")
 		}
 	}
+}
+
+// onHeaps returns a copy of a collection with its first mark once more for each further heap.
+func onHeaps(of *gc.Collection, heaps int) gc.Collection {
+	c := *of
+	if len(c.Marks) > 0 {
+		c.Marks = slices.Concat(c.Marks, slices.Repeat(c.Marks[:1], heaps-1))
+	}
+	return c
 }
 
 // TestLivePhases: each background collection is sent once, the latest where there
