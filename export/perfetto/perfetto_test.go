@@ -100,3 +100,32 @@ func TestPackets(t *testing.T) {
 	dump(t, out.Bytes(), "", &got)
 	golden.Hold(t, "testdata/packets.txt", got.String())
 }
+
+// TestNothingToShow: a suspension of no time and an allocation rate of unknown bytes are not
+// shown.
+func TestNothingToShow(t *testing.T) {
+	const ms = time.Millisecond
+	process := &gc.Process{PID: 7}
+	var out bytes.Buffer
+	w := NewWriter(&out)
+	for i := range time.Duration(2) {
+		c := &gc.Collection{
+			Process: process, Number: uint32(i), Start: gc.Some((10 + i) * ms), End: gc.Some((11 + i) * ms),
+			Pauses: []gc.Pause{{Start: (10 + i) * ms, Duration: ms, Suspend: gc.Some(time.Duration(0))}},
+		}
+		if err := w.Add(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{counterRate, "suspend for GC"} {
+		if strings.Contains(out.String(), name) {
+			t.Errorf("there is %q", name)
+		}
+	}
+	if !strings.Contains(out.String(), trackPauses) {
+		t.Error("no pauses are there")
+	}
+}
