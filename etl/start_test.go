@@ -2,6 +2,8 @@ package etl_test
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"testing"
 	"time"
 
@@ -38,15 +40,62 @@ func TestStart(t *testing.T) {
 		c.flip(&f.Header)
 		data := f.Bytes()
 		r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{})
-		events := 0
-		for _, err := range r.Events() {
+		var times []time.Duration
+		for ev, err := range r.Events() {
 			if err != nil {
 				t.Fatal(c.name, err)
 			}
-			events++
+			times = append(times, ev.Time())
 		}
-		if l := r.Loss(); events != 4 || l.Damaged > 0 != c.damaged || r.Info().Last > 9*time.Second {
-			t.Errorf("%s: %d events, %d damaged, %v long", c.name, events, l.Damaged, r.Info().Last)
+		if l := r.Loss(); len(times) != 4 || l.Damaged > 0 != c.damaged || r.Info().Last > 9*time.Second {
+			t.Fatalf("%s: %d events, %d damaged, %v long", c.name, len(times), l.Damaged, r.Info().Last)
+		}
+		if times[0] < 0 || times[3]-times[0] != 6*time.Second {
+			t.Errorf("%s: events at %v", c.name, times)
+		}
+	}
+}
+
+// failing is a file that cannot be read from an offset on.
+type failing struct {
+	*bytes.Reader
+	from int64
+}
+
+var errBroken = errors.New("broken")
+
+func (f failing) ReadAt(p []byte, off int64) (int, error) {
+	if off >= f.from {
+		return 0, errBroken
+	}
+	return f.Reader.ReadAt(p, off)
+}
+
+// TestUnreadable: a file that ends within the head of a buffer is cut, and one that cannot be
+// read there is damaged, too.
+func TestUnreadable(t *testing.T) {
+	f := etltest.New()
+	for i := range int64(3) {
+		f.Buffer(0).Event(etltest.Event{Type: etltest.Event64, Time: f.Header.Time + i, Provider: etltest.Runtime, ID: 1})
+	}
+	data := f.Bytes()
+	second := int64(f.Header.BufferSize)
+	for _, tt := range []struct {
+		in      io.ReaderAt
+		size    int64
+		damaged uint64
+	}{
+		{failing{bytes.NewReader(data), second}, int64(len(data)), 1},
+		{bytes.NewReader(data[:second+10]), second + 10, 0},
+	} {
+		r := etl.NewReader(tt.in, tt.size, etl.Options{})
+		for _, err := range r.Events() {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if l := r.Loss(); !l.Truncated || uint64(l.Damaged) != tt.damaged {
+			t.Errorf("truncated %t, %d damaged places, want %d", l.Truncated, l.Damaged, tt.damaged)
 		}
 	}
 }
