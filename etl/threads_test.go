@@ -47,6 +47,7 @@ func TestThreads(t *testing.T) {
 	kernel(one, 10, etltest.PerfInfo64, start, 1, uint32(7), uint32(70))
 	kernel(one, 10, etltest.System64, rundownEnd, 4, uint32(7), uint32(71), make([]byte, 64))
 	kernel(one, 10, etltest.System64, 36, 2, uint32(7), uint32(72), make([]byte, 16)) // a switch
+	kernel(one, 10, etltest.System64, 0, 2, uint32(7), uint32(72), make([]byte, 16))  // an unknown event
 	kernel(one, 10, etltest.System64, start, 2, uint32(7))                            // too short
 	raised(11, none, 70)
 	raised(12, none, 71)
