@@ -1,13 +1,9 @@
 package cli
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A lack is data that a command shows and a trace may not have.
@@ -81,12 +77,5 @@ func processesOf(r *reading, found []*gc.Process) []*gc.Process {
 	if len(found) > 0 {
 		return found
 	}
-	named := r.Info().Processes
-	if pid := r.Info().PID; len(named) == 0 && pid != trace.UnknownID {
-		return []*gc.Process{{PID: pid}}
-	}
-	for _, pid := range slices.Sorted(maps.Keys(named)) {
-		found = append(found, &gc.Process{PID: pid, Name: named[pid].Name})
-	}
-	return found
+	return report.Named(r.Info())
 }

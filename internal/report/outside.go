@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,6 +25,18 @@ func Outside(o *selection.Selection, info *trace.Info, processes []*gc.Process) 
 		return fmt.Sprintf("the trace is %s long, from %s", units.Duration(info.Last), began(info))
 	}
 	return ""
+}
+
+// Named returns the processes that a trace names.
+func Named(info *trace.Info) []*gc.Process {
+	if len(info.Processes) == 0 && info.PID != trace.UnknownID {
+		return []*gc.Process{{PID: info.PID}}
+	}
+	var all []*gc.Process
+	for _, pid := range slices.Sorted(maps.Keys(info.Processes)) {
+		all = append(all, &gc.Process{PID: pid, Name: info.Processes[pid].Name})
+	}
+	return all
 }
 
 // processNames returns the names of the first processes, and how many others there are.

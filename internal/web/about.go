@@ -1,49 +1,21 @@
 package web
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"os"
-	"time"
 
 	"github.com/gctrail/gctrail/export"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
-	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
 )
 
 // An about summarizes a trace in the list of files.
 type about struct {
-	Bytes    int64         `json:"bytes,omitempty"` // of the file
-	Process  string        `json:"process,omitempty"`
-	Start    *time.Time    `json:"start,omitempty"`
-	Duration report.Millis `json:"duration_ms,omitempty"`
-	Verdict  string        `json:"verdict,omitempty"`
-	Problem  string        `json:"problem,omitempty"`
-}
-
-// describe describes a trace by its report.
-func describe(rep *report.Report, start time.Time) *about {
-	d := rep.Document()
-	a := &about{Duration: d.Duration, Verdict: d.Verdict}
-	if !start.IsZero() {
-		a.Start = &start
-	}
-	if len(d.Processes) > 0 {
-		a.Process = export.Clean(cmp.Or(d.Processes[0].Name.Or(""), "process"))
-		if more := len(d.Processes) - 1; more > 0 {
-			a.Process += fmt.Sprintf(" and %d more", more)
-		}
-	}
-	return a
-}
-
-// describeHeap describes a .gcdump file.
-func describeHeap(s *heap.Snapshot) *about {
-	return &about{Verdict: fmt.Sprintf("Heap snapshot: %s%s objects, %s.", s.About(), units.Count(s.Objects), units.Bytes(s.Bytes))}
+	Bytes int64 `json:"bytes,omitempty"` // of the file
+	report.Entry
+	Problem string `json:"problem,omitempty"`
 }
 
 // summarize reads the files on disk, one after the other, when somebody looks at the list
@@ -86,7 +58,7 @@ func summary(ctx context.Context, path string) (*about, error) {
 		if err != nil {
 			return nil, err
 		}
-		return describeHeap(s), nil
+		return &about{Entry: report.SnapshotEntry(s)}, nil
 	}
 	r := report.NewReading(ctx, in, path, []string{path})
 	defer r.Close()
@@ -94,5 +66,5 @@ func summary(ctx context.Context, path string) (*about, error) {
 	if err != nil {
 		return nil, err
 	}
-	return describe(rep, r.Info().Start), nil
+	return &about{Entry: rep.Entry()}, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/gctrail/gctrail/export"
 	"github.com/gctrail/gctrail/internal/guard"
 	"github.com/gctrail/gctrail/internal/html"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -162,7 +163,7 @@ func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	all := []listed{}
 	if s.watcher != nil {
 		for _, p := range s.watcher.Snapshot().Processes {
-			l := listed{Kind: "process", ID: p.ID, Name: export.Clean(p.Name), PID: p.PID, Live: p.State == watch.Watched, Collections: p.Collections, about: about{Verdict: p.Verdict}}
+			l := listed{Kind: "process", ID: p.ID, Name: export.Clean(p.Name), PID: p.PID, Live: p.State == watch.Watched, Collections: p.Collections, about: about{Entry: report.Entry{Verdict: p.Verdict}}}
 			if p.Problem != nil {
 				l.Problem = p.Problem.Error()
 			}

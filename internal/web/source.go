@@ -77,7 +77,7 @@ func (f *file) read(ctx context.Context, program string, in *open.Input) error {
 	}
 	page.Describe(rep, program)
 	if f.path == "" {
-		f.about.Store(describe(rep, r.Info().Start))
+		f.about.Store(&about{Entry: rep.Entry()})
 	}
 	return f.keep(&page)
 }
@@ -89,7 +89,7 @@ func (f *file) readHeapDump(program string, dump io.Reader) error {
 		return err
 	}
 	if f.path == "" {
-		f.about.Store(describeHeap(s))
+		f.about.Store(&about{Entry: report.SnapshotEntry(s)})
 	}
 	var page report.Page
 	page.AddSnapshots(f.name, &gc.Process{PID: s.PID}, []html.Snapshot{{Snapshot: s, File: f.name}})
