@@ -73,10 +73,15 @@ func do(request js.Value, progress func(read, size, collections int64)) ([]byte,
 		Redact: request.Get("redact").Truthy(), System: request.Get("system").Truthy(),
 	}
 	ctx := context.Background()
+	if err := j.Select(text(request, "process"), text(request, "from"), text(request, "to")); err != nil {
+		return nil, err
+	}
 	format := request.Get("format").String()
 	switch kind := request.Get("kind").String(); kind {
 	case "page":
 		return j.Page(ctx)
+	case "entry":
+		return j.Entry(ctx)
 	case "report":
 		return j.Report(ctx, format)
 	case "convert":
@@ -86,6 +91,14 @@ func do(request js.Value, progress func(read, size, collections int64)) ([]byte,
 	default:
 		return nil, fmt.Errorf("there is no request %q", kind)
 	}
+}
+
+// text returns a text of a request, empty where it has none.
+func text(request js.Value, name string) string {
+	if v := request.Get(name); v.Type() == js.TypeString {
+		return v.String()
+	}
+	return ""
 }
 
 // contents returns the files of a request.

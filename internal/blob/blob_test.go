@@ -88,6 +88,59 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestSelect: what is made of a part of a trace has only that part, redacted or not.
+func TestSelect(t *testing.T) {
+	whole, err := job(t, stacks).Report(t.Context(), "full")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, redact := range []bool{false, true} {
+		j := job(t, stacks)
+		j.Redact = redact
+		if err := j.Select("gcload*", "1s", "2s"); err != nil {
+			t.Fatal(err)
+		}
+		part, err := j.Report(t.Context(), "full")
+		if err != nil || len(part) == 0 || bytes.Count(part, []byte(`"number"`)) >= bytes.Count(whole, []byte(`"number"`)) {
+			t.Errorf("redact %v: %v, %d of %d bytes", redact, err, len(part), len(whole))
+		}
+		rows, err := j.Convert(t.Context(), "csv")
+		if n := bytes.Count(rows, []byte("\n")); err != nil || n < 2 {
+			t.Errorf("redact %v: %d lines, %v", redact, n, err)
+		}
+		if _, err := j.Convert(t.Context(), "nettrace"); err != nil {
+			t.Errorf("redact %v: %v", redact, err)
+		}
+	}
+	for _, of := range [][4]string{
+		{"other*", "", "", "no process matches: the trace has"},
+		{"999", "", "", "nothing of it is selected: the trace has"},
+		{"", "1h", "", "nothing of it is selected: the trace is"},
+		{"", "2s", "1s", "from must be before to"},
+		{"", "soon", "", `from "soon": must be a time`},
+		{"[", "", "", "unclosed ["},
+	} {
+		j := job(t, stacks)
+		err := j.Select(of[0], of[1], of[2])
+		if err == nil {
+			_, err = j.Page(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), of[3]) {
+			t.Errorf("%q: %v", of, err)
+		}
+	}
+}
+
+// TestEntry: a list has the process and the verdict of a trace, and the objects of a snapshot.
+func TestEntry(t *testing.T) {
+	for name, want := range map[string]string{stacks: `"verdict":"`, packed: `"process":"`, dump: `"verdict":"Heap snapshot: `} {
+		got, err := job(t, name).Entry(t.Context())
+		if err != nil || !json.Valid(got) || !bytes.Contains(got, []byte(want)) {
+			t.Errorf("%s: %v, %s", name, err, got)
+		}
+	}
+}
+
 // TestDiff: a comparison has the figures of both runs.
 func TestDiff(t *testing.T) {
 	j := job(t, "net10-srv-web-1.nettrace.gz", "net10-srv-web-2.nettrace.gz")

@@ -41,13 +41,16 @@ func (j *Job) Convert(ctx context.Context, format string) ([]byte, error) {
 	case f.Events:
 		return j.events(ctx)
 	}
-	c := convert.New(f, new(selection.Selection), len(f.Files("")) > 1)
+	var selected selection.Selection // which is known once the trace is open
+	c := convert.New(f, &selected, len(f.Files("")) > 1)
 	c.Redacted = j.Redact
 	r, err := j.read(ctx, open.Options{Want: c.Wants(), Stacks: c.Stacks(), HeapDumps: f.Snapshots()})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
+	selected = *r.selected
+	c.PIDs = pids(&selected)
 	r.Names = c.Names()
 	names := f.Files(strings.TrimSuffix(r.Name(), ".gz"))
 	outs := make([]output, len(names))
@@ -86,12 +89,16 @@ func lacking(err error, f *convert.Format) error {
 
 // events returns the trace's events as a .nettrace.
 func (j *Job) events(ctx context.Context) ([]byte, error) {
+	selected, err := j.narrow(ctx)
+	if err != nil {
+		return nil, err
+	}
 	r, err := j.open(ctx, j.Files, open.Options{Stacks: true}, open.Memory(MaxUnpacked))
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	opts := convert.EventOptions{Selected: new(selection.Selection)}
+	opts := convert.EventOptions{Selected: selected, PIDs: pids(selected)}
 	redactor, lost, err := j.learn(ctx, r)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/report"
-	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -44,6 +43,6 @@ func (j *Job) run(ctx context.Context, f open.Content, page *report.Page) (*comp
 		return nil, err
 	}
 	defer r.Close()
-	run, _, err := comparison.ReadRun(r.Reading, new(selection.Selection), page)
+	run, _, err := comparison.ReadRun(r.Reading, r.selected, page)
 	return run, err
 }

@@ -37,6 +37,7 @@ type Job struct {
 	// all files, and the number of collections found.
 	Progress func(read, size, collections int64)
 
+	selected    selection.Selection
 	redactor    *redact.Redactor // of the first trace
 	collections atomic.Int64
 }
@@ -44,7 +45,8 @@ type Job struct {
 // A reading is a trace, or a heap snapshot, that is read.
 type reading struct {
 	*report.Reading
-	copied open.Scratch // the redacted copy that is read; nil for the files themselves
+	selected *selection.Selection // the job's, by ids
+	copied   open.Scratch         // the redacted copy that is read; nil for the files themselves
 }
 
 func (r *reading) Close() {
@@ -57,16 +59,20 @@ func (r *reading) Close() {
 // read opens the trace; with Redact, a redacted copy of it.
 func (j *Job) read(ctx context.Context, opts open.Options) (*reading, error) {
 	scratch := open.Memory(MaxUnpacked)
+	selected, err := j.narrow(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if !j.Redact {
 		r, err := j.open(ctx, j.Files, opts, scratch)
-		return &reading{Reading: r}, err
+		return &reading{Reading: r, selected: selected}, err
 	}
 	original := opts
 	original.Head, original.Runs = nil, nil // events are copied whole, one by one
 	original.Want = func(d *trace.Descriptor) bool { return convert.Wants(d) || opts.Want == nil || opts.Want(d) }
 	from, err := j.open(ctx, j.Files, original, scratch)
 	if err != nil || from.In.HeapDump != nil {
-		return &reading{Reading: from}, err
+		return &reading{Reading: from, selected: selected}, err
 	}
 	defer from.Close()
 	redactor, lost, err := j.learn(ctx, from)
@@ -84,7 +90,7 @@ func (j *Job) read(ctx context.Context, opts open.Options) (*reading, error) {
 	}
 	name := redactor.Name(from.Name())
 	r, err := j.open(ctx, []open.Content{{ReaderAt: copied, Size: to.n, Name: name}}, opts, scratch)
-	return &reading{r, copied}, err
+	return &reading{r, selected, copied}, err
 }
 
 // A counted is a scratch that counts the bytes written to it.

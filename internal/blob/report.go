@@ -2,12 +2,12 @@ package blob
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/report"
-	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -35,10 +35,13 @@ func (j *Job) Page(ctx context.Context) ([]byte, error) {
 		page.AddSnapshots(name, &gc.Process{PID: s.PID}, []html.Snapshot{{Snapshot: s, File: name}})
 		page.DescribeSnapshots(j.Program)
 	} else {
-		paged := report.NewPaged(r, new(selection.Selection))
+		paged := report.NewPaged(r, r.selected)
 		r.Names = paged.Names()
 		rep, err := page.Gather(paged, report.Budget{}, nil)
 		if err != nil {
+			return nil, err
+		}
+		if err := r.outside(rep); err != nil {
 			return nil, err
 		}
 		page.Describe(rep, j.Program)
@@ -46,6 +49,29 @@ func (j *Job) Page(ctx context.Context) ([]byte, error) {
 	var out output
 	err = page.Write(&out)
 	return out.Bytes(), err
+}
+
+// Entry describes the files for a list of traces, as JSON.
+func (j *Job) Entry(ctx context.Context) ([]byte, error) {
+	opts := report.Options()
+	opts.HeapDumps = true
+	r, err := j.read(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if r.In.HeapDump != nil {
+		s, err := j.snapshot(r)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(report.SnapshotEntry(s))
+	}
+	rep, err := report.Gather(r, r.selected, report.Budget{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(rep.Entry())
 }
 
 // Report returns the report on the trace as gctrail report prints it: json, markdown, or
@@ -56,10 +82,13 @@ func (j *Job) Report(ctx context.Context, format string) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close()
-	details := report.NewDetails(new(selection.Selection), r.Info())
+	details := report.NewDetails(r.selected, r.Info())
 	r.Names = details.Names()
-	rep, err := report.Gather(r, new(selection.Selection), report.Budget{}, details)
+	rep, err := report.Gather(r, r.selected, report.Budget{}, details)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.outside(rep); err != nil {
 		return nil, err
 	}
 	var out output

@@ -76,7 +76,7 @@ func (b *tab) choose(paths ...string) {
 		b.must(err)
 		paths[i] = path
 	}
-	b.must2(chromedp.Run(b.ctx, chromedp.SetUploadFiles(chromedp.CSS(".drop input[type=file]"), paths)))
+	b.must2(chromedp.Run(b.ctx, chromedp.SetUploadFiles(chromedp.CSS(".drop input[multiple]"), paths)))
 }
 
 // framed returns an expression that is evaluated with d as the document of the trace's page.

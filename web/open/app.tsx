@@ -3,6 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Cancelled, type Engine } from "./engine";
 import { Choose } from "./choose";
 import { asked, fetched } from "./examples";
+import type { Folder } from "./folder";
+import { useEntries } from "./listing";
 import type { Request } from "./request";
 import { Shown } from "./shown";
 import { bytes, count } from "../src/units";
@@ -28,6 +30,8 @@ export function App({ engine }: { engine: Engine }): JSX.Element {
   const [problem, setProblem] = useState("");
   const [reading, setReading] = useState<Reading | null>(null);
   const [page, setPage] = useState<Page | null>(null);
+  const [folder, setFolder] = useState<Folder | null>(null);
+  const entries = useEntries(engine, folder, ready && reading === null && page === null);
   const cancel = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     engine.ready().then(() => setReady(true), (error) => setProblem(`gctrail does not start here: ${words(error)}`));
@@ -75,7 +79,7 @@ export function App({ engine }: { engine: Engine }): JSX.Element {
     <>
       {page
         ? <Shown page={page} engine={engine} busy={reading !== null} run={run} open={open} close={close} />
-        : <Choose ready={ready} busy={reading !== null} open={open} />}
+        : <Choose ready={ready} busy={reading !== null} open={open} folder={folder} setFolder={setFolder} entries={entries} />}
       <div class="state" aria-live="polite">
         {problem !== "" && <p class="failure" role="alert">{problem}</p>}
         {reading && (

@@ -9,6 +9,7 @@ export class Engine {
   private readonly module = load();
   private readonly script = URL.createObjectURL(new Blob([text("worker")], { type: "text/javascript" }));
   private worker: Promise<Worker>;
+  private turn = 0; // of the request that is to be answered
   private running: { worker: Worker; fail: (error: Error) => void } | null = null;
 
   private warming: Worker | null = null;
@@ -24,10 +25,14 @@ export class Engine {
     await this.worker;
   }
 
+  /** Carries a request out, and ends an earlier one. */
   async run(request: Request, progress: Progress): Promise<ArrayBuffer> {
     this.asked = true;
     this.warming?.terminate();
+    this.cancel();
+    const { turn } = this;
     const worker = await this.worker;
+    if (turn !== this.turn) throw new Cancelled();
     try {
       return await new Promise((done, fail) => {
         this.running = { worker, fail };
@@ -39,14 +44,17 @@ export class Engine {
         worker.postMessage(request);
       });
     } finally {
-      if (this.running) this.replace(); // memory that the module has taken stays its own
-      this.running = null;
+      if (this.running?.worker === worker) {
+        this.replace(); // memory that the module has taken stays its own
+        this.running = null;
+      }
     }
   }
 
   /** Ends what is running, which then fails. */
   cancel(): void {
     const { running } = this;
+    this.turn++;
     if (!running) return;
     this.replace();
     this.running = null;

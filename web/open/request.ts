@@ -1,8 +1,15 @@
 // The messages between the page and its worker.
 
+/** What of a trace is read: processes by id or name, and times as for --from and --to. */
+export interface Part {
+  process?: string;
+  from?: string;
+  to?: string;
+}
+
 /** A request to the module, of cmd/gctrail-wasm. */
-export interface Request {
-  kind: "page" | "report" | "convert" | "diff";
+export interface Request extends Part {
+  kind: "page" | "entry" | "report" | "convert" | "diff";
   format?: string;
   files: File[];
   /** How many of the files are runs from before; of diff. */

@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
 import type { Page } from "./app";
+import { useState } from "preact/hooks";
 import type { Engine } from "./engine";
-import type { Request } from "./request";
+import { PartFields } from "./listing";
+import type { Part, Request } from "./request";
 
 interface Props {
   page: Page;
@@ -39,11 +41,27 @@ export function Shown({ page, engine, busy, run, open, close }: Props): JSX.Elem
             ))}
           </div>
         </details>
+        <PartOf key={request} request={request} busy={busy} open={open} />
         {!request.redact && <button type="button" disabled={busy} onClick={() => open({ ...request, redact: true })}>Redact</button>}
         <button type="button" disabled={busy} onClick={close}>Open another</button>
       </header>
       <iframe title={`Report on ${title}`} src={page.url} />
     </div>
+  );
+}
+
+/** A menu to read another part of the trace. */
+function PartOf({ request, busy, open }: { request: Request; busy: boolean; open: (request: Request) => void }): JSX.Element {
+  const { process, from, to } = request;
+  const [part, setPart] = useState<Part>({ process, from, to });
+  return (
+    <details class="menu">
+      <summary>{process || from || to ? "Part: " + [process, from && `from ${from}`, to && `to ${to}`].filter(Boolean).join(", ") : "Part"}</summary>
+      <form class="choices" onSubmit={(e) => { e.preventDefault(); open({ ...request, ...part }); }}>
+        <PartFields part={part} set={setPart} />
+        <div class="buttons"><button disabled={busy}>Read this part</button></div>
+      </form>
+    </details>
   );
 }
 

@@ -1,0 +1,103 @@
+package browser
+
+import (
+	"archive/zip"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestOpenFolder: a folder is listed with what is in its traces, an LTTng trace is read where it
+// lies, and the list is still there after a trace was shown.
+func TestOpenFolder(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{trace, "net8-wks-rich.gcdump.gz"} {
+		data, err := os.ReadFile(fixture(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unzip(t, fixture("net31-net9-lttng.trace.zip"), filepath.Join(dir, "lttng"))
+	for name, text := range map[string]string{"damaged.nettrace": "no trace", "notes.txt": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := serveOpen(t)
+	b := openTab(t, size{1280, 900}, server.URL)
+	b.must2(chromedp.Run(b.ctx, chromedp.SetUploadFiles(chromedp.CSS(".drop input:not([multiple])"), []string{dir})))
+	b.wait(`document.querySelectorAll("tbody tr").length === 4 && !document.querySelector("tbody").textContent.includes("Reading")`)
+	rows := eval[[]string](b, `[...document.querySelectorAll("tbody tr")].map((e) => e.textContent)`)
+	for i, want := range []string{"not a trace", "dotnet and 1 more", "", "Heap snapshot"} {
+		if !strings.Contains(rows[i], want) {
+			t.Errorf("%q does not say %s", rows[i], want)
+		}
+	}
+	if said := eval[string](b, `document.querySelector("[aria-labelledby=folder-title]").textContent`); !strings.Contains(said, "1 other file is not listed") {
+		t.Error(said)
+	}
+	b.settle()
+	b.shoot("open-folder")
+	b.press("lttng")
+	b.wait(framed("true"))
+	packed, given := b.save("csv"), filepath.Join(t.TempDir(), "out")
+	gctrail(t, "convert", "--to", "csv", "-o", given, filepath.Join(dir, "lttng"))
+	want, err := os.ReadFile(given)
+	if err != nil || packed != string(want) {
+		t.Error(err, firstDifference(packed, string(want)))
+	}
+	b.press("Open another")
+	b.wait(`document.querySelectorAll("tbody tr").length === 4`)
+	b.own(server.URL)
+}
+
+// unzip unpacks an archive.
+func unzip(t *testing.T, path, dir string) {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	if err := os.CopyFS(dir, z); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOpenPart: a page of a part of a trace has what gctrail has of it, and says so of none.
+func TestOpenPart(t *testing.T) {
+	server := serveOpen(t)
+	b := openTab(t, size{1280, 900}, server.URL)
+	path := fixture(trace)
+	b.shows(path)
+	set := func(name, value string) {
+		eval[bool](b, fmt.Sprintf(`((i) => { i.value = %q; i.dispatchEvent(new Event("input")); return true; })(
+			[...document.querySelectorAll(".part label")].find((e) => e.textContent.startsWith(%q)).querySelector("input"))`, value, name))
+	}
+	set("from", "1s")
+	set("to", "2s")
+	b.press("Read this part")
+	b.wait(`document.querySelector(".shown summary + form") && [...document.querySelectorAll("summary")].some((e) => e.textContent === "Part: from 1s, to 2s")`)
+	b.wait(framed("true"))
+	program, err := binary()
+	b.must(err)
+	cmd := exec.Command(program, "report", "--format", "json", "--full", "--from", "1s", "--to", "2s", filepath.Base(path))
+	cmd.Dir = filepath.Dir(path)
+	want, err := cmd.Output()
+	b.must(err)
+	if got := b.save("report"); got != string(want) {
+		t.Error(firstDifference(got, string(want)))
+	}
+	set("process", "other*")
+	b.press("Read this part")
+	b.wait(`/no process matches: the trace has/.test(document.querySelector(".failure")?.textContent)`)
+	b.own(server.URL)
+}
