@@ -19,17 +19,31 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-//go:generate go test -run TestDocs -update
+//go:generate go test -run TestDocs|TestRuleTraces -update
 
 const (
 	tracesFile = "testdata/traces.json" // findings by trace
 	matrixFile = "testdata/matrix.json" // findings by program
+	rulesFile  = "testdata/rules.json"  // traces by rule, which the textbook shows
 )
 
 // TestDocs compares docs/findings.md with the rules, and with the tables that the tests
 // below make if traces and programs are available.
 func TestDocs(t *testing.T) {
 	golden.Hold(t, "../../docs/findings.md", string(findingsDoc(load(t, tracesFile), load(t, matrixFile))))
+}
+
+// TestRuleTraces compares the file of ruleTraces, from which docs/textbook is made, with them.
+func TestRuleTraces(t *testing.T) {
+	traces := map[string]string{}
+	for id, of := range ruleTraces {
+		traces[id] = of.finds
+	}
+	b, err := json.MarshalIndent(traces, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Hold(t, rulesFile, string(b)+"\n")
 }
 
 // A row holds the findings on a trace, or on a program.
@@ -263,7 +277,7 @@ func describe(p func(string, ...any), r *findings.Rule, firing []string) {
 		p("\nTested on %s: %s.", c.Program, c.Truth)
 	}
 	of := ruleTraces[r.ID]
-	p("\nTested on traces in `testdata`: fires on %s, not on %s.", traceName(of.finds), traceName(of.not))
+	p("\nTested on traces in `testdata`: fires on %s, not on %s. [The first of them, read](textbook/%s.md).", traceName(of.finds), traceName(of.not), r.ID)
 }
 
 // settingsTable writes the table of settings that rules propose.

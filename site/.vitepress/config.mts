@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitepress";
 import { anchor, documents as ofRepository, examples } from "./links.mts";
-import { documents, excluded, pageOf, root } from "./pages.mts";
+import { documents, excluded, pageOf, root, textbook } from "./pages.mts";
 import { withPolicy } from "./policy.mts";
 
 const base = process.env.SITE_BASE ?? "/gctrail/";
@@ -52,7 +52,7 @@ export default defineConfig({
     anchor: { slugify: anchor },
     toc: { slugify: anchor },
     headers: { level: [2, 3], slugify: anchor },
-    config: (md) => ofRepository(md as never),
+    config: (md) => ofRepository(md as never, base),
   },
   ignoreDeadLinks: [/\/open\//], // which is not a page of this generator; test/browser checks these links
   vite: { plugins: [packages], build: { chunkSizeWarningLimit: 4096 } }, // the index of the search has 1 MB
@@ -63,10 +63,11 @@ export default defineConfig({
     outline: [2, 3],
     nav: [
       { text: "Open a trace", link: "/open/", target: "_self" },
+      { text: "Textbook", link: "/textbook/" },
       { text: "Findings", link: "/findings" },
       { text: "Commands", link: "/commands" },
     ],
-    sidebar: documents(),
+    sidebar: { "/": documents(), "/textbook/": textbook() },
     socialLinks: [{ icon: "github", link: "https://github.com/gctrail/gctrail" }],
     footer: { message: "MIT licence. This site asks nobody but its own server for anything.", copyright: ".NET is a trademark of Microsoft; this project is not affiliated with Microsoft." },
   },

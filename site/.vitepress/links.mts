@@ -25,14 +25,14 @@ export function target(href: string, file: string): string {
   const of = posix.normalize(posix.join(posix.dirname(file), decodeURIComponent(path)));
   if (of.startsWith("..") || !existsSync(join(root, of))) throw new Error(`${file}: ${href}: there is no ${of}`);
   const page = pageOf(of);
-  if (page) return "/" + page.replace(/\.md$/, ".html").replace(/^index\.html$/, "") + (fragment ? `#${fragment}` : "");
+  if (page) return "/" + page.replace(/\.md$/, ".html").replace(/(^|\/)index\.html$/, "$1") + (fragment ? `#${fragment}` : "");
   return `${repository}/${statSync(join(root, of)).isDirectory() ? "tree" : "blob"}/main/${of.replace(/\/$/, "")}`;
 }
 
 /** Returns the address of what only the site has, and which is no page of the generator. */
-function onSite(path: string): string {
+function onSite(path: string, base: string): string {
   for (const value of new URLSearchParams(path.split("?")[1]).values()) examples.add(value);
-  return "/" + path;
+  return base + path;
 }
 
 interface Token {
@@ -49,7 +49,7 @@ interface Markdown {
 }
 
 /** Has Markdown take out comments, which would be shown where it takes no HTML, show all code alike, and lead links to the site. */
-export function documents(md: Markdown): void {
+export function documents(md: Markdown, base: string): void {
   md.core.ruler.before("normalize", "comments", (state) => {
     state.src = state.src.replace(/^<!--.*-->\n/gm, "");
   });
@@ -59,8 +59,8 @@ export function documents(md: Markdown): void {
     for (const token of tokens.flatMap((t) => t.children ?? [])) {
       const href = token.type === "link_open" ? token.attrGet("href") : null;
       if (href?.startsWith(published)) {
-        token.attrSet("href", onSite(href.slice(published.length)));
-        token.attrSet("target", "_self");
+        token.attrSet("href", onSite(href.slice(published.length), base));
+        token.attrSet("target", "_self"); // VitePress would look for a page of its own
       } else if (href) {
         token.attrSet("href", target(href, file));
       }

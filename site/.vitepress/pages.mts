@@ -9,7 +9,7 @@ export const root = join(import.meta.dirname, "../..");
 /** The menu beside a page: groups of files of docs, without their suffix. */
 const groups: Record<string, string[]> = {
   "Use it": ["install", "collect", "targets", "top", "serve", "html", "browser", "commands"],
-  "Find the cause": ["findings", "figures", "allocs", "heap", "dump", "requests", "what-if", "try"],
+  "Find the cause": ["findings", "textbook/README", "figures", "allocs", "heap", "dump", "requests", "what-if", "try"],
   "Compare and check": ["compare", "ci", "convert"],
   "Many processes": ["agent", "fleet", "ledger", "deploy"],
   "Platforms": ["platforms", "windows", "overhead", "emit", "gogc"],
@@ -26,7 +26,7 @@ const others: Record<string, string> = {
 
 /** Returns the address of the page that a file of the repository is, if it is one. */
 export function pageOf(file: string): string | undefined {
-  if (file.startsWith("docs/") && file.endsWith(".md")) return file.slice("docs/".length);
+  if (file.startsWith("docs/") && file.endsWith(".md")) return file.slice("docs/".length).replace(/\bREADME\.md$/, "index.md");
   return others[file];
 }
 
@@ -41,7 +41,16 @@ function heading(file: string): string {
 }
 
 function entry(file: string): { text: string; link: string } {
-  return { text: heading(file), link: "/" + pageOf(file)!.replace(/\.md$/, "") };
+  return { text: heading(file), link: "/" + pageOf(file)!.replace(/(index)?\.md$/, "") };
+}
+
+/** Returns the menu of the textbook: its pages, one for each rule. */
+export function textbook() {
+  const files = readdirSync(join(root, "docs/textbook")).filter((f) => f.startsWith("R") && f !== "README.md").sort();
+  return [
+    { text: "All documents", link: "/" },
+    { text: heading("docs/textbook/README.md"), link: "/textbook/", items: files.map((f) => entry(`docs/textbook/${f}`)) },
+  ];
 }
 
 /** Returns the menu of all pages but those of the textbook. */

@@ -206,7 +206,7 @@ func TestSiteLooks(t *testing.T) {
 }
 
 // lookedAt are pages with everything that pages have.
-var lookedAt = []string{"", "findings.html", "format/nettrace.html", "browser.html"}
+var lookedAt = []string{"", "findings.html", "format/nettrace.html", "textbook/R21.html", "textbook/"}
 
 // TestSiteSearch: the search finds a page by the keyboard alone, and without other servers.
 func TestSiteSearch(t *testing.T) {
@@ -221,5 +221,25 @@ func TestSiteSearch(t *testing.T) {
 	b.shoot("site-search")
 	b.key("\r")
 	b.wait(`location.pathname !== "` + siteBase + `" && document.querySelector("#VPContent h1")`)
+	b.within(server.URL)
+}
+
+// TestSiteExample: a page of the textbook leads to its trace in the page that opens traces,
+// with the verdict that is printed, and to the comparison of its pair.
+func TestSiteExample(t *testing.T) {
+	server := serveSite(t)
+	b := newTab(t, size{1280, 900})
+	b.shown(server, "textbook/R21.html")
+	verdict := eval[string](b, `document.querySelector(".vp-doc pre code").textContent.split("\n")[1]`)
+	if !strings.HasPrefix(verdict, "Pauses took") {
+		t.Fatalf("the verdict is %q", verdict)
+	}
+	b.click(`a[href*="open/?trace="]`)
+	b.wait(framed(fmt.Sprintf(`d.querySelector(".verdict .sentence").textContent.startsWith(%q)`, verdict)))
+	b.shoot("site-example")
+	b.within(server.URL)
+	b.shown(server, "textbook/R21.html")
+	b.click(`a[href*="before="]`)
+	b.wait(framed(`d.querySelector(".verdict .sentence").textContent !== "" && d.body.textContent.includes("collect-good")`))
 	b.within(server.URL)
 }
