@@ -44,7 +44,7 @@ type lesson struct {
 func TestTextbook(t *testing.T) {
 	t.Chdir("../..")
 	lessons := lessons(t)
-	hold(t, filepath.Join(textbook, "README.md"), textbookContents(lessons))
+	hold(t, filepath.Join(textbook, "README.md"), textbookContents(t, lessons))
 	for i, l := range lessons {
 		if *update || extent.All() || i%8 == 0 {
 			hold(t, l.file(), l.page(t))
@@ -266,7 +266,7 @@ func (l *lesson) cured(t *testing.T, p func(string, ...any)) {
 		}
 	}
 	p("```\n")
-	p("One run of each shows that the finding follows its cause; how large the difference is between equal runs, it does not show: `gctrail diff` of five runs of each does.\n")
+	p("One run of each does not show how much equal runs differ: [more runs](README.md#runs-before-and-after-a-change) do.\n")
 }
 
 // measured writes the measurements of the rule's advice.
@@ -324,7 +324,8 @@ func findingIn(report, id string) (string, bool) {
 }
 
 // textbookContents returns the first page of the textbook.
-func textbookContents(lessons []lesson) string {
+func textbookContents(t *testing.T, lessons []lesson) string {
+	t.Helper()
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	p("<!-- Written by go generate ./internal/cli from the rules. -->\n")
@@ -345,6 +346,11 @@ func textbookContents(lessons []lesson) string {
 			p("| [%s](%s.md) | %s | %s |", l.ID, l.ID, l.Title, pair)
 		}
 	}
+	p("\n## Runs before and after a change\n")
+	p("Whether a change helped, five runs before and five after it show, which were recorded in turn. These are of `cures collect`, on a machine that other")
+	p("programs kept busy: it calls GC.Collect ten times a second, or never ([R21](R21.md)).\n")
+	args := []string{"diff", "testdata/cures/runs/before", "--", "testdata/cures/runs/after"}
+	p("```console\n$ gctrail %s\n%s\n```", strings.Join(args, " "), strings.TrimSpace(printed(t, args...)))
 	return b.String()
 }
 
