@@ -86,6 +86,33 @@ func TestTail(t *testing.T) {
 	}
 }
 
+// TestTailEnd: the header that a session writes at its end has the number of lost events.
+func TestTailEnd(t *testing.T) {
+	file := etltest.New()
+	file.Buffer(0).Event(etltest.Event{Type: etltest.Event64, Time: file.Header.Time + 1, PID: 5, TID: 6, Provider: etltest.Runtime, ID: 1})
+	f := &growingFile{t: t, data: file.Bytes()}
+	file.Header.EventsLost = 7
+	final := file.Bytes()
+	r := etl.NewMergedReader([]etl.File{{ReaderAt: f}}, etl.Options{Tail: &etl.Tail{Wait: func() etl.Growth {
+		if f.size == len(final) {
+			f.data = final
+			return etl.Growth{Sizes: []int64{int64(f.size)}, Done: true}
+		}
+		f.size = len(final)
+		return etl.Growth{Sizes: []int64{int64(f.size)}}
+	}}})
+	events := 0
+	for _, err := range r.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		events++
+	}
+	if lost := r.Loss().Events; events != 1 || lost != 7 {
+		t.Errorf("%d events, %d lost", events, lost)
+	}
+}
+
 // session is a trace of 30 s on 8 processors, each of which writes its buffer every
 // second, or earlier if it is full. It also returns when each buffer was written, and the
 // times of all events.
