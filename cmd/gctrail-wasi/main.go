@@ -1,0 +1,141 @@
+// Command gctrail-wasi is gctrail as a module for programs of any language that has a
+// WebAssembly runtime with WASI preview 1:
+//
+//	GOOS=wasip1 GOARCH=wasm go build -o gctrail.wasm ./cmd/gctrail-wasi
+//	wasmtime --dir . gctrail.wasm [-format FORMAT] [-redact [-keep-system]] FILE…
+//
+// It reads the files, which are one trace or heap snapshot, or several traces on one time
+// line, and writes the report or an export to standard output. It has what needs no
+// processes, sockets or terminals. Exit codes: 0 success, 2 invalid usage, 3 a file cannot be
+// read, or has nothing for the format.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/gctrail/gctrail/internal/blob"
+	"github.com/gctrail/gctrail/internal/licenses"
+	"github.com/gctrail/gctrail/open"
+)
+
+const (
+	invalidUsage = 2
+	failed       = 3
+)
+
+// growth is the GOGC. Memory of a module is never given back, and it has one thread.
+const growth = 50 // percent
+
+func main() {
+	debug.SetGCPercent(growth)
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// options are what the flags say.
+type options struct {
+	format            string
+	redact, system    bool
+	licenses, version bool
+}
+
+func run(args []string, stdout, stderr io.Writer) int {
+	var o options
+	flags := flag.NewFlagSet("gctrail", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.format, "format", "json", "what to write: "+formats())
+	flags.BoolVar(&o.redact, "redact", false, "remove what identifies the program")
+	flags.BoolVar(&o.system, "keep-system", false, "with -redact, keep the names of the framework")
+	flags.BoolVar(&o.licenses, "licenses", false, "print the licences of what this is made of")
+	flags.BoolVar(&o.version, "version", false, "print the version")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return invalidUsage
+	}
+	data, err := o.answer(flags.Args())
+	if err == nil {
+		_, err = stdout.Write(data)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "gctrail:", err)
+		if errors.Is(err, errUsage) {
+			return invalidUsage
+		}
+		return failed
+	}
+	return 0
+}
+
+// errUsage is the error of an invalid command line.
+var errUsage = errors.New("invalid usage")
+
+// answer returns what is asked of the files.
+func (o *options) answer(paths []string) ([]byte, error) {
+	switch {
+	case o.licenses:
+		return []byte(licenses.Text()), nil
+	case o.version:
+		return []byte(program() + "\n"), nil
+	case len(paths) == 0:
+		return nil, fmt.Errorf("%w: name a trace or heap snapshot; -help lists the options", errUsage)
+	}
+	j := &blob.Job{Program: program(), Redact: o.redact, System: o.system}
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		j.Files = append(j.Files, open.Content{ReaderAt: f, Size: info.Size(), Name: filepath.Base(path)})
+	}
+	ctx := context.Background()
+	switch o.format {
+	case "json", "full":
+		return j.Report(ctx, o.format)
+	case "html":
+		return j.Page(ctx)
+	}
+	if !known(o.format) {
+		return nil, fmt.Errorf("%w: there is no format %q; valid formats: %s", errUsage, o.format, formats())
+	}
+	return j.Convert(ctx, o.format)
+}
+
+// formats lists the formats: json is the report, full the report with every collection.
+func formats() string {
+	list := "json, full, html"
+	for _, f := range blob.Formats() {
+		list += ", " + f.Name
+	}
+	return list
+}
+
+func known(format string) bool {
+	for _, f := range blob.Formats() {
+		if f.Name == format {
+			return true
+		}
+	}
+	return false
+}
+
+// program names this program with its version.
+func program() string {
+	version := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	return "gctrail " + version
+}

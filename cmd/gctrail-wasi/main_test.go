@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+const trace = "../../testdata/net10-wks-stacks.nettrace.gz"
+
+func TestFormats(t *testing.T) {
+	for format, want := range map[string]string{
+		"":         `"verdict"`,
+		"json":     `"verdict"`,
+		"full":     `"verdict"`,
+		"html":     "<!doctype html>",
+		"markdown": "# ",
+		"csv":      "number,",
+	} {
+		t.Run(format, func(t *testing.T) {
+			args := []string{trace}
+			if format != "" {
+				args = []string{"-format", format, trace}
+			}
+			var out, errs bytes.Buffer
+			if code := run(args, &out, &errs); code != 0 || !strings.Contains(out.String(), want) || errs.Len() != 0 {
+				t.Errorf("%d: %.300s%s, want %s", code, out.String(), errs.String(), want)
+			}
+			if strings.Contains(want, `"`) && !json.Valid(out.Bytes()) {
+				t.Errorf("no JSON: %.300s", out.String())
+			}
+		})
+	}
+}
+
+// Redacted output does not have the name of the program.
+func TestRedact(t *testing.T) {
+	const name = "gcload"
+	var outs [2]bytes.Buffer
+	for i, args := range [][]string{{trace}, {"-redact", trace}} {
+		var errs bytes.Buffer
+		if code := run(args, &outs[i], &errs); code != 0 {
+			t.Fatal(code, errs.String())
+		}
+	}
+	if !strings.Contains(outs[0].String(), name) || strings.Contains(outs[1].String(), name) {
+		t.Errorf("%.1000s\n%.1000s", outs[0].String(), outs[1].String())
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{nil, invalidUsage, "name a trace"},
+		{[]string{"-no"}, invalidUsage, "-no"},
+		{[]string{"-format", "no", trace}, invalidUsage, "valid formats: json, full, html, perfetto"},
+		{[]string{"no"}, failed, "no"},
+		{[]string{"main.go"}, failed, "main.go"},
+		{[]string{"-help"}, 0, "-format"},
+	} {
+		var out, errs bytes.Buffer
+		if code := run(tt.args, &out, &errs); code != tt.code || !strings.Contains(errs.String(), tt.want) || out.Len() != 0 {
+			t.Errorf("%v: %d, want %d: %s%s", tt.args, code, tt.code, out.String(), errs.String())
+		}
+	}
+}
+
+func TestAbout(t *testing.T) {
+	for flag, want := range map[string]string{"-version": "gctrail ", "-licenses": "klauspost"} {
+		var out, errs bytes.Buffer
+		if code := run([]string{flag}, &out, &errs); code != 0 || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %d: %.300s%s", flag, code, out.String(), errs.String())
+		}
+	}
+}
