@@ -29,7 +29,9 @@ LINUX = ("amd64", "arm64")
 SHELLS = ("bash", "zsh", "fish", "ps1")
 MAX_BINARY = 26 << 20
 MAX_MODULE = 3 << 20 # of the page for browsers, as brotli
+MAX_WASI = 18 << 20
 WEB = f"gctrail_{VERSION}_web.zip"
+WASI = f"gctrail_{VERSION}_wasip1.wasm"
 
 passed, failed, skipped = 0, 0, 0
 
@@ -79,12 +81,12 @@ def archive(os_, arch):
 def published():
     """Returns the names of the files of a release."""
     names = [archive(o, a) for o, a in TARGETS] + [name(o, a, "cdx.json") for o, a in TARGETS]
-    return names + [name("linux", a, s) for a in LINUX for s in ("deb", "rpm", "apk")] + [WEB]
+    return names + [name("linux", a, s) for a in LINUX for s in ("deb", "rpm", "apk")] + [WEB, WASI]
 
 
 def place(n, root=ONE):
     """Returns the path of a file of a release."""
-    return os.path.join(root, "build" if n == WEB else "dist", n)
+    return os.path.join(root, "build" if n in (WEB, WASI) else "dist", n)
 
 
 def pages():
@@ -125,7 +127,8 @@ def check_reproducible():
     different = sorted(n for n in one.keys() | again.keys() if one.get(n) != again.get(n))
     check(f"{len(one)} files of two builds are equal", not different, different)
     print(f"{len(one)} files of two builds compared, {len(different)} different")
-    equal(f"{WEB} of the second build", sha256(place(WEB, AGAIN)), sha256(place(WEB)))
+    for n in (WEB, WASI):
+        equal(f"{n} of the second build", sha256(place(n, AGAIN)), sha256(place(n)))
 
 
 def check_version(what, output):
@@ -206,6 +209,26 @@ def check_web(work):
     code, text = run("node", "-p", f"require('zlib').brotliCompressSync(require('fs').readFileSync({path!r})).length")
     check("size of the module as brotli", code == 0 and int(text) <= MAX_MODULE, text)
     print(f"{int(text):>11,}  the module as brotli, of {len(module):,} bytes")
+
+
+def check_wasi(work):
+    """Compares reports of the module for WASI with the native program's, and runs the example that docs/wasi.md says runs."""
+    path, traces = os.path.abspath(place(WASI)), os.path.abspath(os.path.join(ONE, "testdata"))
+    check(f"{WASI} is v{VERSION}", f"\tgithub.com/gctrail/gctrail\tv{VERSION}\t".encode() in read(path), "it names no such version")
+    check(f"size of {WASI}", os.path.getsize(path) <= MAX_WASI, os.path.getsize(path))
+    native = os.path.abspath(binary("linux", "amd64"))
+    if not shutil.which("node") or os.uname().machine != "x86_64":
+        return skip(f"{WASI} is run", "this takes node, on x86-64")
+    for n in ("net10-wks-stacks.nettrace.gz", "net8-win-x64-gcevents.etl.zip", "net31-net9-lttng.trace.zip"):
+        code, got = run("node", "--no-warnings", os.path.join(ONE, ".ci/wasi.mjs"), path, traces, "-format", "json", n)
+        want = run(native, "report", "--format", "json", n, cwd=traces)[1]
+        check(f"{WASI}: report on {n}", code == 0 and got == want, f"{code}: {got[:300]}, want {want[:300]}")
+    example = os.path.join(work, "verdict.mjs")
+    with open(example, "w") as f:
+        f.write(re.search(r"```js\n(.*?)```", read(os.path.join(ONE, "docs/wasi.md")).decode(), re.S)[1])
+    verdict = json.loads(want)["verdict"]
+    code, got = run("node", "--no-warnings", example, path, os.path.join(traces, n))
+    equal("the example for Node.js in docs/wasi.md", (code, got.strip()), (0, verdict))
 
 
 def check_script(work):
@@ -510,6 +533,7 @@ def main():
         check_binaries()
         check_archives(work)
         check_web(work)
+        check_wasi(work)
         check_script(work)
         check_deb()
         check_rpm(work)
