@@ -32,8 +32,8 @@ func on(t *testing.T, width int, args ...string) (stdout, stderr string, code in
 	return out.String(), talk.String(), code
 }
 
-// A printed is the result of a command line.
-type printed struct {
+// A ran is the result of a command line.
+type ran struct {
 	out, talk string
 	code      int
 }
@@ -48,11 +48,11 @@ func onOnce(t *testing.T, width int, args ...string) (stdout, stderr string, cod
 	key := fmt.Sprint(width, args)
 	p, ok := once.Load(key)
 	if !ok {
-		var ran printed
-		ran.out, ran.talk, ran.code = on(t, width, args...)
-		p, _ = once.LoadOrStore(key, ran)
+		var now ran
+		now.out, now.talk, now.code = on(t, width, args...)
+		p, _ = once.LoadOrStore(key, now)
 	}
-	was := p.(printed)
+	was := p.(ran)
 	return was.out, was.talk, was.code
 }
 
