@@ -93,9 +93,18 @@ func buildModule() ([]byte, error) {
 	if _, err := z.Write(module); err != nil {
 		return nil, err
 	}
-	err = z.Close()
-	return packed.Bytes(), err
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	if packed.Len() > maxModule {
+		return nil, fmt.Errorf("the module has %d bytes as gzip, more than %d", packed.Len(), maxModule)
+	}
+	return packed.Bytes(), nil
 }
+
+// maxModule bounds the module as gzip, because a page that takes long to load is not used. Brotli,
+// which takes minutes, makes 3 MiB of as much.
+const maxModule = 4_500_000
 
 // parts are the parts of the page.
 type parts struct{ script, style, worker, offline, warm string }
