@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -30,6 +31,7 @@ type serveOptions struct {
 	certificate string
 	key         string
 	insecure    bool
+	web         string
 	open        choice
 }
 
@@ -49,6 +51,7 @@ func newServeCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&o.certificate, "tls-cert", "", "the `file` with the certificate, in PEM; needs --tls-key")
 	flags.StringVar(&o.key, "tls-key", "", "the `file` with the certificate's key, in PEM")
 	flags.BoolVar(&o.insecure, "insecure", false, "serve other machines without TLS")
+	flags.StringVar(&o.web, "web", "", "hand out the page that opens traces in the browser, without upload: the `file` gctrail_VERSION_web.zip of a release, or a folder with what is in it (default: the file beside this program)")
 	flags.Var(&o.open, "open", "open the page in a browser; auto: where there is a display")
 	std.completeProcesses(cmd)
 	return cmd
@@ -91,13 +94,17 @@ func (o *serveOptions) run(ctx context.Context, std *stdio) error {
 		}
 		files = append(files, found...)
 	}
+	opener, err := o.opener()
+	if err != nil {
+		return err
+	}
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return &collect.OutputError{Name: o.listen, Err: err}
 	}
 	server := web.New(web.Options{
 		Program: program(), Token: token, Files: files, Watch: len(o.files) == 0,
-		Watcher: watch.Options{Wants: func(p *diag.Process) bool { return o.wants(p) }}, Dumper: &dumper{collect.NewPaths("")},
+		Watcher: watch.Options{Wants: func(p *diag.Process) bool { return o.wants(p) }}, Dumper: &dumper{collect.NewPaths("")}, Opener: opener,
 	})
 	url := o.url(l.Addr(), token, len(files))
 	_ = std.err.Line("Serving until Ctrl-C. Whoever has this address can see everything that is shown:")
@@ -113,6 +120,27 @@ func (o *serveOptions) run(ctx context.Context, std *stdio) error {
 		}
 	}
 	return server.Serve(ctx, l, o.certificate, o.key)
+}
+
+// opener returns the page that opens traces: the one that is asked for, or the one that lies
+// beside this program; nil for none.
+func (o *serveOptions) opener() (*web.Opener, error) {
+	if o.web != "" {
+		page, err := web.ReadOpener(o.web)
+		if err != nil {
+			return nil, &inputError{o.web, err}
+		}
+		return page, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil
+	}
+	page, err := web.ReadOpener(filepath.Join(filepath.Dir(self), "gctrail_"+strings.TrimPrefix(moduleVersion(), "v")+"_web.zip"))
+	if err != nil {
+		return nil, nil
+	}
+	return page, nil
 }
 
 // minToken is the length of the shortest token that is taken from a file.

@@ -27,6 +27,7 @@ const (
 // and too many at once.
 type gate struct {
 	token string
+	open  *Opener // nil for none
 	own   guard.Guard
 	busy  chan struct{}
 	next  http.Handler
@@ -47,6 +48,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, status, why)
 	case len(r.RequestURI) > maxTarget:
 		refuse(w, http.StatusRequestURITooLong, "the address is too long")
+	case g.open.has(r):
+		g.limited(w, r, g.open)
 	case path.Clean(r.URL.Path) != r.URL.Path:
 		refuse(w, http.StatusNotFound, "no such path")
 	case r.Method != http.MethodPost && r.ContentLength != 0:
@@ -54,11 +57,13 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !g.hasToken(r):
 		refuse(w, http.StatusUnauthorized, "the address lacks the token that gctrail serve printed")
 	default:
-		g.serve(w, r)
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readUpload)) // the answer may take long
+		g.limited(w, r, g.next)
 	}
 }
 
-func (g *gate) serve(w http.ResponseWriter, r *http.Request) {
+// limited hands a request on, unless too many are under way.
+func (g *gate) limited(w http.ResponseWriter, r *http.Request, to http.Handler) {
 	select {
 	case g.busy <- struct{}{}:
 		defer func() { <-g.busy }()
@@ -66,8 +71,7 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "too many requests are under way")
 		return
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readUpload)) // the answer may take long
-	g.next.ServeHTTP(w, r)
+	to.ServeHTTP(w, r)
 }
 
 // hasToken compares in constant time, so that the time does not reveal how much of the

@@ -31,7 +31,8 @@ type Options struct {
 	// Watch watches running processes; Wants is as for package watch.
 	Watch   bool
 	Watcher watch.Options
-	Dumper  Dumper // of watched processes
+	Dumper  Dumper  // of watched processes
+	Opener  *Opener // nil for none
 }
 
 // The bounds of a server's memory.
@@ -120,7 +121,7 @@ func (s *Server) handler(addr net.Addr) http.Handler {
 	mux.HandleFunc("GET /process/{id}/dump", s.dumpCost)
 	mux.HandleFunc("POST /process/{id}/dump", s.dump)
 	mux.HandleFunc("POST /upload", s.upload)
-	return &gate{token: s.opts.Token, own: guard.For(addr), busy: make(chan struct{}, maxRequests), next: mux}
+	return &gate{token: s.opts.Token, open: s.opts.Opener, own: guard.For(addr), busy: make(chan struct{}, maxRequests), next: mux}
 }
 
 // hear adds the watcher's news.
@@ -179,7 +180,7 @@ func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 		all = append(all, l)
 	}
 	s.mu.Unlock()
-	answer(w, map[string]any{"watching": s.watcher != nil, "max_upload_bytes": maxUpload, "sources": all})
+	answer(w, map[string]any{"watching": s.watcher != nil, "max_upload_bytes": maxUpload, "sources": all, "opener": s.opts.Opener != nil})
 }
 
 func answer(w http.ResponseWriter, v any) {

@@ -101,3 +101,23 @@ func TestOpenPart(t *testing.T) {
 	b.wait(`/no process matches: the trace has/.test(document.querySelector(".failure")?.textContent)`)
 	b.own(server.URL)
 }
+
+// TestOpenServed: gctrail serve hands the page out, which then asks for nothing but its files.
+func TestOpenServed(t *testing.T) {
+	dir, err := webpage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := serve(t, nil, "--open", "no", "--web", dir, fixture(trace), fixture("net10-wks-stacks.nettrace.gz"))
+	list := newTab(t, size{1280, 900})
+	list.open(address)
+	list.wait(`document.querySelector("a[href='open/']")`)
+	server, _, _ := strings.Cut(address, "/?")
+	b := openTab(t, size{1280, 900}, server+"/open/")
+	path := fixture("net10-wks-stacks.nettrace.gz")
+	b.shows(path)
+	if want, got := reported(t, path), b.save("report"); got != want {
+		t.Error(firstDifference(got, want))
+	}
+	b.own(server + "/open")
+}

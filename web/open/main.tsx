@@ -8,7 +8,8 @@ const place = document.getElementById("app")!;
 if ("DecompressionStream" in window && "WebAssembly" in window) {
   render(<App engine={new Engine()} />, place);
   // Where there are no service workers, such as in a file, the page works without them.
-  if (document.documentElement.dataset.module) void navigator.serviceWorker?.register("offline.js").catch(() => {});
+  const { module, offline } = document.documentElement.dataset;
+  if (module && offline !== "no") void navigator.serviceWorker?.register("offline.js").catch(() => {});
 } else {
   place.textContent = "This page needs a browser of 2023 or later: Chrome 103, Edge 103, Firefox 113, Safari 16.4.";
 }

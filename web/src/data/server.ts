@@ -26,6 +26,7 @@ export interface Source {
 export interface List {
   watching: boolean;
   max_upload_bytes: number;
+  opener: boolean; // the page that opens traces without a server is there
   sources: Source[];
 }
 

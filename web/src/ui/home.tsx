@@ -79,6 +79,7 @@ export function Home(): JSX.Element {
             <span>Choose a trace</span>
             <input type="file" disabled={busy !== ""} onChange={(e) => void send(e.currentTarget.files?.[0])} />
           </label>
+          {all?.opener && <p><a href="open/">Open traces in this browser instead</a>, without sending them to that machine.</p>}
         </section>
       </main>
     </div>
