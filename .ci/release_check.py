@@ -231,6 +231,15 @@ def check_wasi(work):
     equal("the example for Node.js in docs/wasi.md", (code, got.strip()), (0, verdict))
 
 
+def check_documents():
+    """Compares the files that docs/install.md names with those of the release, and makes its notes."""
+    text = read(os.path.join(ONE, "docs/install.md")).decode()
+    named = set(re.findall(r"gctrail_\d[\w.]*?(?:\.(?:deb|rpm|apk|zip|wasm|tar\.gz))", text))
+    check("docs/install.md names files of a release", len(named) >= 5 and named <= set(published()), sorted(named - set(published())))
+    code, notes = run(sys.executable, os.path.join(ONE, ".ci/notes.py"), VERSION)
+    check("notes of the release", code == 0 and "npx gctrail" in notes and "](docs/" not in notes, notes[:300])
+
+
 def check_script(work):
     """Installs from the archives of this release as deploy/install.sh does from GitHub's. Nobody signed them."""
     mirror, folder = os.path.join(work, "mirror"), os.path.join(work, "installed")
@@ -534,6 +543,7 @@ def main():
         check_archives(work)
         check_web(work)
         check_wasi(work)
+        check_documents()
         check_script(work)
         check_deb()
         check_rpm(work)
