@@ -4,6 +4,7 @@ import { Cancelled, type Engine } from "./engine";
 import { Choose } from "./choose";
 import { asked, fetched } from "./examples";
 import type { Folder } from "./folder";
+import type { Host } from "./host";
 import { useEntries } from "./listing";
 import type { Request } from "./request";
 import { Shown } from "./shown";
@@ -19,13 +20,14 @@ interface Reading {
 
 /** A page about traces, and what it was made of. */
 export interface Page {
+  data: Blob;
   url: string;
   title: string;
   request: Request;
 }
 
 /** Traces that are chosen, read and shown. */
-export function App({ engine }: { engine: Engine }): JSX.Element {
+export function App({ engine, host }: { engine: Engine; host: Host }): JSX.Element {
   const [ready, setReady] = useState(false);
   const [problem, setProblem] = useState("");
   const [reading, setReading] = useState<Reading | null>(null);
@@ -57,18 +59,21 @@ export function App({ engine }: { engine: Engine }): JSX.Element {
     const data = await run(title, request);
     if (!data) return;
     if (page) URL.revokeObjectURL(page.url);
-    setPage({ url: URL.createObjectURL(new Blob([data], { type: "text/html" })), title, request });
+    const blob = new Blob([data], { type: "text/html" });
+    setPage({ data: blob, url: URL.createObjectURL(blob), title, request });
     document.title = `${title} - gctrail`;
   };
+  const { first } = host;
   useEffect(() => {
     const example = asked(location.search);
-    if (!example) return;
+    if (first) void open(first);
+    if (first || !example) return;
     setReading({ of: example.names.join(" and "), read: 0, size: 0, collections: 0 });
     fetched(example).then(open, (error) => {
       setProblem(words(error));
       setReading(null);
     });
-  }, []);
+  }, [first]);
   const close = () => {
     if (page) URL.revokeObjectURL(page.url);
     setPage(null);
@@ -78,8 +83,10 @@ export function App({ engine }: { engine: Engine }): JSX.Element {
   return (
     <>
       {page
-        ? <Shown page={page} engine={engine} busy={reading !== null} run={run} open={open} close={close} />
-        : <Choose ready={ready} busy={reading !== null} open={open} folder={folder} setFolder={setFolder} entries={entries} />}
+        ? <Shown page={page} engine={engine} host={host} busy={reading !== null} run={run} open={open} close={close} />
+        : first
+          ? <p class="again">{!reading && <button type="button" onClick={() => open(first)}>Read again</button>}</p>
+          : <Choose ready={ready} busy={reading !== null} open={open} folder={folder} setFolder={setFolder} entries={entries} />}
       <div class="state" aria-live="polite">
         {problem !== "" && <p class="failure" role="alert">{problem}</p>}
         {reading && (

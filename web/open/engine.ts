@@ -71,10 +71,12 @@ export class Engine {
    * all workers of a module: otherwise the first trace would take three times as long as the next.
    */
   private async warmUp(): Promise<void> {
+    const traces = [...document.querySelectorAll<HTMLElement>(".warm")];
+    if (traces.length === 0) return;
     const worker = await this.start();
     this.warming = worker;
     if (this.asked) worker.terminate();
-    const files = [...document.querySelectorAll<HTMLElement>(".warm")].map((e) => new File([decoded(e.textContent!)], e.title));
+    const files = traces.map((e) => new File([decoded(e.textContent!)], e.title));
     const left = Array.from({ length: rounds }, () => files).flat();
     const next = () => {
       const file = left.pop();
@@ -125,7 +127,8 @@ function text(id: string): string {
 /** Compiles the module: of this page, or of the file beside it. */
 async function load(): Promise<WebAssembly.Module> {
   const inside = text("module");
-  const bytes = inside ? decoded(inside) : new Uint8Array(await beside(`gctrail.wasm.gz?${document.documentElement.dataset.module}`));
+  const { at, module } = document.documentElement.dataset;
+  const bytes = inside ? decoded(inside) : new Uint8Array(await beside(at ?? `gctrail.wasm.gz?${module}`));
   const packed = bytes[0] === 0x1f && bytes[1] === 0x8b; // some servers have browsers unpack it
   if (!packed) return WebAssembly.compile(bytes);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));

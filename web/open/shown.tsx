@@ -2,12 +2,14 @@ import type { JSX } from "preact";
 import type { Page } from "./app";
 import { useState } from "preact/hooks";
 import type { Engine } from "./engine";
+import type { Host } from "./host";
 import { PartFields } from "./listing";
 import type { Part, Request } from "./request";
 
 interface Props {
   page: Page;
   engine: Engine;
+  host: Host;
   busy: boolean;
   run: (of: string, request: Request) => Promise<ArrayBuffer | undefined>;
   open: (request: Request) => void;
@@ -15,26 +17,23 @@ interface Props {
 }
 
 /** The page about traces, and what can be saved of them. */
-export function Shown({ page, engine, busy, run, open, close }: Props): JSX.Element {
+export function Shown({ page, engine, host, busy, run, open, close }: Props): JSX.Element {
   const { request, title } = page;
   const save = async (kind: Request["kind"], suffix: string, format?: string) => {
     const data = await run(title, { ...request, kind, format });
-    if (data) download(new Blob([data]), name(request) + suffix);
-  };
-  const savePage = () => {
-    const a = link(page.url, `${name(request)}.html`);
-    a.click();
+    if (data) host.save(new Blob([data]), name(request) + suffix);
   };
   const single = request.kind !== "diff";
   return (
     <div class="shown">
       <header class="bar">
-        <button type="button" class="brand" disabled={busy} onClick={close}>gctrail</button>
+        {host.first ? <span class="brand">gctrail</span> : <button type="button" class="brand" disabled={busy} onClick={close}>gctrail</button>}
         <h1>{title}</h1>
+        {host.hint && <small class="beside">{host.hint}</small>}
         <details class="menu">
           <summary>Save</summary>
           <div class="choices">
-            <button type="button" onClick={savePage}>page <small>.html, as it is shown, in one file</small></button>
+            <button type="button" onClick={() => host.save(page.data, `${name(request)}.html`)}>page <small>.html, as it is shown, in one file</small></button>
             {single && <button type="button" disabled={busy} onClick={() => save("report", ".json", "full")}>report <small>.json</small></button>}
             {single && engine.formats.map((f) => (
               <button type="button" key={f.name} disabled={busy} onClick={() => save("convert", f.suffix, f.name)}>{f.name} <small>{f.suffix}, {f.says}</small></button>
@@ -43,9 +42,9 @@ export function Shown({ page, engine, busy, run, open, close }: Props): JSX.Elem
         </details>
         <PartOf key={request} request={request} busy={busy} open={open} />
         {!request.redact && <button type="button" disabled={busy} onClick={() => open({ ...request, redact: true })}>Redact</button>}
-        <button type="button" disabled={busy} onClick={close}>Open another</button>
+        {!host.first && <button type="button" disabled={busy} onClick={close}>Open another</button>}
       </header>
-      <iframe title={`Report on ${title}`} src={page.url} />
+      <iframe title={`Report on ${title}`} src={page.url + (host.fragment?.() ?? "")} onLoad={(e) => host.adapt?.(e.currentTarget)} />
     </div>
   );
 }
@@ -70,17 +69,4 @@ function name({ files, redact, kind }: Request): string {
   if (redact) return "redacted";
   if (kind === "diff") return "comparison";
   return files[0].name.replace(/(\.(nettrace|netperf|etl|gcdump|trace|zip|gz|zst|xz|tar))+$/, "");
-}
-
-function link(url: string, name: string): HTMLAnchorElement {
-  const a = document.createElement("a");
-  a.href = url;
-  a.download = name;
-  return a;
-}
-
-function download(data: Blob, name: string): void {
-  const url = URL.createObjectURL(data);
-  link(url, name).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser reads it meanwhile
 }
