@@ -1,11 +1,11 @@
 // Command webpage packs the page that opens traces in a browser:
 //
-//	go run ./deploy/webpage FOLDER [ZIP]
+//	go run ./deploy/webpage FOLDER [ZIP [VSIX]]
 //
 // It builds the module of cmd/gctrail-wasm, and writes the page and what belongs to it to
 // FOLDER, as a server has them, and gctrail.html, which is all of it in one file. A ZIP gets
-// the same files. It runs in the root of the repository, and the same sources give the same
-// files.
+// the same files, a VSIX the extension for VS Code, which has the same module. It runs in the
+// root of the repository, and the same sources give the same files.
 package main
 
 import (
@@ -41,8 +41,8 @@ type file struct {
 }
 
 func run(args []string) error {
-	if len(args) != 1 && len(args) != 2 {
-		return errors.New("usage: webpage FOLDER [ZIP]")
+	if len(args) < 1 || len(args) > 3 {
+		return errors.New("usage: webpage FOLDER [ZIP [VSIX]]")
 	}
 	module, err := buildModule()
 	if err != nil {
@@ -61,10 +61,19 @@ func run(args []string) error {
 			return err
 		}
 	}
-	if len(args) == 1 {
+	if len(args) > 1 {
+		if err := writeZip(args[1], "gctrail/", files); err != nil {
+			return err
+		}
+	}
+	if len(args) < 3 {
 		return nil
 	}
-	return writeZip(args[1], files)
+	files, err = p.vsix(module)
+	if err != nil {
+		return err
+	}
+	return writeZip(args[2], "", files)
 }
 
 // buildModule builds the module and compresses it.
@@ -179,12 +188,12 @@ func version(data []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// writeZip writes files without their times, which say nothing.
-func writeZip(path string, files []file) error {
+// writeZip writes files to a folder of an archive, without their times, which say nothing.
+func writeZip(path, folder string, files []file) error {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for _, f := range files {
-		w, err := z.Create("gctrail/" + f.name)
+		w, err := z.Create(folder + f.name)
 		if err != nil {
 			return err
 		}

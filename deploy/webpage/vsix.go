@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gctrail/gctrail/internal/licenses"
+	"github.com/gctrail/gctrail/web"
+)
+
+// editor is the folder of the extension for VS Code.
+const editor = "editor/vscode"
+
+// vsix returns the files of the extension's package, in the layout of vsce, the packer of VS Code.
+// That one needs several hundred packages of npm, and its archives have the time in them.
+func (p *parts) vsix(module []byte) ([]file, error) {
+	own, err := extension()
+	if err != nil {
+		return nil, err
+	}
+	notices, err := os.ReadFile("web/dist/LICENSES")
+	if err != nil {
+		return nil, err
+	}
+	hashes, err := json.Marshal(map[string]string{"script": hash(web.Script), "style": hash(web.Style)})
+	if err != nil {
+		return nil, err
+	}
+	own = append(own,
+		file{"extension/dist/gctrail.wasm.gz", module},
+		file{"extension/dist/worker.js", []byte(p.worker)},
+		file{"extension/dist/parts.json", hashes},
+		file{"extension/NOTICES.txt", append(append(notices, '\n'), licenses.Text()...)},
+	)
+	manifest, err := manifestOf(own)
+	if err != nil {
+		return nil, err
+	}
+	return append([]file{{"extension.vsixmanifest", manifest}, {"[Content_Types].xml", contentTypes(own)}}, own...), nil
+}
+
+// extension returns the files that are in the repository.
+func extension() ([]file, error) {
+	paths := map[string]string{
+		"extension/package.json": editor + "/package.json", "extension/readme.md": editor + "/README.md",
+		"extension/changelog.md": editor + "/CHANGELOG.md", "extension/LICENSE.txt": "LICENSE",
+	}
+	for _, folder := range []string{"dist", "media"} {
+		found, err := filepath.Glob(filepath.Join(editor, folder, "*"))
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			paths[path.Join("extension", folder, filepath.Base(p))] = p
+		}
+	}
+	var files []file
+	for name, p := range paths {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name, data})
+	}
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return files, nil
+}
