@@ -19,7 +19,8 @@ import (
 	"github.com/gctrail/gctrail/internal/extent"
 )
 
-// webpage is the folder of the page that opens traces: $GCTRAIL_WEBPAGE, or packed once.
+// webpage is the folder of the page that opens traces: $GCTRAIL_WEBPAGE, or packed once, with
+// the extension for VS Code beside it, in a file with the same name and .vsix.
 var webpage = sync.OnceValues(func() (string, error) {
 	if dir := os.Getenv("GCTRAIL_WEBPAGE"); dir != "" {
 		return filepath.Abs(dir)
@@ -28,7 +29,8 @@ var webpage = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return dir, goRoot("run", "./deploy/webpage", dir)
+	dir = filepath.Join(dir, "web")
+	return dir, goRoot("run", "./deploy/webpage", dir, dir+".zip", dir+".vsix")
 })
 
 // serveOpen serves the page that opens traces from a plain file server. Nothing stays in the
