@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import xml.etree.ElementTree
 import zipfile
+from xml.etree import ElementTree
 
 sys.dont_write_bytecode = True # nothing is written beside the sources
 import npm_registry
@@ -30,8 +30,11 @@ SHELLS = ("bash", "zsh", "fish", "ps1")
 MAX_BINARY = 26 << 20
 MAX_MODULE = 3 << 20 # of the page for browsers, as brotli
 MAX_WASI = 18 << 20
+MAX_VSIX = 5 << 20
 WEB = f"gctrail_{VERSION}_web.zip"
 WASI = f"gctrail_{VERSION}_wasip1.wasm"
+VSIX = f"gctrail_{VERSION}_vscode.vsix"
+MODULES = WEB, WASI, VSIX
 
 passed, failed, skipped = 0, 0, 0
 
@@ -81,12 +84,12 @@ def archive(os_, arch):
 def published():
     """Returns the names of the files of a release."""
     names = [archive(o, a) for o, a in TARGETS] + [name(o, a, "cdx.json") for o, a in TARGETS]
-    return names + [name("linux", a, s) for a in LINUX for s in ("deb", "rpm", "apk")] + [WEB, WASI]
+    return names + [name("linux", a, s) for a in LINUX for s in ("deb", "rpm", "apk")] + [*MODULES]
 
 
 def place(n, root=ONE):
     """Returns the path of a file of a release."""
-    return os.path.join(root, "build" if n in (WEB, WASI) else "dist", n)
+    return os.path.join(root, "build" if n in MODULES else "dist", n)
 
 
 def pages():
@@ -127,7 +130,7 @@ def check_reproducible():
     different = sorted(n for n in one.keys() | again.keys() if one.get(n) != again.get(n))
     check(f"{len(one)} files of two builds are equal", not different, different)
     print(f"{len(one)} files of two builds compared, {len(different)} different")
-    for n in (WEB, WASI):
+    for n in MODULES:
         equal(f"{n} of the second build", sha256(place(n, AGAIN)), sha256(place(n)))
 
 
@@ -167,7 +170,7 @@ def check_binaries():
 def members(path):
     """Returns the files of a tar, zip or apk, by name, as (content, mode)."""
     files = {}
-    if path.endswith((".zip", ".nupkg")):
+    if path.endswith((".zip", ".nupkg", ".vsix")):
         with zipfile.ZipFile(path) as z:
             for i in z.infolist():
                 if not i.is_dir():
@@ -238,6 +241,29 @@ def check_documents():
     check("docs/install.md names files of a release", len(named) >= 5 and named <= set(published()), sorted(named - set(published())))
     code, notes = run(sys.executable, os.path.join(ONE, ".ci/notes.py"), VERSION)
     check("notes of the release", code == 0 and "npx gctrail" in notes and "](docs/" not in notes, notes[:300])
+
+
+def check_vsix():
+    """Checks the extension for VS Code, in the layout of vsce. editor/vscode and test/browser run it."""
+    files = {n: content for n, (content, _) in members(place(VSIX)).items()}
+    check(f"size of {VSIX}", os.path.getsize(place(VSIX)) <= MAX_VSIX, os.path.getsize(place(VSIX)))
+    package = json.loads(files["extension/package.json"])
+    for key, want in (("version", VERSION), ("license", "MIT"), ("main", package["browser"]), ("dependencies", None)):
+        equal(f"{key} in package.json of {VSIX}", package.get(key), want)
+    space = {"": "http://schemas.microsoft.com/developer/vsx-schema/2011"}
+    manifest = ElementTree.fromstring(files["extension.vsixmanifest"])
+    identity = manifest.find("Metadata/Identity", space).attrib
+    equal(f"identity of {VSIX}", [identity.get(k) for k in ("Id", "Version", "Publisher")], [package[k] for k in ("name", "version", "publisher")])
+    engine = [p.get("Value") for p in manifest.iterfind("Metadata/Properties/Property", space) if p.get("Id") == "Microsoft.VisualStudio.Code.Engine"]
+    equal(f"VS Code of {VSIX}", engine, [package["engines"]["vscode"]])
+    check(f"{VSIX} is for browsers, too", "__web_extension" in manifest.find("Metadata/Tags", space).text.split(","), "no tag says so")
+    named = [a.get("Path") for a in manifest.iterfind("Assets/Asset", space)] + [manifest.find(f"Metadata/{n}", space).text for n in ("License", "Icon")]
+    named += ["extension/" + os.path.normpath(package[k]) for k in ("main", "icon")]
+    named += [f"extension/{path}" for w in package["contributes"]["walkthroughs"] for s in w["steps"] for k, path in s["media"].items() if k != "altText"]
+    equal(f"files that {VSIX} names and lacks", [n for n in named if not files.get(n)], [])
+    known = {d.get("Extension"): d.get("ContentType") for d in ElementTree.fromstring(files["[Content_Types].xml"])}
+    equal(f"files of {VSIX} without a type", [n for n in files if n != "[Content_Types].xml" and not known.get(os.path.splitext(n)[1])], [])
+    equal(f"module of {VSIX}", hashlib.sha256(files["extension/dist/gctrail.wasm.gz"]).digest(), hashlib.sha256(members(place(WEB))["gctrail/gctrail.wasm.gz"][0]).digest())
 
 
 def check_script(work):
@@ -502,7 +528,7 @@ def check_nuget(work):
         equal(f"program of NuGet's package of {rid}", (hashlib.sha256(content).hexdigest(), mode), (sha256(binary(o, a)), 0o755))
     files, command = tool(folder, "gctrail", "DotnetTool", "tools/any/any/")
     equal("command of NuGet's gctrail", command, {"Name": "gctrail"})
-    settings = xml.etree.ElementTree.fromstring(files["tools/any/any/DotnetToolSettings.xml"][0])
+    settings = ElementTree.fromstring(files["tools/any/any/DotnetToolSettings.xml"][0])
     equal("what NuGet's gctrail names", {p.get("RuntimeIdentifier"): p.get("Id") for p in settings.findall("RuntimeIdentifierPackages/RuntimeIdentifierPackage")},
           {rid: f"gctrail.{rid}" for rid in rids})
 
@@ -516,10 +542,10 @@ def tool(folder, package, kind, within, *more):
                                                        *(within + n for n in ("DotnetToolSettings.xml", *more))]))
     equal(f"parts with properties of {package}", len(files) - len(parts), 1)
     space = "{http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd}"
-    metadata = xml.etree.ElementTree.fromstring(files[f"{package}.nuspec"][0]).find(space + "metadata")
+    metadata = ElementTree.fromstring(files[f"{package}.nuspec"][0]).find(space + "metadata")
     equal(f"description of {package}", [metadata.findtext(space + n) for n in ("id", "version", "readme")]
           + [t.get("name") for t in metadata.iter(space + "packageType")], [package, VERSION, "README.md", kind])
-    settings = xml.etree.ElementTree.fromstring(files[within + "DotnetToolSettings.xml"][0])
+    settings = ElementTree.fromstring(files[within + "DotnetToolSettings.xml"][0])
     equal(f"settings of {package}", (settings.tag, settings.attrib, len(settings.findall("Commands/Command"))), ("DotNetCliTool", {"Version": "2"}, 1))
     return files, settings.find("Commands/Command").attrib
 
@@ -544,6 +570,7 @@ def main():
         check_web(work)
         check_wasi(work)
         check_documents()
+        check_vsix()
         check_script(work)
         check_deb()
         check_rpm(work)
