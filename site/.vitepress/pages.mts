@@ -8,7 +8,7 @@ export const root = join(import.meta.dirname, "../..");
 
 /** The menu beside a page: groups of files of docs, without their suffix. */
 const groups: Record<string, string[]> = {
-  "Use it": ["install", "collect", "targets", "top", "serve", "html", "browser", "commands"],
+  "Use it": ["install", "collect", "targets", "top", "serve", "html", "browser", "vscode", "commands"],
   "Find the cause": ["findings", "textbook/README", "figures", "allocs", "heap", "dump", "requests", "what-if", "try"],
   "Compare and check": ["compare", "ci", "convert"],
   "Many processes": ["agent", "fleet", "ledger", "deploy"],
