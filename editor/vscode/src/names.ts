@@ -9,6 +9,8 @@ export interface Name {
   method: boolean;
 }
 
+const identifier = /^[\p{L}_][\p{L}\p{N}_]*$/u;
+
 /** Parses a name, such as Shop.Cache+Entry<System.String>[] or Shop.Cache+<>c.<Load>b__0(int32). */
 export function parse(text: string): Name | undefined {
   const name = text.trim().replace(/\s\(.*\)$/, ""); // a note on the size of arrays
@@ -20,7 +22,8 @@ export function parse(text: string): Name | undefined {
   const constructor = /\.\.c?ctor\(/.test(name);
   const parts = [...split(segments)].map(written).filter((part) => part !== "");
   const simple = parts.pop();
-  return simple && /^[\p{L}_]/u.test(simple) ? { simple, within: parts.pop() ?? "", method: method && !constructor } : undefined;
+  const within = parts.pop() ?? "";
+  return simple && identifier.test(simple) && (within === "" || identifier.test(within)) ? { simple, within, method: method && !constructor } : undefined;
 }
 
 /** Removes type arguments, which follow a name: <Load>b__0 and <>c follow none. */
