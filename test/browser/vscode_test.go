@@ -301,3 +301,18 @@ func TestEditorNames(t *testing.T) {
 	}
 	b.unblamed(h)
 }
+
+// TestEditorKeys: keys that the page about a trace has no use for reach the window, where VS Code
+// listens for shortcuts. Ctrl+Enter on a name asks for its source.
+func TestEditorKeys(t *testing.T) {
+	h := startHost(t)
+	b := editorTab(t, h, "editor", "vscode-light", fixture("net10-wks-stacks.nettrace.gz"))
+	b.wait(framed(`d.querySelector(".types td.code button")`))
+	eval[bool](b, `(window.heard = [], addEventListener("keydown", (e) => heard.push(e.key)), true)`)
+	eval[bool](b, framed(`["p", "Enter"].forEach((key) => d.querySelector(".types td.code button").dispatchEvent(new KeyboardEvent("keydown", { key, ctrlKey: true, bubbles: true, cancelable: true }))) ?? true`))
+	b.wait(`sent.includes("source")`)
+	if heard := eval[[]string](b, "heard"); len(heard) != 1 || heard[0] != "p" {
+		t.Errorf("the window hears %q", heard)
+	}
+	b.unblamed(h)
+}
