@@ -53,7 +53,7 @@ export async function collect(): Promise<void> {
   const path = await needed();
   if (!path) return;
   const process = await vscode.window.showInputBox({
-    title: "Record a process", prompt: "The id or the name of a .NET process", placeHolder: "1234, or Shop.Web",
+    title: "Record a process", prompt: "The id of a .NET process, or its name if no other has it", placeHolder: "1234, or Shop.Web",
     validateInput: (text) => (text.trim() === "" || text.startsWith("-") ? "An id or a name" : undefined),
   });
   if (!process) return;
