@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,27 @@ func TestTryText(t *testing.T) {
 		if says := r[i].Says(); !strings.Contains(page.String(), says) || !strings.Contains(markdown.String(), text.Markdown(says)) {
 			t.Errorf("the page or the Markdown lacks %q:\n%s\n%s", says, page.String(), markdown.String())
 		}
+	}
+}
+
+// TestTryPicture: the picture of the front has an interval in both directions at each setting.
+func TestTryPicture(t *testing.T) {
+	var page strings.Builder
+	if err := triedResults()[0].WritePage(&page); err != nil {
+		t.Fatal(err)
+	}
+	_, picture, _ := strings.Cut(page.String(), "<circle") // behind the axes, and the intervals of one setting
+	var across, up int
+	for _, line := range regexp.MustCompile(`<line x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="([\d.]+)"/>`).FindAllStringSubmatch(picture, -1) {
+		if line[1] != line[3] {
+			across++
+		}
+		if line[2] != line[4] {
+			up++
+		}
+	}
+	if across != 1 || up != 1 {
+		t.Errorf("%d intervals across, %d up, want one of each: %s", across, up, picture)
 	}
 }
 

@@ -65,6 +65,9 @@ func (t criticals) figure(m *Metric, series []float64) Figure {
 	center, standardError := meanOf(values)
 	half := t.of(1-confidence, len(values)-1) * standardError
 	f.Value, f.Low, f.High = atLeast0(m.unscaled(center)), atLeast0(m.unscaled(center-half)), atLeast0(m.unscaled(center+half))
+	if m.Unit == Percent {
+		f.High = min(f.High, 100) // of the time, or of the processor time
+	}
 	return f
 }
 

@@ -13,7 +13,7 @@ import (
 
 // pageStyle is the style of a page, light or dark as the viewer prefers.
 const pageStyle = `:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;margin:.5rem 0 1.5rem;font-size:14px}td,th{padding:.15rem .7rem .15rem 0;text-align:right;font-variant-numeric:tabular-nums}
+table{display:block;overflow-x:auto;border-collapse:collapse;margin:.5rem 0 1.5rem;font-size:14px}td,th{white-space:nowrap;padding:.15rem .7rem .15rem 0;text-align:right;font-variant-numeric:tabular-nums}
 td.l,th.l{text-align:left}.better{color:#1a7f37}.worse{color:#cf222e}@media(prefers-color-scheme:dark){.better{color:#3fb950}.worse{color:#ff7b72}}
 pre{padding:.5rem .8rem;border:1px solid #8886;overflow:auto}svg{width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:currentColor}
 svg line{stroke:currentColor;stroke-opacity:.35}.front{fill:#0969da}.beaten{fill:none;stroke:currentColor}`
@@ -82,7 +82,7 @@ func writeHTMLTable(b *bytes.Buffer, rows [][]string) {
 const (
 	pictureWidth, pictureHeight = 720.0, 320.0
 	marginLeft, marginBottom    = 90.0, 40.0
-	marginRight, marginTop      = 190.0, 20.0
+	marginRight, marginTop      = 190.0, 36.0
 )
 
 // An axis maps values of a metric to a picture.
@@ -144,7 +144,7 @@ func (r *Result) writePicture(b *bytes.Buffer) {
 		}
 	}
 	fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", (x.start+x.end)/2, y.start+32, metrics[Memory].Text)
-	fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", x.start+6, y.end+2, metrics[up].Text)
+	fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", x.start, y.end-18, metrics[up].Text)
 	for _, o := range r.Settings {
 		writePoint(b, o, &x, &y)
 	}
@@ -167,7 +167,7 @@ func writePoint(b *bytes.Buffer, o *Outcomes, x, y *axis) {
 	if o.Front {
 		class = "front"
 	}
-	fmt.Fprintf(b, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%[2]f\"/>", within(x, across.Low, across.Value), py, within(x, across.High, across.Value))
-	fmt.Fprintf(b, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%[1]f\" y2=\"%.1f\"/>", px, within(y, up.Low, up.Value), within(y, up.High, up.Value))
+	fmt.Fprintf(b, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>", within(x, across.Low, across.Value), py, within(x, across.High, across.Value), py)
+	fmt.Fprintf(b, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>", px, within(y, up.Low, up.Value), px, within(y, up.High, up.Value))
 	fmt.Fprintf(b, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/><text x=\"%.1f\" y=\"%.1f\">%s</text>\n", class, px, py, px+8, py-6, escaped(strings.ReplaceAll(o.Name, ",", ", ")))
 }
