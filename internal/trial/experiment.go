@@ -135,6 +135,7 @@ func (e *Experiment) rounds(ctx context.Context, r *Result, began time.Time) End
 			active = slices.DeleteFunc(active, func(s *Outcomes) bool { return s != r.Base() && s.decided() })
 		}
 		active = slices.DeleteFunc(active, func(s *Outcomes) bool { return s != r.Base() && s.hopeless() })
+		active = e.narrow(r, active, began)
 		switch {
 		case len(active) > 1:
 		case slices.ContainsFunc(r.Candidates(), func(s *Outcomes) bool { return !s.hopeless() }):

@@ -27,6 +27,9 @@ type Outcomes struct {
 	Figures [NumMetrics]Figure
 	// Front reports that no other setting beats this one.
 	Front bool
+	// Left is the round after which the setting was not run again, because others promised
+	// more and there was no time for all; 0 if it was.
+	Left int
 
 	gain float64 // the decided gains, weighted, less the costs
 }

@@ -203,6 +203,15 @@ func (r *Result) Notes() []string {
 	case Spent:
 		notes = append(notes, fmt.Sprintf("The budget of time was spent after %s.", text.Counted(r.Rounds, "round")))
 	}
+	var left []string
+	for _, o := range r.Settings {
+		if o.Left > 0 {
+			left = append(left, fmt.Sprintf("%s (%s)", o.Name, text.Counted(o.Left, "round")))
+		}
+	}
+	if len(left) > 0 {
+		notes = append(notes, "Not run to the end, because others promised more and there was no time for all: "+strings.Join(left, ", ")+". A larger --budget runs all.")
+	}
 	for _, o := range r.Settings {
 		if failed := o.failures(); failed != "" {
 			notes = append(notes, fmt.Sprintf("%s: %s; the output is in %s.", o.Name, failed, o.outputs()))
