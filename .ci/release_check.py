@@ -237,7 +237,7 @@ def check_wasi(work):
 def check_documents():
     """Compares the files that docs/install.md names with those of the release, and makes its notes."""
     text = read(os.path.join(ONE, "docs/install.md")).decode()
-    named = set(re.findall(r"gctrail_\d[\w.]*?(?:\.(?:deb|rpm|apk|zip|wasm|tar\.gz))", text))
+    named = set(re.findall(r"gctrail_\d[\w.]*?(?:\.(?:deb|rpm|apk|zip|wasm|vsix|tar\.gz))", text))
     check("docs/install.md names files of a release", len(named) >= 5 and named <= set(published()), sorted(named - set(published())))
     code, notes = run(sys.executable, os.path.join(ONE, ".ci/notes.py"), VERSION)
     check("notes of the release", code == 0 and "npx gctrail" in notes and "](docs/" not in notes, notes[:300])

@@ -92,6 +92,15 @@ func (r *Reader) readEvents(b *eventpipe.Block, batch *batch) error {
 		}
 		r.queued(k, h, batch, in.Span())
 	}
+	r.settle(b, &in, batch, first, last, latest, sorted)
+	return cmp.Or(in.Err, batch.faults.err())
+}
+
+// settle notes what is wrong with a block that was read, and when its unread events may have
+// occurred. Its events have times from first to last after the block's first; latest and sorted are
+// the reader's values before the block.
+func (r *Reader) settle(b *eventpipe.Block, in *eventpipe.BlockReader, batch *batch, first, last, latest, sorted uint64) {
+	times := in.Times.Within(r.session)
 	if in.Times != eventpipe.AllTimes && in.Times == times && first == 0 && batch.faults.outside == 0 {
 		r.unsure = times // an event has the first of them, so that they can be trusted
 	}
@@ -114,7 +123,6 @@ func (r *Reader) readEvents(b *eventpipe.Block, batch *batch) error {
 	if batch.faults.kinds > 0 { // which are not missing by their numbers
 		r.lost(0, in.Times.From+first, in.Times.From+last)
 	}
-	return cmp.Or(in.Err, batch.faults.err())
 }
 
 // faults counts the events of a block that do not fit the rest of the trace.

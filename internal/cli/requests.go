@@ -206,7 +206,7 @@ func writeNextOf(page *text.Page, scan *scanned, of *gc.Process, all *request.Su
 		}
 	}
 	if all.Slowest.Share() < request.PartlyPaused {
-		page.Prose("", "A wait for a thread before a request began is not in its time, and a wait within it is not distinguished.")
+		page.Prose("", "The trace does not show whether a request waited for a thread: not before it began, and a wait within it is like any other.")
 	}
 	page.Line("")
 	page.Prose("", words)
