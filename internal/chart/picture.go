@@ -278,7 +278,7 @@ func (v *view) heap() panel {
 		var layers [gc.NumGenerations + 1]picture // a color each
 		fill := func(until float64) {
 			at := y + of.height
-			for i, n := range heap.heap {
+			for i, n := range slices.Backward(heap.heap[:]) { // gen 0, which changes most, on top
 				h := height(n)
 				at -= h
 				layers[i].rect(begun, at, until-begun, h, generationColors[i])
@@ -308,11 +308,15 @@ func (v *view) rate() panel {
 	const columns = plotWidth / 4
 	var rates [columns]float64
 	each := (v.to - v.from).Seconds() / columns
-	v.each(func(c *cell, from, _ float64) {
-		i := min(columns-1, int((from-marginLeft)/plotWidth*columns))
-		rates[i] += float64(c.allocated) / each
-	})
-	smooth(rates[:])
+	for i := range v.cells {
+		// A cell may be part of a column, or several columns.
+		begin := (time.Duration(i)*v.width - v.from).Seconds() / each
+		length := v.width.Seconds() / each
+		for k := max(0, math.Floor(begin)); k < min(columns, begin+length); k++ {
+			overlap := min(begin+length, k+1) - max(begin, k)
+			rates[int(k)] += v.cells[i].allocated * overlap / length / each
+		}
+	}
 	top := 0.0
 	for _, r := range rates {
 		top = max(top, r)
@@ -327,21 +331,6 @@ func (v *view) rate() panel {
 		}
 	}
 	return of
-}
-
-// smooth spreads each value over the empty places before it, because a collection counts
-// the bytes allocated since the one before.
-func smooth(values []float64) {
-	begin := 0
-	for i, v := range values {
-		if v == 0 {
-			continue
-		}
-		for k := begin; k <= i; k++ {
-			values[k] = v / float64(i-begin+1)
-		}
-		begin = i + 1
-	}
 }
 
 // axis draws the times below the last panel, and lines through all.

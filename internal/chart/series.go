@@ -31,6 +31,8 @@ type Series struct {
 	// Collections and Pauses count the added ones.
 	Collections, Pauses int
 	longest             time.Duration
+	since               gc.Opt[time.Duration] // when the latest collection began
+	carried             int64                 // allocated before collections that began no later than others
 }
 
 // A cell sums up the collections of some time.
@@ -39,7 +41,7 @@ type cell struct {
 	heap      [gc.NumGenerations]int64  // after the last collection that measured it
 	measured  bool                      // heap is known
 	committed gc.Opt[int64]
-	allocated int64
+	allocated float64 // bytes
 }
 
 // Add takes in a collection.
@@ -53,7 +55,7 @@ func (s *Series) Add(c *gc.Collection) {
 		*longest = max(*longest, p.Duration)
 	}
 	if start, known := c.Start.Get(); known {
-		s.at(start).allocated += c.Allocated.Or(0)
+		s.allocate(c.Allocated, start)
 	}
 	end, known := c.End.Get()
 	if !known {
@@ -67,6 +69,28 @@ func (s *Series) Add(c *gc.Collection) {
 	if measured {
 		of.heap, of.measured = heap, true
 	}
+}
+
+// allocate spreads the bytes that a collection counts over the time since the one before, as the
+// page does: counted when it begins, few collections a second would look like bursts.
+func (s *Series) allocate(bytes gc.Opt[int64], start time.Duration) {
+	since, known := s.since.Get()
+	if known && start <= since {
+		s.carried += bytes.Or(0)
+		return
+	}
+	s.since = gc.Some(start)
+	n, counted := bytes.Get()
+	if known && counted {
+		all := float64(n + s.carried)
+		s.at(start) // so that cells become no longer below
+		for at := since; at < start; {
+			end := min(start, at-at%s.width+s.width)
+			s.at(at).allocated += all * float64(end-at) / float64(start-since)
+			at = end
+		}
+	}
+	s.carried = 0
 }
 
 // classOf returns which color a collection has.

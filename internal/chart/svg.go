@@ -10,21 +10,21 @@ import (
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
-// palette are the colors of light pictures, and of dark ones if the viewer prefers these.
-// Generations also differ in lightness, because some people see few colors.
+// palette are the colors of light pictures, and of dark ones if the viewer prefers these. They
+// are the page's, so that a picture and the page of a trace are read alike.
 var palette = [numColors]struct{ light, dark uint32 }{
 	paper:           {0xffffff, 0x0d1117},
 	ink:             {0x1f2328, 0xe6edf3},
 	faint:           {0x59636e, 0x9198a1},
 	grid:            {0xe4e7eb, 0x2a313b},
-	colorGen0:       {0x9ecae1, 0x9ecae1},
-	colorGen1:       {0x4292c6, 0x4292c6},
-	colorGen2:       {0xd94801, 0xf16913},
-	colorBackground: {0x8856a7, 0xb294d4},
-	colorLOH:        {0x41ab5d, 0x41ab5d},
-	colorPOH:        {0xe7ba52, 0xe7ba52},
-	colorCommitted:  {0x6e7781, 0x9198a1},
-	colorRate:       {0x6baed6, 0x6baed6},
+	colorGen0:       {0x4c9bd6, 0x5fa9de},
+	colorGen1:       {0x2f9e7e, 0x3fb391},
+	colorGen2:       {0xd2603a, 0xe57b55},
+	colorBackground: {0x8768c4, 0xa48be0},
+	colorLOH:        {0xc79a1b, 0xd4ab3a},
+	colorPOH:        {0x8593a3, 0x94a2b3},
+	colorCommitted:  {0x1b2330, 0xe4e9ef},
+	colorRate:       {0x2f66b0, 0x7db1ee},
 }
 
 // class is the name of a color in the style sheet.
