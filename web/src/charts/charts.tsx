@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import uPlot from "uplot";
 import { rateOf } from "../data/condition";
 import type { Process } from "../data/process";
+import type { State } from "../state/state";
 import { useStore, type Store } from "../state/store";
 import { bytes, count, duration, moment, percent, plural, rate } from "../units";
 import { Chart, Group, bars, type Drawing, type Span } from "./chart";
@@ -71,6 +72,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
         case "Enter": if (here >= 0) store.set({ gc: here }); return true;
         case "z": case "+": store.set({ zoomFrom: state.from, zoomTo: state.to }); return true;
         case "Z": case "-": store.set({ zoomFrom: null, zoomTo: null }); return true;
+        case "w": case "a": case "s": case "d": store.set(moved(event.key, state, p.end, group.cursor)); return true;
         case "Escape": anchor.current = null; store.set({ from: null, to: null }); return true;
         default: return false;
       }
@@ -106,7 +108,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
         <h2 id="charts-title">Timeline</h2>
         {requests && request >= 0 ? <p class="pointed" aria-live="polite"><RequestWords r={requests} i={request} /></p> : <Pointed p={p} row={pointed} />}
       </header>
-      <p class="hint">Drag to select a time, click for the details of a GC. Keys: ← → move, with Shift select, Enter details, + zooms to the selection, − out, Esc clears.</p>
+      <p class="hint">Drag to select a time, click for the details of a GC. Keys: ← → move, with Shift select, Enter details, + zooms to the selection, − out, W S zoom in and out at the cursor, A D move left and right, Esc clears.</p>
       {requests && <p class="hint">{requestsSummary(requests)}. In the chart of requests, ← → move in time, ↑ ↓ to slower and faster ones, Enter selects the time of one.</p>}
       <div class="chart-grid">
         {requests && (
@@ -314,6 +316,18 @@ function drawLine({ process: p, heap, lost }: Prepared, from: number, to: number
     lines.add(row, lines.after(row), [values[row]]);
   }
   return { data: lines.data(), top: Math.max(0, ...rows.map((row) => values[row])) };
+}
+
+/** The shown times after a key of Perfetto's and Firefox' timelines: W and S zoom around the cursor, A and D move. */
+function moved(key: string, state: State, end: number, cursor: number | null): Pick<State, "zoomFrom" | "zoomTo"> {
+  const from = state.zoomFrom ?? 0;
+  const to = state.zoomTo ?? end;
+  const length = Math.min(end, Math.max(Math.min(1000, end), (to - from) * (key === "w" ? 0.5 : key === "s" ? 2 : 1)));
+  const at = cursor !== null && cursor >= from && cursor <= to ? cursor : (from + to) / 2;
+  const step = key === "a" ? -length / 4 : key === "d" ? length / 4 : 0;
+  const begin = at - ((at - from) / Math.max(1, to - from)) * length + step;
+  const zoomFrom = Math.floor(Math.min(end - length, Math.max(0, begin)));
+  return length >= end ? { zoomFrom: null, zoomTo: null } : { zoomFrom, zoomTo: Math.ceil(zoomFrom + length) };
 }
 
 /** The rate between collections, or over equal stretches of time where there are many; a gap where it is not known. */

@@ -1,5 +1,5 @@
 // Conditions on a collection, in the grammar of gctrail collect --until: package
-// internal/condition reads the same.
+// internal/condition reads the same, but for percentiles, which are of a trace that has ended.
 
 import type { Words } from "./header";
 import type { Process } from "./process";
@@ -20,6 +20,12 @@ export function rateOf(p: Process): (row: number) => number {
   const allocated = p.get("allocated_bytes");
   const since = p.get("since_last_us");
   return (row) => (since[row] > 0 ? (allocated[row] / since[row]) * 1e6 : NaN);
+}
+
+/** The smallest value that at least a share of all do not exceed: the nearest rank, as in gc/stats. */
+export function percentile(sorted: Float64Array, p: number): number {
+  if (sorted.length === 0) return NaN;
+  return sorted[Math.max(0, Math.ceil((p / 100) * sorted.length) - 1)];
 }
 
 /** The words that a figure can be. */
@@ -134,8 +140,8 @@ class Parser {
       return this.word(figure.name, choices(figure, all), figure.column!, operator !== "!=");
     }
     this.next();
-    const value = this.amount(figure);
     const of = (figure.column ? column(figure.column) : rateOf)(this.process);
+    const value = this.percentile(of) ?? this.amount(figure);
     const holds = compare[operator];
     return (row) => {
       const v = of(row);
@@ -151,6 +157,15 @@ class Parser {
     const values = this.process.get(from);
     this.next();
     return (row) => !Number.isNaN(values[row]) && (values[row] === code) === equal;
+  }
+
+  /** Reads a percentile, such as p99, of all collections; null where there is none. */
+  private percentile(of: (row: number) => number): number | null {
+    const share = /^p(\d{1,2}(?:\.\d+)?)$/i.exec(this.token.text);
+    if (!share) return null;
+    this.next();
+    const known = Float64Array.from({ length: this.process.rows }, (_, row) => of(row)).filter((v) => !Number.isNaN(v)).sort();
+    return percentile(known, Number(share[1]));
   }
 
   /** Reads a number with its unit, which may stand apart. */

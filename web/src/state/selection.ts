@@ -1,4 +1,4 @@
-import { ConditionError, parse, type Test } from "../data/condition";
+import { ConditionError, parse, percentile, type Test } from "../data/condition";
 import { ordered } from "../data/order";
 import { breathe, nextTask } from "../data/pause";
 import type { Process } from "../data/process";
@@ -244,10 +244,4 @@ async function sum(p: Process, rows: Uint32Array, state: State, ascending: Float
     t.p99 = percentile(ascending ?? pauses.subarray(0, known).sort(), 99);
   }
   return t;
-}
-
-/** The smallest value that at least a share of all do not exceed: the nearest rank, as in gc/stats. */
-export function percentile(sorted: Float64Array, p: number): number {
-  if (sorted.length === 0) return NaN;
-  return sorted[Math.max(0, Math.ceil((p / 100) * sorted.length) - 1)];
 }

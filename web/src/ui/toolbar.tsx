@@ -67,7 +67,7 @@ export function Toolbar({ store, counts = true }: { store: Store; counts?: boole
       </p>
       <details class="grammar">
         <summary>Filter syntax</summary>
-        <p>Comparisons with &gt; &gt;= &lt; &lt;= = !=, joined by and, or and parentheses: the syntax of <code>gctrail collect --until</code>. An unknown figure meets no comparison.</p>
+        <p>Comparisons with &gt; &gt;= &lt; &lt;= = !=, joined by and, or and parentheses: the syntax of <code>gctrail collect --until</code>. An unknown figure meets no comparison. In place of an amount, p50 to p99.9 is that percentile of all GCs of the process, as in <code>pause&gt;p99</code>; only this page has these.</p>
         <table class="plain"><tbody>{figures.map((f) => <tr key={f.name}><th scope="row"><code>{f.name}</code></th><td>{f.meaning}</td><td><code>{f.example}</code></td></tr>)}</tbody></table>
       </details>
     </section>
