@@ -1,4 +1,4 @@
-// Package golden compares what tests make with files that people have read.
+// Package golden compares the output of tests with files that people have read.
 package golden
 
 import (
@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write the files of tests anew")
 
-// Hold compares a file with what it should have: go test -update writes it.
+// Hold compares a file with its expected content: go test -update writes it.
 func Hold(tb testing.TB, path, want string) {
 	tb.Helper()
 	if *update {
