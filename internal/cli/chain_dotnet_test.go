@@ -41,7 +41,7 @@ func TestFromTailToSetting(t *testing.T) {
 	if !slices.Contains(try, "--requests") || slices.Contains(try, "--load") {
 		t.Errorf("%q", try)
 	}
-	quick := slices.Insert(try, 1, "--budget", "20s", "--output-dir", filepath.Join(folder, "try"))
+	quick := slices.Insert(try, 1, "--budget", "8s", "--output-dir", filepath.Join(folder, "try"))
 	code, out, said = gctrail(t.Context(), quick...)
 	if code != exitDone || !strings.Contains(out, "GCgen0size=") || !strings.Contains(out, "p99 request") {
 		t.Errorf("exit code %d: %s%s", code, out, said)
