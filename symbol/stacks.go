@@ -23,7 +23,7 @@ const (
 const (
 	maxNodes     = 1 << 20
 	maxAddresses = 1 << 18
-	cacheSize    = 1 << 14
+	maxCache     = 1 << 14
 )
 
 // A Stacks interns the stacks of events. Stacks share the frames that they have
@@ -78,7 +78,7 @@ func NewStacks(table *Table) *Stacks {
 		table: table,
 		nodes: make([]node, 2, 1<<10),
 		slots: make([]uint32, 1<<11),
-		cache: make([]cached, cacheSize),
+		cache: make([]cached, 1<<8),
 		seed:  maphash.MakeSeed(),
 	}
 }
@@ -94,7 +94,7 @@ func (s *Stacks) Intern(ev *trace.Event) StackID {
 	s.raw = ev.AppendStack(s.raw[:0])
 	p := s.table.process(ev.PID)
 	hash := hashOf(s.raw)
-	c := &s.cache[hash%cacheSize]
+	c := &s.cache[hash%uint64(len(s.cache))]
 	if c.hash == hash && c.process == p && s.is(c.stack, s.raw) {
 		return c.stack
 	}
@@ -111,7 +111,7 @@ func (s *Stacks) Intern(ev *trace.Event) StackID {
 			return OtherStacks
 		}
 	}
-	*c = cached{hash, p, id}
+	s.cache[hash%uint64(len(s.cache))] = cached{hash, p, id} // which may have grown
 	return id
 }
 
@@ -184,6 +184,9 @@ func (s *Stacks) slot(n node) uint64 {
 }
 
 func (s *Stacks) grow() {
+	if n := min(maxCache, len(s.slots)/4); n > len(s.cache) {
+		s.cache = make([]cached, n)
+	}
 	s.slots = make([]uint32, 2*len(s.slots))
 	mask := uint64(len(s.slots) - 1)
 	for id, n := range s.nodes {
@@ -195,6 +198,21 @@ func (s *Stacks) grow() {
 			i = (i + 1) & mask
 		}
 		s.slots[i] = uint32(id)
+	}
+}
+
+// NameBy makes another table name the frames, which may have been fed with another trace of
+// the same processes. Nothing can be interned after that.
+func (s *Stacks) NameBy(table *Table) { s.table, s.frames = table, nil }
+
+// Addresses yields the addresses of all frames of a process.
+func (s *Stacks) Addresses(pid uint64) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for i := range s.addrs {
+			if a := &s.addrs[i]; a.process.pid == pid && !yield(a.addr) {
+				return
+			}
+		}
 	}
 }
 
