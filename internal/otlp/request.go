@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,12 +21,15 @@ import (
 
 // endpoints returns the URLs of the signals, empty for one without an endpoint.
 func endpoints(opts *Options) (urls [numSignals]string, err error) {
-	whole := [numSignals]string{Logs: opts.LogsEndpoint, Metrics: opts.MetricsEndpoint}
+	whole := [numSignals]string{Logs: opts.LogsEndpoint, Metrics: opts.MetricsEndpoint, Profiles: opts.ProfilesEndpoint}
 	if opts.Endpoint == "" && whole == ([numSignals]string{}) {
 		return urls, check("")
 	}
-	for _, s := range Signals() {
-		given := cmp.Or(whole[s], opts.Endpoint)
+	for s := range numSignals {
+		given := whole[s]
+		if s != Profiles {
+			given = cmp.Or(given, opts.Endpoint)
+		}
 		if given == "" {
 			continue
 		}
@@ -73,7 +77,7 @@ func (s *Sender) send(ctx context.Context, r *request) verdict {
 	for name, value := range s.opts.Headers {
 		req.Header.Set(name, value)
 	}
-	req.Header.Set("Content-Type", mediaProtobuf)
+	req.Header.Set("Content-Type", s.opts.Media)
 	if !s.opts.Uncompressed {
 		req.Header.Set("Content-Encoding", "gzip")
 	}
@@ -100,20 +104,38 @@ func judge(resp *http.Response, answer []byte, items int) verdict {
 		return verdict{again: true, after: retryAfter(resp.Header.Get("Retry-After"), time.Now()), err: errors.New(resp.Status)}
 	}
 	err := errors.New(resp.Status)
-	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media == mediaProtobuf {
-		if why := statusMessage(answer); why != "" {
-			err = fmt.Errorf("%s: %s", resp.Status, why)
-		}
+	why := ""
+	switch media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media {
+	case mediaProtobuf:
+		why = statusMessage(answer)
+	case "application/json":
+		why = jsonMessage(answer)
+	}
+	if why != "" {
+		err = fmt.Errorf("%s: %s", resp.Status, why)
 	}
 	return verdict{rejected: items, err: err}
+}
+
+// longestMessage bounds a message of an endpoint, in bytes.
+const longestMessage = 1024
+
+// jsonMessage returns the message of an error of the Connect protocol; empty for another
+// answer.
+func jsonMessage(answer []byte) string {
+	var v struct{ Message string }
+	if json.Unmarshal(answer, &v) != nil || len(v.Message) > longestMessage {
+		return ""
+	}
+	return v.Message
 }
 
 // statusMessage returns the message of a google.rpc.Status, with which endpoints refuse
 // requests; empty for another answer.
 func statusMessage(answer []byte) (message string) {
-	const fieldMessage, longest = 2, 1024
+	const fieldMessage = 2
 	eachField(answer, func(number protowire.Number, _ uint64, text []byte) {
-		if number == fieldMessage && len(text) <= longest && utf8.Valid(text) {
+		if number == fieldMessage && len(text) <= longestMessage && utf8.Valid(text) {
 			message = string(text)
 		}
 	})

@@ -19,13 +19,14 @@ type Signal uint8
 const (
 	Logs Signal = iota
 	Metrics
+	Profiles
 	numSignals
 )
 
-// Signals returns all signals.
+// Signals returns the signals of an Endpoint. Profiles have an endpoint of their own.
 func Signals() []Signal { return []Signal{Logs, Metrics} }
 
-var signalNames = [numSignals]string{Logs: "logs", Metrics: "metrics"}
+var signalNames = [numSignals]string{Logs: "logs", Metrics: "metrics", Profiles: "profiles"}
 
 func (s Signal) String() string {
 	if s >= numSignals {
@@ -39,6 +40,10 @@ type Options struct {
 	// Endpoint is the URL that v1/logs and v1/metrics are appended to. LogsEndpoint and
 	// MetricsEndpoint are the complete URL of one signal, and take precedence.
 	Endpoint, LogsEndpoint, MetricsEndpoint string
+	// ProfilesEndpoint is the complete URL for profiles, which Endpoint does not stand for.
+	ProfilesEndpoint string
+	// Media is the type of the requests' contents; empty means OTLP's.
+	Media string
 	// Headers are added to each request.
 	Headers map[string]string
 	// Uncompressed sends requests without gzip.
@@ -111,6 +116,9 @@ func NewSender(opts Options) (*Sender, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opts.Media == "" {
+		opts.Media = mediaProtobuf
+	}
 	if opts.Timeout <= 0 {
 		opts.Timeout = defaultTimeout
 	}
@@ -135,7 +143,19 @@ func (s *Sender) Push(signal Signal, message proto.Message, items int) error {
 	if !s.Sends(signal) {
 		return fmt.Errorf("no endpoint for %v", signal)
 	}
-	body, err := s.encode(message)
+	plain, err := proto.Marshal(message)
+	if err != nil {
+		return fmt.Errorf("otlp: %w", err)
+	}
+	return s.PushEncoded(signal, plain, items)
+}
+
+// PushEncoded does the same with a message that is encoded.
+func (s *Sender) PushEncoded(signal Signal, plain []byte, items int) error {
+	if !s.Sends(signal) {
+		return fmt.Errorf("no endpoint for %v", signal)
+	}
+	body, err := s.pack(plain)
 	if err != nil {
 		return err
 	}
@@ -162,17 +182,13 @@ func (s *Sender) drop() bool {
 	return false
 }
 
-func (s *Sender) encode(message proto.Message) ([]byte, error) {
-	plain, err := proto.Marshal(message)
-	if err != nil {
-		return nil, fmt.Errorf("otlp: %w", err)
-	}
+func (s *Sender) pack(plain []byte) ([]byte, error) {
 	if s.opts.Uncompressed {
 		return plain, nil
 	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	_, err = w.Write(plain)
+	_, err := w.Write(plain)
 	if err == nil {
 		err = w.Close()
 	}

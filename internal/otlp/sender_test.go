@@ -303,3 +303,39 @@ func TestOneSignal(t *testing.T) {
 		t.Error("a sender without any endpoint")
 	}
 }
+
+// TestProfiles: profiles go to the endpoint that is theirs, as they are encoded, and the
+// reason of a refusal is the message of an error of the Connect protocol.
+func TestProfiles(t *testing.T) {
+	var path, media string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, media = r.URL.Path, r.Header.Get("Content-Type")
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"code":"invalid_argument","message":"no labels"}`)
+	}))
+	defer server.Close()
+	var why error
+	s, err := otlp.NewSender(otlp.Options{
+		Endpoint: "http://127.0.0.1:1", ProfilesEndpoint: server.URL + "/push", Media: "application/proto",
+		Refused: func(_ otlp.Signal, _ int, err error) { why = err },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PushEncoded(otlp.Profiles, []byte("x"), 1); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.Run(ctx)
+	if got := s.Stats().Signals[otlp.Profiles]; got != (otlp.Counts{Rejected: 1}) || path != "/push" || media != "application/proto" {
+		t.Errorf("%+v at %s as %s", got, path, media)
+	}
+	if why == nil || !strings.Contains(why.Error(), "no labels") {
+		t.Errorf("refused because of %v", why)
+	}
+	if s, err := otlp.NewSender(otlp.Options{Endpoint: server.URL}); err != nil || s.Sends(otlp.Profiles) {
+		t.Errorf("the endpoint of logs and metrics stands for profiles: %v", err)
+	}
+}
