@@ -16,7 +16,33 @@ import (
 // label process. start and length are the time that it covers, start is zero if unknown. See
 // github.com/google/pprof/proto/profile.proto.
 func WritePprof(w io.Writer, p Profile, start time.Time, length time.Duration) error {
-	b := builder{
+	b := newBuilder(p, start, length)
+	for _, of := range p.Processes {
+		b.add(of)
+	}
+	return b.write(w)
+}
+
+// WritePushed writes a profile gzipped for a server that stores one series for each value of a
+// label, as Pyroscope does: samples have no labels, but their Leaf as the innermost frame, and
+// places in one method are one.
+func WritePushed(w io.Writer, p Profile, start time.Time, length time.Duration) error {
+	b := newBuilder(p, start, length)
+	b.profile.PeriodType = &pprof.ValueType{Type: "space", Unit: "bytes"}
+	for _, of := range p.Processes {
+		for s := range of.Samples {
+			sample := &pprof.Sample{Value: []int64{s.Objects, s.Bytes}}
+			for f := range s.Typed() {
+				sample.Location = append(sample.Location, b.location(f))
+			}
+			b.profile.Sample = append(b.profile.Sample, sample)
+		}
+	}
+	return b.write(w)
+}
+
+func newBuilder(p Profile, start time.Time, length time.Duration) *builder {
+	b := &builder{
 		profile: &pprof.Profile{
 			SampleType:        []*pprof.ValueType{{Type: p.Objects, Unit: "count"}, {Type: p.Space, Unit: "bytes"}},
 			DefaultSampleType: p.Space,
@@ -29,9 +55,10 @@ func WritePprof(w io.Writer, p Profile, start time.Time, length time.Duration) e
 	if !start.IsZero() {
 		b.profile.TimeNanos = start.UnixNano()
 	}
-	for _, of := range p.Processes {
-		b.add(of)
-	}
+	return b
+}
+
+func (b *builder) write(w io.Writer) error {
 	if err := b.profile.CheckValid(); err != nil {
 		return fmt.Errorf("pprof: %w", err)
 	}

@@ -35,6 +35,21 @@ type Sample struct {
 	Objects, Bytes int64
 }
 
+// Typed yields the frames of a sample, innermost first, with the Leaf before them and without
+// addresses.
+func (s *Sample) Typed() iter.Seq[symbol.Frame] {
+	return func(yield func(symbol.Frame) bool) {
+		if s.Leaf != "" && !yield(symbol.Frame{Method: s.Leaf}) {
+			return
+		}
+		for _, f := range s.Stack {
+			if !yield(symbol.Frame{Method: f.String(), Module: f.Module}) {
+				return
+			}
+		}
+	}
+}
+
 // Allocations returns the allocations of some processes by the stack that allocates, with the
 // labels type and heap.
 func Allocations(processes []*export.Allocations) Profile {
