@@ -14,6 +14,7 @@ import (
 	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/profiler"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -52,7 +53,8 @@ type Agent struct {
 	patterns patterns
 	host     string
 	watcher  *watch.Watcher
-	sender   *otlp.Sender // nil for none
+	sender   *otlp.Sender       // nil for none
+	profiler *profiler.Profiler // nil for none
 	rules    []*rule
 	captures *captures
 	token    []byte // empty for none
@@ -115,6 +117,13 @@ func New(opts Options) (*Agent, error) {
 			return nil, err
 		}
 	}
+	if c.Profiles.URL != "" {
+		profiling := c.profiler()
+		profiling.Problem = a.problem
+		if a.profiler, err = profiler.New(profiling); err != nil {
+			return nil, err
+		}
+	}
 	a.watcher = watch.New(watch.Options{
 		Wants: a.wants, Each: a.news, Max: c.Processes, Interval: looking, Passing: true, Requests: c.Requests, Source: opts.Source,
 	})
@@ -139,6 +148,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	if a.sender != nil {
 		running.Go(func() { a.push(ctx) })
+	}
+	if a.profiler != nil {
+		running.Go(func() { a.profiler.Run(ctx) })
 	}
 	running.Go(func() { every(ctx, judging, a.judge) })
 	running.Go(func() { every(ctx, readingProcessors, a.readProcessors) })
@@ -190,9 +202,15 @@ func (a *Agent) news(n *watch.News) {
 		a.mu.Lock()
 		a.attach(n.ID, n.Process, id, m, time.Now())
 		a.mu.Unlock()
+		if a.profiler != nil {
+			a.profiler.Attach(a.ctx, n.ID, a.subject(n.Process, id))
+		}
 	case n.Collection != nil:
 		a.collected(n)
 	case n.Ended:
+		if a.profiler != nil {
+			a.profiler.Detach(n.ID)
+		}
 		if a.ended(n) {
 			return
 		}

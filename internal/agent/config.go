@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/gctrail/gctrail/internal/otlp"
+	"github.com/gctrail/gctrail/internal/profiler"
 	"github.com/gctrail/gctrail/internal/selection"
 )
 
@@ -31,6 +32,7 @@ type Config struct {
 	Generation string            `yaml:"generation-attribute"`
 	Attributes map[string]string `yaml:"attributes,omitempty"` // added to all resources
 	OTLP       OTLP              `yaml:"otlp"`
+	Profiles   Profiles          `yaml:"profiles"`
 	Ledger     Ledger            `yaml:"ledger"`
 	Captures   Captures          `yaml:"captures"`
 	Rules      []Rule            `yaml:"rules,omitempty"`
@@ -61,6 +63,16 @@ type OTLP struct {
 	Logs       bool              `yaml:"logs"`
 }
 
+// Profiles configure the continuous profiles of allocations.
+type Profiles struct {
+	// URL is the address of Pyroscope, or of an endpoint of OTLP with otlp+ before it; empty
+	// for no profiles.
+	URL      string            `yaml:"url"`
+	Interval time.Duration     `yaml:"interval"`
+	Headers  map[string]string `yaml:"headers,omitempty"`
+	Queue    int               `yaml:"queue-bytes"`
+}
+
 // DefaultConfig returns the configuration of an agent without settings.
 func DefaultConfig() *Config {
 	return &Config{
@@ -69,6 +81,7 @@ func DefaultConfig() *Config {
 		Labels:     []string{"pid", "process", "runtime", "container", "namespace", "pod", "container_name"},
 		Generation: generationKey,
 		OTLP:       OTLP{Interval: time.Minute, Timeout: 10 * time.Second, Queue: 8 << 20, Metrics: true, Logs: true},
+		Profiles:   Profiles{Interval: 15 * time.Second, Queue: 4 << 20},
 		Ledger:     Ledger{Folder: DefaultLedgers(os.Getenv), Keep: 200},
 		Captures:   Captures{Quota: 1 << 30},
 	}
@@ -152,13 +165,18 @@ func (c *Config) FromEnvironment(get func(string) string) error {
 // they may be secrets.
 func (c *Config) Print(w io.Writer) error {
 	shown := *c
-	shown.OTLP.Headers = make(map[string]string)
-	for name := range c.OTLP.Headers {
-		shown.OTLP.Headers[name] = "(hidden)"
-	}
+	shown.OTLP.Headers, shown.Profiles.Headers = hidden(c.OTLP.Headers), hidden(c.Profiles.Headers)
 	e := yaml.NewEncoder(w)
 	e.SetIndent(2)
 	return errors.Join(e.Encode(&shown), e.Close())
+}
+
+func hidden(headers map[string]string) map[string]string {
+	shown := make(map[string]string)
+	for name := range headers {
+		shown[name] = "(hidden)"
+	}
+	return shown
 }
 
 // Check returns the faults of the configuration.
@@ -170,7 +188,7 @@ func (c *Config) Check() error {
 			fail("listen: %q is not an address such as 127.0.0.1:9464", c.Listen)
 		}
 	}
-	if c.Listen == "" && !c.pushes() {
+	if c.Listen == "" && !c.pushes() && c.Profiles.URL == "" {
 		fail("neither an address to listen at nor an OTLP endpoint is given")
 	}
 	if _, err := c.patterns(); err != nil {
@@ -189,6 +207,14 @@ func (c *Config) Check() error {
 		if _, err := otlp.NewSender(c.sender()); err != nil {
 			fail("otlp endpoint: %w", err)
 		}
+	}
+	if c.Profiles.URL != "" {
+		if _, err := profiler.New(c.profiler()); err != nil {
+			fail("profiles: %w", err)
+		}
+	}
+	if c.Profiles.Interval < time.Second || c.Profiles.Queue < 1<<16 {
+		fail("profiles: the interval must be at least 1s, and the queue at least 65536 bytes")
 	}
 	if _, err := c.rules(); err != nil {
 		errs = append(errs, err)
@@ -223,6 +249,11 @@ func (c *Config) sender() otlp.Options {
 		Endpoint: c.OTLP.Endpoint, LogsEndpoint: c.OTLP.LogsURL, MetricsEndpoint: c.OTLP.MetricsURL,
 		Headers: c.OTLP.Headers, Timeout: c.OTLP.Timeout, QueueBytes: c.OTLP.Queue,
 	}
+}
+
+func (c *Config) profiler() profiler.Options {
+	p := &c.Profiles
+	return profiler.Options{URL: p.URL, Interval: p.Interval, Headers: p.Headers, Timeout: c.OTLP.Timeout, Queue: p.Queue}
 }
 
 // patterns are Names and Exclude, compiled.

@@ -68,6 +68,13 @@ const (
 	selfQueue
 	selfRequests
 	selfFailures
+	profilesSent
+	profilesQueue
+	profilesFailures
+	profilesProcesses
+	profilesLists
+	profilesSessions
+	profilesLost
 	numMetrics
 )
 
@@ -123,6 +130,14 @@ var metrics = [numMetrics]metric{
 	selfQueue:     {"gctrail.agent.otlp.queue.size", "By", "Size of the requests that wait for the endpoint.", level, nil},
 	selfRequests:  {"gctrail.agent.otlp.requests", "{request}", "Requests sent to the endpoint.", counter, nil},
 	selfFailures:  {"gctrail.agent.otlp.failures", "{request}", "Requests that failed and are tried again.", counter, nil},
+
+	profilesSent:      {"gctrail.profiles", "{profile}", "Profiles, by what became of them.", counter, []string{"outcome"}},
+	profilesQueue:     {"gctrail.profiles.queue.size", "By", "Size of the profiles that wait for the receiver.", level, nil},
+	profilesFailures:  {"gctrail.profiles.failures", "{request}", "Requests to the receiver of profiles that failed and are tried again.", counter, nil},
+	profilesProcesses: {"gctrail.profiles.processes", "{process}", "Processes whose allocations are sampled.", level, nil},
+	profilesLists:     {"gctrail.profiles.method_lists", "{list}", "Lists of methods that runtimes were asked for, to name the frames of stacks.", counter, nil},
+	profilesSessions:  {"gctrail.profiles.sessions_ended", "{session}", "Sessions of samples that could not begin, or that ended before their process.", counter, nil},
+	profilesLost:      {"gctrail.profiles.events_lost", "{event}", "Samples that runtimes had no room for.", counter, nil},
 }
 
 // unitSuffixes are the suffixes of Prometheus names for units; see OpenTelemetry's

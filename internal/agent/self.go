@@ -33,7 +33,24 @@ func (a *Agent) observeSelf() {
 			a.self.setCounter(selfItems, c.Dropped, signal.String(), "dropped")
 		}
 	}
+	if a.profiler != nil {
+		a.observeProfiles(own)
+	}
 	a.self.processes[0] = &process{gauges: own}
+}
+
+// observeProfiles updates the metrics of profiles.
+func (a *Agent) observeProfiles(own gauges) {
+	s := a.profiler.Stats()
+	own.set(profilesQueue, float64(s.QueuedBytes))
+	own.set(profilesProcesses, float64(s.Sampling))
+	a.self.setCounter(profilesSent, s.Sent, "sent")
+	a.self.setCounter(profilesSent, s.Rejected, "rejected")
+	a.self.setCounter(profilesSent, s.Dropped, "dropped")
+	a.self.setCounter(profilesFailures, s.Failures)
+	a.self.setCounter(profilesLists, s.Lists)
+	a.self.setCounter(profilesSessions, s.Sessions)
+	a.self.setCounter(profilesLost, s.Lost)
 }
 
 // setCounter sets a counter that is kept elsewhere.

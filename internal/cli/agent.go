@@ -40,6 +40,8 @@ type agentOptions struct {
 	captures  string
 	dumpOn    conditionValue
 	tokenFile string
+	profiles  string
+	every     span
 
 	given givenFlags
 }
@@ -75,6 +77,8 @@ func newAgentCmd(std *stdio) *cobra.Command {
 	flags.Var(&o.dumpOn, "dump-on", "keep a heap snapshot of a process with a collection that meets this condition, one an hour")
 	flags.StringVar(&o.tokenFile, "token-file", "", "answer requests for traces that carry the token in this `FILE`")
 	flags.BoolVar(&o.requests, "requests", false, "name a request that a pause stopped, by its trace id, in exemplars and log records")
+	flags.StringVar(&o.profiles, "profiles", "", "sample allocations all the time, and send profiles to the Pyroscope at this `URL`, or by OTLP with otlp+ before it")
+	flags.Var(&o.every, "profile-interval", "send profiles this often (default 15s)")
 	std.completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
 	std.completeCondition(cmd, "dump-on")
 	return cmd
@@ -94,9 +98,11 @@ func (o *agentOptions) overrides() map[string]func(*agent.Config) {
 		"dump-on": func(c *agent.Config) {
 			c.Rules = append(c.Rules, agent.Rule{Name: "dump-on", When: o.dumpOn.Condition.String(), Dump: true})
 		},
-		"requests":      func(c *agent.Config) { c.Requests = o.requests },
-		"token-file":    func(c *agent.Config) { c.TokenFile = o.tokenFile },
-		"otlp-interval": func(c *agent.Config) { c.OTLP.Interval = time.Duration(o.interval) },
+		"requests":         func(c *agent.Config) { c.Requests = o.requests },
+		"token-file":       func(c *agent.Config) { c.TokenFile = o.tokenFile },
+		"profiles":         func(c *agent.Config) { c.Profiles.URL = o.profiles },
+		"profile-interval": func(c *agent.Config) { c.Profiles.Interval = time.Duration(o.every) },
+		"otlp-interval":    func(c *agent.Config) { c.OTLP.Interval = time.Duration(o.interval) },
 	}
 }
 
@@ -202,6 +208,9 @@ func (o *agentOptions) run(ctx context.Context, std *stdio) error {
 	}
 	if config.OTLP.Endpoint != "" {
 		std.warn("gctrail", "sending to "+text.Quoted(config.OTLP.Endpoint))
+	}
+	if config.Profiles.URL != "" {
+		std.warn("gctrail", "sending profiles to "+text.Quoted(config.Profiles.URL))
 	}
 	return a.Run(ctx)
 }

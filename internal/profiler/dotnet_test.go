@@ -1,0 +1,139 @@
+package profiler_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	pprof "github.com/google/pprof/profile"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/profiler"
+)
+
+// inner returns the last field of a message with a number.
+func inner(message []byte, number protowire.Number) (found []byte) {
+	for len(message) > 0 {
+		field, typ, n := protowire.ConsumeTag(message)
+		size := protowire.ConsumeFieldValue(field, typ, message[max(n, 0):])
+		if n < 0 || size < 0 {
+			return nil
+		}
+		if field == number && typ == protowire.BytesType {
+			found, _ = protowire.ConsumeBytes(message[n:])
+		}
+		message = message[n+size:]
+	}
+	return found
+}
+
+// pushed returns the profile of a request to Pyroscope.
+func pushed(r *http.Request) (*pprof.Profile, error) {
+	packed, err := gzip.NewReader(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	request, err := io.ReadAll(packed)
+	if err != nil {
+		return nil, err
+	}
+	return pprof.Parse(bytes.NewReader(inner(inner(inner(request, 1), 2), 1)))
+}
+
+// isNamed reports whether a sample is of a type and of a method of the program.
+func isNamed(s *pprof.Sample) bool {
+	return strings.HasPrefix(s.Location[0].Line[0].Function.Name, "Type ") && slices.ContainsFunc(s.Location, func(l *pprof.Location) bool {
+		return strings.HasPrefix(l.Line[0].Function.Name, "GcLoad")
+	})
+}
+
+// TestRuntimes profiles a program of each runtime, of which most bytes must be of known types
+// and methods. A receiver that is away at first gets the profiles later.
+func TestRuntimes(t *testing.T) {
+	for _, version := range dotnettest.Versions {
+		t.Run(strconv.Itoa(version), func(t *testing.T) {
+			program := dotnettest.Start(t, version, "web", 300)
+			profiles := make(chan *pprof.Profile)
+			refused := false
+			receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !refused {
+					refused = true
+					w.WriteHeader(http.StatusServiceUnavailable)
+					return
+				}
+				p, err := pushed(r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				select {
+				case profiles <- p:
+				case <-t.Context().Done():
+				}
+			}))
+			defer receiver.Close()
+			p, err := profiler.New(profiler.Options{URL: receiver.URL, Interval: time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() { defer close(done); p.Run(ctx) }()
+			p.Attach(ctx, 1, &profiler.Subject{Process: processOf(t, program.PID), Service: "web"})
+			awaitNames(t, profiles)
+			cancel()
+			go func() {
+				for range profiles { //nolint:revive // the rest
+				}
+			}()
+			<-done
+			close(profiles)
+			if s := p.Stats(); s.Failures == 0 || s.Sent == 0 || s.Sampling != 0 || s.Lists == 0 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// processOf waits for a process with its information.
+func processOf(t *testing.T, pid int) *diag.Process {
+	t.Helper()
+	for deadline := time.Now().Add(dotnettest.Patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		p, err := diag.Find(t.Context(), pid)
+		if err == nil && p.Info != nil {
+			return p
+		}
+	}
+	t.Fatal("the program has no socket")
+	return nil
+}
+
+func awaitNames(t *testing.T, profiles <-chan *pprof.Profile) {
+	t.Helper()
+	deadline := time.After(dotnettest.Patience)
+	var all, named int64
+	for all == 0 || named < all/2 {
+		select {
+		case p := <-profiles:
+			for _, s := range p.Sample {
+				all += s.Value[1]
+				if isNamed(s) {
+					named += s.Value[1]
+				}
+			}
+		case <-deadline:
+			t.Fatalf("%d of %d bytes have names", named, all)
+		}
+	}
+	t.Logf("%d of %d bytes have names", named, all)
+}
