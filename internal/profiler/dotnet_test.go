@@ -93,7 +93,7 @@ func TestRuntimes(t *testing.T) {
 			awaitNames(t, profiles)
 			cancel()
 			go func() {
-				for range profiles { //nolint:revive // the rest
+				for range profiles {
 				}
 			}()
 			<-done

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
@@ -11,8 +12,6 @@ import (
 	"path"
 	"strings"
 	"time"
-
-	"github.com/klauspost/compress/zip"
 )
 
 // An Opener is the page that opens traces in a browser, from the zip of a release. It has nothing
