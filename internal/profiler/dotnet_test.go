@@ -63,7 +63,7 @@ func TestRuntimes(t *testing.T) {
 	for _, version := range dotnettest.Versions {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			program := dotnettest.Start(t, version, "web", 300)
-			profiles := make(chan *pprof.Profile)
+			profiles, enough := make(chan *pprof.Profile), make(chan struct{})
 			refused := false
 			receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if !refused {
@@ -78,7 +78,7 @@ func TestRuntimes(t *testing.T) {
 				}
 				select {
 				case profiles <- p:
-				case <-t.Context().Done():
+				case <-enough:
 				}
 			}))
 			defer receiver.Close()
@@ -91,13 +91,9 @@ func TestRuntimes(t *testing.T) {
 			go func() { defer close(done); p.Run(ctx) }()
 			p.Attach(ctx, 1, &profiler.Subject{Process: processOf(t, program.PID), Service: "web"})
 			awaitNames(t, profiles)
+			close(enough)
 			cancel()
-			go func() {
-				for range profiles {
-				}
-			}()
 			<-done
-			close(profiles)
 			if s := p.Stats(); s.Failures == 0 || s.Sent == 0 || s.Sampling != 0 || s.Lists == 0 {
 				t.Errorf("%+v", s)
 			}
