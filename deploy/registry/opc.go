@@ -114,7 +114,8 @@ func (n nuspec) write(folder string, modified time.Time, files []file) error {
 }
 
 // parts returns the files with the parts that describe them, in the order of NuGet's own
-// packages. Names that are random there come from what they name.
+// packages. Names that are random there come from what they name, because the same program
+// must give the same package.
 func (n nuspec) parts(files []file) ([]file, error) {
 	manifest := n.Metadata.ID + ".nuspec"
 	properties := "package/services/metadata/core-properties/" + short(n.Metadata.ID+"/"+n.Metadata.Version, 32) + ".psmdcp"

@@ -14,9 +14,11 @@ import (
 )
 
 const (
-	// maxAddresses bounds the addresses of a process that are named.
+	// maxAddresses bounds the addresses of a process that are named, so that no program makes the
+	// agent grow.
 	maxAddresses = 1 << 15
-	// forgotten is for how many lists an address is named that is seen no more.
+	// forgotten is for how many lists an address is named that is seen no more. Without it, code
+	// that the JIT compiles again and again would fill the table.
 	forgotten = 4
 	// listTime bounds how long a runtime may take to list its methods.
 	listTime = time.Minute
@@ -49,7 +51,8 @@ func (n *names) note(addresses func(func(uint64) bool)) (unknown int) {
 	return unknown
 }
 
-// list asks the runtime for its methods, and keeps the ones of the addresses.
+// list asks the runtime for its methods, and keeps the ones of the addresses, because the
+// whole list has tens of thousands.
 func (n *names) list(ctx context.Context, client *diag.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()

@@ -23,7 +23,8 @@ type Options struct {
 	Headers  map[string]string
 	Timeout  time.Duration // of a request
 	Queue    int           // bytes of profiles that wait for the receiver
-	// Problem is called with the first refusal of the receiver. It may be nil.
+	// Problem is called with the first refusal of the receiver only, because the others say the
+	// same. It may be nil.
 	Problem func(error)
 }
 
@@ -69,9 +70,11 @@ const (
 	otlpScheme = "otlp+"
 	firstPause = 5 * time.Second
 	lastPause  = 5 * time.Minute
-	// dearness is how many times as long as a list of methods took its successor waits.
+	// dearness is how many times as long as a list of methods took its successor waits, so that
+	// at most 2 % of the time goes into lists.
 	dearness = 50
-	// longestWait bounds how long an interval goes on for its names.
+	// longestWait bounds how long an interval goes on for its names, because an interval that
+	// never ends would never be seen.
 	longestWait = 5 * time.Minute
 )
 
@@ -155,7 +158,7 @@ func (p *Profiler) count(f func(*Stats)) {
 }
 
 // follow samples a process until ctx ends. Sessions that cannot begin, or end, begin again
-// after growing pauses.
+// after growing pauses, because each of them costs the process.
 func (p *Profiler) follow(ctx context.Context, of *Subject) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		version := ""
@@ -202,7 +205,8 @@ type work struct {
 	lost     uint64
 }
 
-// run ends intervals until ctx ends. Processes do so at different times.
+// run ends intervals until ctx ends. Processes do so at different times, because the lists of
+// methods of all at once would stop them all at once.
 func (w *work) run(ctx context.Context) {
 	interval := w.profiler.opts.Interval
 	first := time.Duration(rand.Int64N(int64(interval)/2)) + interval/2

@@ -26,9 +26,10 @@ const (
 	// bufferMB is the runtime's buffer: of some 600 bytes for 100 KB allocated, seconds of the
 	// fastest allocation.
 	bufferMB = 16
-	// endTime is how long a process may take to end its session.
+	// endTime is how long a process may take to end its session. One that hangs would keep the
+	// agent from ending.
 	endTime = 3 * time.Second
-	// maxFrames ends an interval whose names are awaited.
+	// maxFrames ends an interval whose names are awaited, so that its stacks stay bounded.
 	maxFrames = 1 << 15
 )
 
