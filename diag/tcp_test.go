@@ -182,7 +182,7 @@ func TestManyIdentities(t *testing.T) {
 	}
 }
 
-// TestTCPConnect: what listens behind a TCP port is a runtime, or is reported.
+// TestTCPConnect: a listener on a TCP port is a runtime, or is reported.
 func TestTCPConnect(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// standIn does what its first argument says, and ends the program.
+// standIn obeys its first argument, and ends the program.
 func standIn(args []string) {
 	switch args[0] {
 	case "echo":

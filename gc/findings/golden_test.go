@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// TestFound holds what is found in each trace of testdata, with its evidence.
+// TestFound holds the findings on each trace of testdata, with its evidence.
 func TestFound(t *testing.T) {
 	t.Parallel()
 	var paths []string

@@ -88,7 +88,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestSelect: what is made of a part of a trace has only that part, redacted or not.
+// TestSelect: outputs about a part of a trace have only that part, redacted or not.
 func TestSelect(t *testing.T) {
 	whole, err := job(t, stacks).Report(t.Context(), "full")
 	if err != nil {

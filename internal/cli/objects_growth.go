@@ -37,7 +37,7 @@ func byProcess(all []*snapshotOf) [][]*snapshotOf {
 	return processes
 }
 
-// grownIn returns what grew in each process of which there are several snapshots.
+// grownIn returns the growth in each process of which there are several snapshots.
 func grownIn(all []*snapshotOf) []growthOf {
 	var compared []growthOf
 	for _, of := range byProcess(all) {

@@ -38,7 +38,7 @@ type ran struct {
 	code      int
 }
 
-// once has what onOnce has printed, by width and command line.
+// once has the results of onOnce by width and command line.
 var once sync.Map
 
 // onOnce is on for command lines that several tests look at: only the first call runs. The

@@ -1,4 +1,4 @@
 package outfile
 
-// What runs as WebAssembly makes no files, so that nothing is opened with these.
+// WebAssembly modules make no files, so that nothing is opened with these.
 const noFollow, nonBlock = 0, 0

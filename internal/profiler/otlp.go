@@ -56,7 +56,7 @@ const (
 	numTables  = 8
 )
 
-// A dictionary has what profiles refer to by index. Entry 0 of each table is empty.
+// A dictionary has the tables to which profiles refer by index. Entry 0 of each table is empty.
 type dictionary struct {
 	tables    [numTables][]message
 	indices   [numTables]map[string]int64

@@ -88,7 +88,7 @@ func TestPropose(t *testing.T) {
 	}
 }
 
-// TestLargerGen0: what is proposed is larger than the present budget of gen 0, and no larger than
+// TestLargerGen0: a proposed budget is larger than the present budget of gen 0, and no larger than
 // the runtime gives.
 func TestLargerGen0(t *testing.T) {
 	const mib = 1 << 20

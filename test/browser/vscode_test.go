@@ -82,7 +82,7 @@ func startHost(t *testing.T) editorHost {
 	return h
 }
 
-// codeAPI stands in for what VS Code defines in webviews: its messages go to the host. VS Code
+// codeAPI stands in for the API of VS Code in webviews: its messages go to the host. VS Code
 // gives the body the class of the theme.
 const codeAPI = `
 	window.acquireVsCodeApi = () => {
@@ -138,7 +138,7 @@ func editorPage(t *testing.T, h editorHost, route, theme string, paths ...string
 	return b
 }
 
-// saved saves what a button of the menu is for, and returns it.
+// saved presses a button of the menu, and returns the saved file.
 func (h editorHost) saved(b *tab, button, suffix string) string {
 	b.Helper()
 	n := eval[int](b, `sent.filter((kind) => kind === "save").length`)

@@ -104,7 +104,7 @@ func (p *profiles) sums(kind string, of map[string]int64) {
 	}
 }
 
-// TestProfiles: profiles of a program reach what is behind a Collector, with the process, and
+// TestProfiles: profiles of a program pass through a Collector, with the process, and
 // with types and methods by their names.
 func TestProfiles(t *testing.T) {
 	var mu sync.Mutex
