@@ -48,19 +48,24 @@ func (*ProcessLimits) EventKind() Kind { return KindProcessLimits }
 //
 // Added by gctrail collect: how long the process's threads ran, and waited in a run queue
 // for a processor, since the first such event. Threads that ended since the previous one
-// count up to it.
+// count up to it. WaitUnknown is set where the system does not say how long threads wait.
 type ProcessThreadTime struct {
 	Threads         uint32
 	RunNanoseconds  uint64
 	WaitNanoseconds uint64
+	WaitUnknown     bool // since version 1
 }
 
 // Decode sets e from a payload; see the package comment for its contract.
 func (e *ProcessThreadTime) Decode(version uint32, payload []byte, ptrSize int) error {
 	c := binread.At(payload, 0)
+	*e = ProcessThreadTime{}
 	e.Threads = c.U32()
 	e.RunNanoseconds = c.U64()
 	e.WaitNanoseconds = c.U64()
+	if version >= 1 {
+		e.WaitUnknown = c.U32() != 0
+	}
 	return wrap("ProcessThreadTime", c.Err())
 }
 
@@ -69,6 +74,9 @@ func (e *ProcessThreadTime) Append(dst []byte, version uint32, ptrSize int) []by
 	dst = le.AppendUint32(dst, e.Threads)
 	dst = le.AppendUint64(dst, e.RunNanoseconds)
 	dst = le.AppendUint64(dst, e.WaitNanoseconds)
+	if version >= 1 {
+		dst = appendBool32(dst, e.WaitUnknown)
+	}
 	return dst
 }
 

@@ -83,6 +83,7 @@ func TestKindFacts(t *testing.T) {
 		{KindRuntimeInformationDCStart, RundownProvider, 187, 4, 0, []uint32{0}},
 		{KindAllocationSampled, RuntimeProvider, 303, 4, 0x80000000000, []uint32{0}},
 		{KindProcessInfo, EventPipeProvider, 1, 0, 0, []uint32{0, 1}},
+		{KindProcessThreadTime, GctrailProvider, 2, 4, 0, []uint32{0, 1}},
 		{KindUnknown, "", 0, 0, 0, nil},
 		{Kind(NumKinds), "", 0, 0, 0, nil},
 	} {

@@ -1835,6 +1835,13 @@ var schemas = [numKinds]schema{
 					{key: `"RunNanoseconds":`, code: codeU64},
 					{key: `"WaitNanoseconds":`, code: codeU64},
 				}},
+			{version: 1,
+				fields: []field{
+					{key: `"Threads":`, code: codeU32},
+					{key: `"RunNanoseconds":`, code: codeU64},
+					{key: `"WaitNanoseconds":`, code: codeU64},
+					{key: `"WaitUnknown":`, code: codeBool32},
+				}},
 		},
 	},
 	KindProcessThrottling: {

@@ -24,11 +24,12 @@ type Limits struct {
 type ProcessorTime struct {
 	Covered Opt[time.Duration] // from the first reading to the last
 	Run     time.Duration      // of all threads
-	Wait    time.Duration      // of all threads that could run, for a processor
+	Wait    Opt[time.Duration] // of all threads that could run, for a processor; unknown on Windows
 	// PauseCovered sums up the GC pauses between readings. PauseWait estimates for how much
 	// of it threads waited: each pause counts by the threads' share of waiting between the
 	// two readings around it.
-	PauseCovered, PauseWait time.Duration
+	PauseCovered time.Duration
+	PauseWait    Opt[time.Duration] // unknown as Wait is
 
 	GC         Opt[CollectorTime]
 	Throttling Opt[Throttling]
@@ -174,8 +175,10 @@ func (t *ProcessorTime) readThreads(at time.Duration, v *clr.ProcessThreadTime) 
 	}
 	run, wait := since(t.lastRun, v.RunNanoseconds), since(t.lastWait, v.WaitNanoseconds)
 	t.lastRun, t.lastWait = v.RunNanoseconds, v.WaitNanoseconds
+	waits := !v.WaitUnknown && (t.Wait.Known() || !t.Covered.Known()) // in each reading
+	var waited time.Duration
 	if t.Covered.Known() {
-		t.Run, t.Wait = saturate.Add(t.Run, time.Duration(run)), saturate.Add(t.Wait, time.Duration(wait))
+		t.Run, waited = saturate.Add(t.Run, time.Duration(run)), saturate.Add(t.Wait.Or(0), time.Duration(wait))
 	}
 	t.Covered = Some(at - t.first.at.Or(0))
 	share := 0.0
@@ -183,7 +186,27 @@ func (t *ProcessorTime) readThreads(at time.Duration, v *clr.ProcessThreadTime) 
 		share = float64(wait) / (float64(run) + float64(wait))
 	}
 	t.waits.reading(at, share)
-	t.PauseCovered, t.PauseWait = t.waits.covered, t.waits.sum
+	t.PauseCovered, t.Wait, t.PauseWait = t.waits.covered, Opt[time.Duration]{}, Opt[time.Duration]{}
+	if waits {
+		t.Wait, t.PauseWait = Some(waited), Some(t.waits.sum)
+	}
+}
+
+// WaitPct returns the share of the time in which threads could run that they waited for a
+// processor, in percent.
+func (t *ProcessorTime) WaitPct() Opt[float64] {
+	return percentOf(t.Wait, saturate.Add(t.Run, t.Wait.Or(0)))
+}
+
+// PauseWaitPct returns the same around GC pauses.
+func (t *ProcessorTime) PauseWaitPct() Opt[float64] { return percentOf(t.PauseWait, t.PauseCovered) }
+
+// percentOf returns a share in percent; unknown if the part is, or if there is no whole.
+func percentOf(part Opt[time.Duration], whole time.Duration) Opt[float64] {
+	if !part.Known() || whole <= 0 {
+		return Opt[float64]{}
+	}
+	return Some(100 * float64(part.Or(0)) / float64(whole))
 }
 
 func (t *ProcessorTime) readThrottling(at time.Duration, v *clr.ProcessThrottling) {

@@ -46,10 +46,10 @@ func TestHostOfTraces(t *testing.T) {
 		covered := cpu.Covered.Or(0)
 		th := cpu.Throttling.Or(gc.Throttling{})
 		others := float64(cpu.Busy.Or(0)+cpu.Stolen.Or(0)-cpu.Run) / float64(covered)
-		if waits := float64(cpu.Wait) / float64(cpu.Run+cpu.Wait); waits < tt.waits || others < tt.others || th.Throttled > 0 != tt.throttled || th.Throttled > th.Periods {
+		if waits := cpu.WaitPct().Or(-1) / 100; waits < tt.waits || others < tt.others || th.Throttled > 0 != tt.throttled || th.Throttled > th.Periods {
 			t.Errorf("%s: waits %.2f, others %.2f, %+v", tt.trace, waits, others, th)
 		}
-		if cpu.PauseCovered <= 0 || cpu.PauseCovered > pauses+pauses/10 || cpu.PauseWait > cpu.PauseCovered || th.PauseTime > th.PauseCovered {
+		if cpu.PauseCovered <= 0 || cpu.PauseCovered > pauses+pauses/10 || cpu.PauseWait.Or(-1) < 0 || cpu.PauseWait.Or(0) > cpu.PauseCovered || th.PauseTime > th.PauseCovered {
 			t.Errorf("%s: of %v paused, %v are covered, %v waited, %v throttled", tt.trace, pauses, cpu.PauseCovered, cpu.PauseWait, th.PauseTime)
 		}
 	}
@@ -76,7 +76,7 @@ func TestHostHostile(t *testing.T) {
 	cpu := p.Processor
 	th := cpu.Throttling.Or(gc.Throttling{})
 	for name, d := range map[string]int64{
-		"run": int64(cpu.Run), "wait": int64(cpu.Wait), "busy": int64(cpu.Busy.Or(-1)), "stolen": int64(cpu.Stolen.Or(-1)), "machine": int64(cpu.MachineWait.Or(-1)),
+		"run": int64(cpu.Run), "wait": int64(cpu.Wait.Or(-1)), "busy": int64(cpu.Busy.Or(-1)), "stolen": int64(cpu.Stolen.Or(-1)), "machine": int64(cpu.MachineWait.Or(-1)),
 		"server GC": int64(cpu.GC.Or(gc.CollectorTime{}).Server), "background GC": int64(cpu.GC.Or(gc.CollectorTime{}).Background),
 		"periods": th.Periods, "throttled": th.Throttled, "time": int64(th.Time), "limit": p.Limits.MemoryLimit, "quota": int64(p.Limits.Quota), "period": int64(p.Limits.Period),
 	} {

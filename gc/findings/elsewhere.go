@@ -132,9 +132,9 @@ func (j *judgement) shareOfTime(d time.Duration) float64 {
 // besidePauses compares with the GC, and says what threads that were short of processors wait
 // for in any case.
 func (j *judgement) besidePauses() string {
-	if t := &j.Summary.Process.Processor; t.Covered.Known() && of(t.Wait, t.Run+t.Wait) >= muchWaiting {
+	if waits := j.Summary.Process.Processor.WaitPct().Or(0); waits >= muchWaiting {
 		return fmt.Sprintf(" That includes waiting for a processor, which took %s of the time in which the threads could run. GC pauses took %s.",
-			units.Percent(of(t.Wait, t.Run+t.Wait)), units.Percent(j.overall()))
+			units.Percent(waits), units.Percent(j.overall()))
 	}
 	return fmt.Sprintf(" GC pauses took %s.", units.Percent(j.overall()))
 }

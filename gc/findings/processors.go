@@ -29,20 +29,21 @@ const (
 
 // processors returns the processor time that the recording program read, and whether
 // threads were short of processors. It returns no answer if the readings do not cover the
-// trace.
+// trace, or the system does not say how long threads wait.
 func (j *judgement) processors() (t gc.ProcessorTime, s shortage) {
 	if j.Summary.Process == nil {
 		return t, 0
 	}
 	t = j.Summary.Process.Processor
 	covered, known := t.Covered.Get()
-	if !known || t.Run <= 0 || of(covered, j.Summary.Watched()) < readingsShare {
+	share, waits := t.WaitPct().Get()
+	if !known || !waits || t.Run <= 0 || of(covered, j.Summary.Watched()) < readingsShare {
 		return t, 0
 	}
 	if th, limited := t.Throttling.Get(); limited && th.Throttled >= several && of(th.Throttled, th.Periods) >= throttledShare {
 		s = quotaShortage
 	}
-	switch share := of(t.Wait, t.Run+t.Wait); {
+	switch {
 	case share < enoughShare:
 		return t, max(s, noShortage)
 	case share < waitingShare:
@@ -143,16 +144,16 @@ var higherWeight = Measurement{
 // waited describes how long the threads waited for a processor.
 func waited(t *gc.ProcessorTime) string {
 	return fmt.Sprintf("threads of the process waited %s for a processor (%s of the time in which they could run)",
-		units.Duration(t.Wait), units.Percent(of(t.Wait, t.Run+t.Wait)))
+		units.Duration(t.Wait.Or(0)), units.Percent(t.WaitPct().Or(0)))
 }
 
 // processorFigures returns the evidence of all rules about processors.
 func (j *judgement) processorFigures(t *gc.ProcessorTime) []Figure {
 	figures := []Figure{
 		{"thread_run_ms", millis(t.Run)},
-		{"thread_wait_ms", millis(t.Wait)},
-		{"thread_wait_pct", of(t.Wait, t.Run+t.Wait)},
-		{"thread_wait_pct_in_pauses", of(t.PauseWait, t.PauseCovered)},
+		{"thread_wait_ms", millis(t.Wait.Or(0))},
+		{"thread_wait_pct", t.WaitPct().Or(0)},
+		{"thread_wait_pct_in_pauses", t.PauseWaitPct().Or(0)},
 	}
 	if busy, known := t.Busy.Get(); known {
 		figures = append(figures, Figure{"machine_busy_ms", millis(busy)}, Figure{"machine_stolen_ms", millis(t.Stolen.Or(0))})
@@ -198,7 +199,7 @@ func crowdedOut(j *judgement) (Finding, bool) {
 	if why&othersShortage == 0 {
 		return Finding{}, false
 	}
-	share := of(t.PauseWait, t.PauseCovered)
+	share := t.PauseWaitPct().Or(0)
 	explains := share
 	if th, limited := t.Throttling.Get(); limited { // kernels before 6.18 count that as waiting
 		explains = max(0, share-of(th.PauseTime, th.PauseCovered))

@@ -1,6 +1,8 @@
 package hostevents
 
 import (
+	"slices"
+
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -13,7 +15,8 @@ var descriptors = map[clr.Kind]*trace.Descriptor{
 		field("QuotaMicroseconds", trace.Uint64), field("PeriodMicroseconds", trace.Uint64),
 		field("MemoryLimit", trace.Uint64), field("Settings", trace.UTF16String)),
 	clr.KindProcessThreadTime: describe(clr.KindProcessThreadTime,
-		field("Threads", trace.Uint32), field("RunNanoseconds", trace.Uint64), field("WaitNanoseconds", trace.Uint64)),
+		field("Threads", trace.Uint32), field("RunNanoseconds", trace.Uint64), field("WaitNanoseconds", trace.Uint64),
+		field("WaitUnknown", trace.Boolean)),
 	clr.KindProcessThrottling: describe(clr.KindProcessThrottling,
 		field("Periods", trace.Uint64), field("ThrottledPeriods", trace.Uint64), field("ThrottledNanoseconds", trace.Uint64)),
 	clr.KindMachinePressure: describe(clr.KindMachinePressure, field("WaitMicroseconds", trace.Uint64)),
@@ -27,5 +30,6 @@ var descriptors = map[clr.Kind]*trace.Descriptor{
 func field(name string, t trace.TypeCode) trace.Field { return trace.Field{Name: name, Type: t} }
 
 func describe(k clr.Kind, fields ...trace.Field) *trace.Descriptor {
-	return &trace.Descriptor{Provider: k.Provider(), ID: k.ID(), Name: k.String(), Level: k.Level(), Fields: fields}
+	latest := slices.Max(slices.Collect(k.Versions()))
+	return &trace.Descriptor{Provider: k.Provider(), ID: k.ID(), Version: latest, Name: k.String(), Level: k.Level(), Fields: fields}
 }

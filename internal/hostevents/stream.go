@@ -117,7 +117,8 @@ func Events(s *proc.ProcessorSample) []clr.Event {
 	var all []clr.Event
 	if run, known := s.Run.Get(); known {
 		all = append(all, &clr.ProcessThreadTime{
-			Threads: uint32(s.Threads.Or(0)), RunNanoseconds: uint64(run), WaitNanoseconds: uint64(s.Wait.Or(0)),
+			Threads: uint32(s.Threads.Or(0)), RunNanoseconds: uint64(run),
+			WaitNanoseconds: uint64(s.Wait.Or(0)), WaitUnknown: !s.Wait.Known(),
 		})
 	}
 	if n, known := s.GCThreads.Get(); known {

@@ -26,8 +26,8 @@ func processorsJSON(p *gc.Process) *Processors {
 		j.MemoryLimitBytes, j.QuotaProcessors = positive(l.MemoryLimit), positive(quota(l))
 	}
 	if t.Covered.Known() {
-		j.Run, j.Wait = millis(gc.Some(t.Run)), millis(gc.Some(t.Wait))
-		j.WaitPct, j.PauseWaitPct = share(t.Wait, t.Run+t.Wait), share(t.PauseWait, t.PauseCovered)
+		j.Run, j.Wait = millis(gc.Some(t.Run)), millis(t.Wait)
+		j.WaitPct, j.PauseWaitPct = t.WaitPct(), t.PauseWaitPct()
 	}
 	if g, known := t.GC.Get(); known {
 		least, most := p.GCTime()
@@ -91,11 +91,15 @@ func gcTime(p *gc.Process) string {
 func (c *Case) writeProcessors(p *text.Page) {
 	process := c.Summary.Process
 	t := &process.Processor
-	if !t.Covered.Known() || t.Run+t.Wait <= 0 {
+	if !t.Covered.Known() || t.Run+t.Wait.Or(0) <= 0 {
 		return
 	}
-	says := fmt.Sprintf("Processors: threads ran %s and waited %s for a processor (%s of the time in which they could run)",
-		units.Duration(t.Run), units.Duration(t.Wait), units.Percent(share(t.Wait, t.Run+t.Wait).Or(0)))
+	says := "Processors: threads ran " + units.Duration(t.Run)
+	if waits, known := t.WaitPct().Get(); known {
+		says += fmt.Sprintf(" and waited %s for a processor (%s of the time in which they could run)", units.Duration(t.Wait.Or(0)), units.Percent(waits))
+	} else {
+		says += "; how long they waited for a processor is not known"
+	}
 	if l := process.Limits; l != nil && quota(l) > 0 {
 		th := t.Throttling.Or(gc.Throttling{})
 		says += fmt.Sprintf("; quota of %.3g processors, throttled for %s in %s of %s",

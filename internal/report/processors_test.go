@@ -1,11 +1,15 @@
 package report
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // TestGCTimeWords states bounds as bounds, and nothing where nothing is known.
@@ -35,6 +39,29 @@ func TestGCTimeWords(t *testing.T) {
 		}
 		if says := gcTime(&p); says != tt.want {
 			t.Errorf("%+v: %q", tt, says)
+		}
+	}
+}
+
+// TestUnknownWait does not take a wait that is not known for none.
+func TestUnknownWait(t *testing.T) {
+	for unknown, want := range map[bool]string{
+		false: "Processors: threads ran 1.00 s and waited 0 ms for a processor (0 % of the time in which they could run).",
+		true:  "Processors: threads ran 1.00 s; how long they waited for a processor is not known.",
+	} {
+		p := new(gc.Process)
+		for i := range uint64(2) {
+			p.Processor.Read(time.Duration(i)*time.Second, &clr.ProcessThreadTime{RunNanoseconds: i * 1e9, WaitUnknown: unknown})
+		}
+		j := processorsJSON(p)
+		if !j.Run.Known() || j.Wait.Known() == unknown || j.WaitPct.Known() == unknown || j.PauseWaitPct.Known() {
+			t.Errorf("%+v", j)
+		}
+		page := &text.Page{Width: 200}
+		c := Case{Result: findings.Result{Case: &findings.Case{Summary: stats.Summary{Process: p}}}}
+		c.writeProcessors(page)
+		if says := strings.TrimSpace(page.String()); says != want {
+			t.Errorf("%q, want %q", says, want)
 		}
 	}
 }
