@@ -214,6 +214,10 @@ def launched():
     client.work(3)
     check("collect -- COMMAND: exit code", client.end() == 0)
     check_trace("collect -- COMMAND", "command.nettrace", first=1)
+    r = gctrail("report", "--format", "json", "--full", "command.nettrace")
+    read = json.loads(r.stdout)["processes"][0]["processors"] if r.returncode == 0 else {}
+    check("collect -- COMMAND: processor time", 0 < (read.get("thread_run_ms") or 0) and read["gc_cpu_ms"] is not None and read["gc_cpu_ms"] <= read["thread_run_ms"]
+          and read["thread_wait_ms"] is None, f"{read.get('gc_cpu_ms')} of {read.get('thread_run_ms')} ms")
 
 
 def dialled():

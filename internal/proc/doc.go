@@ -1,8 +1,9 @@
 // Package proc reads the system's figures on a process with few system calls: its memory and
 // processor time, and the limits and use of its cgroups, from small files of /proc and /sys.
+// On Windows, it reads the times of threads.
 package proc
 
 import "errors"
 
-// ErrUnsupported reports a system other than Linux.
-var ErrUnsupported = errors.New("the memory and the processor time of processes are read on Linux only")
+// ErrUnsupported reports a system whose figures are not read.
+var ErrUnsupported = errors.New("the memory of processes is read on Linux only, their processor time on Linux and Windows only")

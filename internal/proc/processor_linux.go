@@ -16,23 +16,10 @@ import (
 // A ProcessorReader reads the processor time of one process repeatedly. It is for use by one
 // goroutine.
 type ProcessorReader struct {
-	root    string // where /proc and /sys lie; empty but in tests
-	folder  string // of the process in /proc
-	group   group
-	threads map[string]*thread
-	began   bool // the first sample was taken
-	run     time.Duration
-	wait    time.Duration
-	roles   [len(roleNames)]time.Duration // run of the threads with each role
-	rounds  uint64                        // of reading the threads
-}
-
-// A thread holds the latest figures of a thread.
-type thread struct {
-	run, wait int64 // nanoseconds
-	round     uint64
-	role      role
-	asked     int // how often its name was read
+	root   string // where /proc and /sys lie; empty but in tests
+	folder string // of the process in /proc
+	group  group
+	threadTimes
 }
 
 // A group is the cgroup that limits the processor time of a process.
@@ -62,7 +49,7 @@ type throttling struct {
 func NewProcessorReader(pid int) *ProcessorReader { return newProcessorReader("", pid) }
 
 func newProcessorReader(root string, pid int) *ProcessorReader {
-	return &ProcessorReader{root: root, folder: filepath.Join(root, "/proc", strconv.Itoa(pid)), threads: map[string]*thread{}}
+	return &ProcessorReader{root: root, folder: filepath.Join(root, "/proc", strconv.Itoa(pid)), threadTimes: newThreadTimes()}
 }
 
 // Read reads the counters now. It returns an error if the process has ended or may not be
@@ -124,11 +111,7 @@ func (r *ProcessorReader) readThreads(b *Buffer, s *ProcessorSample) error {
 			return roleOf(comm)
 		})
 	}
-	for name, t := range r.threads {
-		if t.round != r.rounds {
-			delete(r.threads, name)
-		}
-	}
+	r.forget()
 	s.Threads = gc.Some(len(names))
 	if known > 0 && (ran || r.run > 0) { // else the kernel does not count
 		s.Run, s.Wait = gc.Some(r.run), gc.Some(r.wait)
@@ -136,31 +119,6 @@ func (r *ProcessorReader) readThreads(b *Buffer, s *ProcessorSample) error {
 		r.countRoles(s)
 	}
 	return nil
-}
-
-// advance adds how long a thread ran and waited since it was read last: all of its time if
-// the thread, or another one with its id, began after that.
-func (r *ProcessorReader) advance(name string, run, wait int64, ask func() role) {
-	t := r.threads[name]
-	if t == nil {
-		t = new(thread)
-		r.threads[name] = t
-		if !r.began {
-			t.run, t.wait = run, wait
-		}
-	}
-	if run < t.run || wait < t.wait {
-		*t = thread{}
-	}
-	if t.asked < askings {
-		t.role = ask()
-		t.asked++
-	}
-	ran := time.Duration(run - t.run)
-	r.run += ran
-	r.roles[t.role] += ran
-	r.wait += time.Duration(wait - t.wait)
-	t.run, t.wait, t.round = run, wait, r.rounds
 }
 
 // numbers reads as many numbers as there is room for.

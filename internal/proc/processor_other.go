@@ -1,8 +1,8 @@
-//go:build !linux
+//go:build !linux && !windows
 
 package proc
 
-// A ProcessorReader reads the processor time of one process on Linux; here it reads nothing.
+// A ProcessorReader reads the processor time of one process on Linux and Windows; here it reads nothing.
 type ProcessorReader struct{}
 
 // NewProcessorReader returns a ProcessorReader of the process with a PID.

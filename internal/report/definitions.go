@@ -62,12 +62,12 @@ var figures = append(figure.Definitions(), []figure.Definition{
 	},
 	{
 		Name: "thread wait", Unit: "ms", Keys: []string{"thread_wait_ms", "thread_run_ms", "thread_wait_pct", "thread_wait_pct_in_pauses"},
-		Text: "How long the process's threads were ready to run but waited for a processor, how long they ran, and the share of waiting, over the whole time and around GC pauses. Only in traces that collect made on Linux.", Source: "ProcessThreadTime of the provider gctrail",
+		Text: "How long the process's threads were ready to run but waited for a processor, how long they ran, and the share of waiting, over the whole time and around GC pauses. Only in traces that collect made on Linux; on Windows, how long they ran is known, and the others are null.", Source: "ProcessThreadTime of the provider gctrail",
 	},
 	{
 		Name: "GC processor time", Unit: "ms", Keys: []string{"gc_cpu_ms", "gc_cpu_pct", "gc_cpu_max_ms", "gc_cpu_max_pct", "background_gc_cpu_ms", "gc_threads"},
 		Text: "The processor time of the threads that do nothing but collect, which the runtime names .NET Server GC and .NET BGC, and its share of the program's: what the GC used at least, because threads that ended count up to the last reading, and because with workstation GC the thread that starts a collection does the work unless a background GC does it. " +
-			"gc_cpu_max_ms and gc_cpu_max_pct also take all of the pauses of workstation GC, in which that thread may have waited; they are null for server GC, whose own threads do the work, and where GCs are missing. Time that the program's threads spend waiting for a GC, and on allocating, is not in it. Only in traces that collect, run or top made on Linux.",
+			"gc_cpu_max_ms and gc_cpu_max_pct also take all of the pauses of workstation GC, in which that thread may have waited; they are null for server GC, whose own threads do the work, and where GCs are missing. Time that the program's threads spend waiting for a GC, and on allocating, is not in it. Only in traces that collect, run or top made on Linux or Windows.",
 		Source: "GCThreadTime and ProcessThreadTime of the provider gctrail",
 	},
 	{

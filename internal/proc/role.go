@@ -1,3 +1,5 @@
+//go:build linux || windows
+
 package proc
 
 import (
@@ -35,7 +37,7 @@ func roleOf(name []byte) role {
 }
 
 // countRoles adds the figures of the threads that collect, if the runtime names its threads.
-func (r *ProcessorReader) countRoles(s *ProcessorSample) {
+func (r *threadTimes) countRoles(s *ProcessorSample) {
 	named, collecting := false, 0
 	for _, t := range r.threads {
 		named = named || t.role != otherRole
