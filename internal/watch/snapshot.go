@@ -29,8 +29,10 @@ type Process struct {
 
 	Collections  int
 	ByGeneration [3]int
-	Paused       gc.Opt[float64] // percent of the last Window
-	PausedInAll  gc.Opt[float64] // percent; unknown if events were lost
+	Paused       gc.Opt[float64]       // percent of the last Window
+	PausedInAll  gc.Opt[float64]       // percent; unknown if events were lost
+	Pauses       gc.Opt[time.Duration] // the sum of all that PausedInAll is of
+	Span         time.Duration         // of which PausedInAll is a share
 	Longest      gc.Opt[time.Duration]
 	P99          gc.Opt[time.Duration]
 	Rate         float64           // collections a second, in the last Window
@@ -77,6 +79,7 @@ func (r *row) snapshot(now time.Time) *Process {
 	}
 	if judged := r.judged(until); judged != nil {
 		p.PausedInAll = judged.PauseShare()
+		p.Span = judged.Summary.Watched()
 		p.sum(&judged.Summary)
 		p.Result = *judged
 		p.Case = nil
@@ -95,6 +98,7 @@ func (p *Process) sum(s *stats.Summary) {
 		p.ByGeneration[g] = s.Generation(g).Count
 	}
 	if all.Pause.Count() > 0 {
+		p.Pauses = gc.Some(all.Pause.Sum())
 		p.Longest = gc.Some(all.Pause.Max())
 		p.P99 = gc.Some(all.Pause.Percentile(99))
 	}

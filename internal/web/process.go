@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/report"
@@ -104,6 +105,9 @@ func (s *states) of(id int) (json.RawMessage, error) {
 			totals := report.ProcessTotals{Totals: report.Totals{Count: w.Collections}, PausePct: w.PausedInAll}
 			if !w.Attached.IsZero() {
 				totals.Watched = report.Millis(w.Until.Sub(w.Attached))
+			}
+			if pauses, known := w.Pauses.Get(); known {
+				totals.Pause, totals.Watched = gc.Some(report.Millis(pauses)), report.Millis(w.Span)
 			}
 			text, err := report.Live(&w.Result, totals, w.Lost, w.Dropped, w.PID)
 			if err != nil {

@@ -200,6 +200,33 @@ func TestServeLive(t *testing.T) {
 	b.within(address)
 }
 
+// TestServeLiveShare: while the page of a running process grows, its verdict and its figure state
+// the same share of pauses, whenever one looks.
+func TestServeLiveShare(t *testing.T) {
+	p := dotnettest.Start(t, 10, "web", 600)
+	b := newTab(t, size{1280, 900})
+	b.open(serve(t, nil, "--open", "no", "-p", fmt.Sprint(p.PID)))
+	b.wait(`document.querySelector(".home tbody button:not([disabled])")`)
+	b.click(".home tbody button")
+	b.wait(`document.querySelector(".grid .rows .row")`)
+	const shares = `window.shares = [".verdict .sentence", ".figures div:nth-child(2)"].map((e) => /([\d.]+)\s%/.exec(document.querySelector(e)?.textContent)?.[1])`
+	eval[bool](b, `(() => {
+		window.seen = new Set();
+		window.differing = [];
+		new MutationObserver(() => {
+			`+shares+`;
+			if (!shares[0]) return;
+			seen.add(shares[0]);
+			if (shares[0] !== shares[1]) differing.push(shares.join(" and "));
+		}).observe(document.body, { subtree: true, childList: true, characterData: true });
+		return true;
+	})()`)
+	b.wait(`seen.size > 3`)
+	if differing := eval[[]string](b, "differing"); len(differing) > 0 {
+		b.Errorf("the verdict and the figure differ: %q", differing)
+	}
+}
+
 // TestServeDump: a button asks with the cost, takes a heap snapshot of a running process,
 // and leads to it.
 func TestServeDump(t *testing.T) {

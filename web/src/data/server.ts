@@ -135,9 +135,14 @@ async function fromProcess(id: string): Promise<Data> {
       const events = new EventSource(address(`/process/${id}/live`, { from: next }));
       const on = (kind: string, take: (data: string) => void) => events.addEventListener(kind, (event) => take((event as MessageEvent<string>).data));
       let due = 0;
+      let latest: Document | null = null;
       const soon = () => {
         due ||= window.setTimeout(() => {
           due = 0;
+          if (latest) {
+            process.trace.report = latest;
+            process.report = latest.processes[0];
+          }
           changed();
         }, 1000);
       };
@@ -152,9 +157,7 @@ async function fromProcess(id: string): Promise<Data> {
         soon();
       });
       on("state", (data) => {
-        const report = JSON.parse(data) as Document;
-        process.trace.report = report;
-        process.report = report.processes[0];
+        latest = JSON.parse(data) as Document; // what is shown changes all at once
         soon();
       });
       on("gone", () => location.reload());

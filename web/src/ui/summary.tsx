@@ -80,10 +80,11 @@ export function marked(is: Accuracy, text: string): string {
   return text === unknown || text.startsWith("<") ? text : is + text;
 }
 
-/** Figures over the selected collections. */
+/** Figures over the selected collections. The pauses of all of a running process are as in its verdict. */
 export function Figures({ store }: { store: Store }): JSX.Element | null {
   const selection = useStore(store, (s) => s.selection);
   const state = useStore(store, (s) => s.state);
+  useStore(store, (s) => s.version);
   const p = store.process;
   if (!p) return null;
   const t = selection.process === p ? selection.totals : noTotals;
@@ -91,11 +92,13 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
   const head = store.data.head;
   const part = state.where !== "" || state.pick !== "";
   const whole = part || state.from != null || state.to != null ? undefined : p.report?.totals;
+  const paused = store.data.follow && whole?.pause_ms != null ? { us: whole.pause_ms * 1e3, pct: whole.pause_pct, watched: (whole.watched_ms ?? 0) * 1e3 }
+    : { us: t.pause, pct: watched > 0 && t.longestRow >= 0 ? (100 * t.pause) / watched : null, watched };
   const allocated = whole?.allocated_bytes != null ? allocatedInAll(whole) : { is: t.allocatedIs, bytes: t.allocated, note: undefined };
   return (
     <dl class="figures" aria-label="Figures of the selected GCs" aria-live="polite">
       <Figure label={<Term head={head} name="collection">GCs</Term>} value={count(t.count)} note={t.count === selection.of || Number.isNaN(t.count) ? undefined : `of ${count(selection.of)}`} />
-      <Figure label={<Term head={head} name="pause">total pause</Term>} value={t.pauseIs + duration(t.pause)} title={t.pauseIs && lowerBound} note={watched > 0 && t.longestRow >= 0 ? `${marked(t.pauseIs, percent((100 * t.pause) / watched))} of ${duration(watched)}` : undefined} />
+      <Figure label={<Term head={head} name="pause">total pause</Term>} value={t.pauseIs + duration(paused.us)} title={t.pauseIs && lowerBound} note={paused.pct !== null ? `${marked(t.pauseIs, percent(paused.pct))} of ${duration(paused.watched)}` : undefined} />
       <Figure label="longest pause" value={duration(t.longest)} note={t.longestRow >= 0 ? `GC ${p.get("number")[t.longestRow]}` : undefined} />
       <Figure label="p99 pause" value={duration(t.p99)} />
       <Figure label={<Term head={head} name="allocated">allocated</Term>} value={allocated.is + bytes(allocated.bytes)} title={accuracies[allocated.is]} note={allocated.note} />
