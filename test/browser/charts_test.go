@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/nettrace"
@@ -53,9 +56,68 @@ func TestLostRanges(t *testing.T) {
 	}
 }
 
-// TestPrintedFindings: all findings are printed, also those that are closed on the screen.
+// labels notes each text of a canvas, with the box that it takes.
+const labels = `(() => {
+	window.labels = new Map();
+	const draw = CanvasRenderingContext2D.prototype.fillText;
+	CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
+		const m = this.measureText(text);
+		const at = this.getTransform().transformPoint({ x, y });
+		if (this.canvas.closest(".chart")) {
+			const box = [text, at.x - m.actualBoundingBoxLeft, at.x + m.actualBoundingBoxRight, at.y - m.actualBoundingBoxAscent, at.y + m.actualBoundingBoxDescent];
+			if (!labels.has(this.canvas)) labels.set(this.canvas, []);
+			labels.get(this.canvas).push(box);
+		}
+		return draw.call(this, text, x, y, ...rest);
+	};
+	const clear = CanvasRenderingContext2D.prototype.clearRect;
+	CanvasRenderingContext2D.prototype.clearRect = function (...args) {
+		labels.delete(this.canvas);
+		return clear.apply(this, args);
+	};
+	return true;
+})()`
+
+// covering lists the texts of charts that cover another, or that a canvas cuts.
+const covering = `[...labels].filter(([canvas]) => canvas.isConnected).flatMap(([canvas, boxes]) => boxes.flatMap(([text, l, r, t, b], i) => [
+	...(l < -1 || r > canvas.width + 1 ? [text + " is cut"] : []),
+	...boxes.slice(i + 1).filter(([other, ol, or, ot, ob]) => l < or && ol < r && t < ob && ot < b).map(([other]) => text + " over " + other),
+]))`
+
+// TestNarrowPage: on a telephone the table shows the pause of each GC, no label of an axis
+// covers another or is cut, and no section is wider than the screen.
+func TestNarrowPage(t *testing.T) {
+	for _, name := range []string{"net31-net9-lttng.trace.zip", "net10-wks-web-collect.nettrace.gz", "net10-aot-win-x64-alloc.nettrace.gz"} {
+		t.Run(name, func(t *testing.T) {
+			b := newTab(t, size{360, 740})
+			b.must2(chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: labels}))
+			b.open(pageOf(t, fixture(name)))
+			b.wait(`document.querySelector("#chart-committed canvas") && document.querySelector(".grid .rows .row")`)
+			b.settle()
+			if n := eval[int](b, `[...labels.values()].flat().length`); n < 10 {
+				b.Errorf("charts have %d labels", n)
+			}
+			if over := eval[[]string](b, covering); len(over) > 0 {
+				b.Errorf("labels of axes: %q", over)
+			}
+			if over := eval[float64](b, `(() => {
+				const head = [...document.querySelectorAll(".grid .head > *")].find((e) => /^pause/.test(e.textContent.trim()));
+				return head.getBoundingClientRect().right - document.querySelector(".grid").getBoundingClientRect().right;
+			})()`); over > 0 {
+				b.Errorf("the pause is %.0f pixels beyond the table", over)
+			}
+			if wide := eval[[]string](b, `[...document.querySelectorAll("main > section, main > section > *, .pair > *, .processes tr")].filter((e) => e.getBoundingClientRect().right > 353).map((e) => e.className || e.tagName)`); len(wide) > 0 {
+				b.Errorf("too wide: %q", wide)
+			}
+			b.shoot("narrow-" + name)
+		})
+	}
+}
+
+// TestPrintedFindings: all findings are printed, and the providers, also those that are closed on
+// the screen, and all columns of the table.
 func TestPrintedFindings(t *testing.T) {
-	b := newTab(t, size{1280, 900})
+	b := newTab(t, size{720, 900}) // as wide as paper
 	b.open(pageOf(t, fixture(trace)))
 	const open = `document.querySelectorAll(".findings details[open]").length`
 	all, before := eval[int](b, `document.querySelectorAll(".findings > ol > li > details").length`), eval[int](b, open)
@@ -67,6 +129,13 @@ func TestPrintedFindings(t *testing.T) {
 	}
 	if got := eval[int](b, `dispatchEvent(new Event("afterprint")) && `+open); got != before {
 		b.Errorf("%d findings are open after that, were %d", got, before)
+	}
+	b.media("light", "print")
+	if !eval[bool](b, `dispatchEvent(new Event("beforeprint")) && document.querySelector(".evidence details").open`) {
+		b.Error("the recorded providers are not printed")
+	}
+	if over := eval[float64](b, `document.querySelector(".grid .head > :last-child").getBoundingClientRect().right - document.querySelector(".grid").getBoundingClientRect().right`); over > 0 {
+		b.Errorf("the table is printed %.0f pixels too wide", over)
 	}
 }
 

@@ -97,7 +97,7 @@ function later(owner: object, draw: () => void): void {
 const scale = matchMedia("(min-width: 2560px)").matches ? 1.4 : 1;
 const axisFont = `${11 * scale}px system-ui, sans-serif`;
 const gutter = 64 * scale; // left of the plot
-const margin = 46 * scale; // right of it
+const margin = 54 * scale; // right of it
 
 export function Chart(props: ChartProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null);

@@ -115,13 +115,14 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
 export function Evidence({ store }: { store: Store }): JSX.Element | null {
   const p = useStore(store, (s) => s.process);
   useStore(store, (s) => s.version);
+  const printOpen = usePrintOpen();
   const report = (p?.trace ?? store.data.head.traces[0])?.report;
   if (!report) return null;
   const { lost } = report;
   const whole = lost.events === 0 && lost.events_is === "exact" && lost.left_out === 0 && !lost.cut && lost.damaged === 0 && lost.at.length === 0;
   const totals = p?.report?.totals;
   return (
-    <section class="evidence" aria-labelledby="evidence-title">
+    <section class="evidence" aria-labelledby="evidence-title" ref={printOpen}>
       <h2 id="evidence-title">Quality of evidence</h2>
       <ul class="checks">
         {lost.events > 0 ? <li class="problem">{`${lost.events_is === "exact" ? "" : "At least "}${plural(lost.events, "event")} lost`}</li>
@@ -186,7 +187,7 @@ export function Findings({ store }: { store: Store }): JSX.Element | null {
   );
 }
 
-/** Opens all findings while the page is printed. */
+/** Opens all that a section folds while the page is printed. */
 function usePrintOpen(): (section: HTMLElement | null) => void {
   const section = useRef<HTMLElement | null>(null);
   useEffect(() => {

@@ -18,6 +18,7 @@ export function Table({ store }: { store: Store }): JSX.Element | null {
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(20 * rowHeight);
   const [focus, setFocus] = useState(0); // an index of sorted
+  const narrow = useNarrow();
 
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => setHeight(entry.contentRect.height));
@@ -30,15 +31,15 @@ export function Table({ store }: { store: Store }): JSX.Element | null {
   }, [rows]);
   if (!p) return null;
 
-  const shown = chosen(state.columns);
+  const shown = narrow ? pauseFirst(chosen(state.columns)) : chosen(state.columns);
   const descending = state.sort.startsWith("-");
   const by = state.sort.replace(/^-/, "");
   const of = classOf(p);
   const seen = Math.min(most - 2 * beyond, Math.ceil(height / rowHeight) + 1);
   const first = Math.max(0, Math.min(Math.floor(top / rowHeight) - beyond, rows.length - seen));
   const last = Math.min(rows.length, first + seen + 2 * beyond);
-  const template = shown.map((c) => `minmax(${c.width}ch, ${c.left ? 1.4 : 1}fr)`).join(" ");
-  const width = `${shown.reduce((n, c) => n + c.width + 2, 0)}ch`;
+  const template = shown.map((c) => `minmax(${c.width + (narrow ? 1 : 0)}ch, ${c.left ? 1.4 : 1}fr)`).join(" ");
+  const width = `${shown.reduce((n, c) => n + c.width + (narrow ? 1 : 2), 0)}ch`;
 
   const sortBy = (c: Column) => store.set({ sort: by === c.id ? (descending ? c.id : `-${c.id}`) : c.left || c.id === "number" || c.id === "start" ? c.id : `-${c.id}` });
   const go = (index: number) => {
@@ -113,6 +114,26 @@ export function Table({ store }: { store: Store }): JSX.Element | null {
       </div>
     </section>
   );
+}
+
+const narrowScreen = matchMedia("screen and (max-width: 620px)"); // as in style.css
+
+function useNarrow(): boolean {
+  const [narrow, setNarrow] = useState(narrowScreen.matches);
+  useEffect(() => {
+    const change = () => setNarrow(narrowScreen.matches);
+    narrowScreen.addEventListener("change", change);
+    return () => narrowScreen.removeEventListener("change", change);
+  }, []);
+  return narrow;
+}
+
+/** The columns, with the pause before words: a narrow screen shows the first few without scrolling. */
+function pauseFirst(columns: Column[]): Column[] {
+  const pause = columns.find((c) => c.id === "pause");
+  const others = columns.filter((c) => c !== pause);
+  const words = others.findIndex((c) => c.left);
+  return pause && words >= 0 ? [...others.slice(0, words), pause, ...others.slice(words)] : columns;
 }
 
 function term(store: Store, c: Column): string {
