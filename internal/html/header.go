@@ -63,6 +63,7 @@ type (
 		Allocations bool     `json:"allocations"`
 		Objects     bool     `json:"objects"`
 		Requests    bool     `json:"requests"`
+		Record      Record   `json:"record"`
 		// PauseAtLeast reports that the sum of the pauses is a lower bound.
 		PauseAtLeast bool `json:"pause_at_least"`
 	}
@@ -84,6 +85,13 @@ type (
 		Name string `json:"name"`
 	}
 )
+
+// Record is the commands for new traces of a process, each empty if there is none.
+type Record struct {
+	Collections string `json:"collections"`
+	Stacks      string `json:"stacks"` // of allocations
+	Phases      string `json:"phases"` // of background collections
+}
 
 // A Term is a word of the page and what it means.
 type Term struct {
@@ -172,6 +180,7 @@ func (t *Trace) headerProcess(p *process) headerProcess {
 	for _, data := range p.table.data {
 		h.Lengths = append(h.Lengths, len(data))
 	}
+	h.Record = t.Record[p.Process]
 	h.Phases = append(h.Phases, t.phases[p.PID]...)
 	h.Allocations, h.Objects, h.Requests = t.allocations(p) != nil, t.objects(p) != nil, t.requests(p) != nil
 	return h

@@ -27,6 +27,8 @@ type Trace struct {
 	Last   time.Duration // of the last event
 	// Order lists the processes as Report does.
 	Order []*gc.Process
+	// Record holds the commands that record what a trace of a process may lack.
+	Record map[*gc.Process]Record
 	// PauseAtLeast holds the processes whose total pause is a lower bound.
 	PauseAtLeast map[*gc.Process]bool
 	// Allocations of processes, where the trace has them.

@@ -13,6 +13,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/html"
@@ -135,11 +136,12 @@ func (page *Page) Gather(p *Paged, budget Budget, complete func(*Report)) (*Repo
 		return nil, err
 	}
 	t := p.page
-	t.PauseAtLeast = make(map[*gc.Process]bool)
+	t.PauseAtLeast, t.Record = make(map[*gc.Process]bool), make(map[*gc.Process]html.Record)
 	t.Name, t.Report, t.Start, t.Last = rep.Name, bytes.TrimSpace(text.Bytes()), rep.info.Start, rep.info.Last
 	for i := range rep.cases {
 		t.Order = append(t.Order, rep.cases[i].Summary.Process)
 		t.Quote(rep.cases[i].Summary.Process, rep.cases[i].Findings)
+		t.Record[rep.cases[i].Summary.Process] = rep.records(&rep.cases[i])
 		t.PauseAtLeast[rep.cases[i].Summary.Process] = rep.cases[i].Summary.All().PauseAtLeast()
 	}
 	t.Allocations = p.details.allocations(t.Order, t)
@@ -239,4 +241,14 @@ func (d *Details) allocations(of []*gc.Process, t *html.Trace) []*html.Allocatio
 		}
 	}
 	return all
+}
+
+// records returns the commands that the page shows where the trace lacks something. They are
+// as in the section on what the trace does not show.
+func (rep *Report) records(c *Case) html.Record {
+	r := html.Record{Collections: rep.record(c, findings.Collections), Phases: rep.record(c, findings.Phases)}
+	if !namesNothing(&c.Details) {
+		r.Stacks = rep.record(c, findings.Allocations)
+	}
+	return r
 }

@@ -56,6 +56,35 @@ func TestLostRanges(t *testing.T) {
 	}
 }
 
+// TestUnrecorded: in place of charts that would be empty the page says that their figures were not
+// recorded, and the command that records stacks is the same wherever it is.
+func TestUnrecorded(t *testing.T) {
+	for name, want := range map[string]struct{ lacks, stacks string }{
+		"net20-lttng-gcstart-gcend.trace.zip": {"Not recorded: heap sizes, allocation rate.", ""},
+		"net10-wks-web-collect.nettrace.gz":   {"their phases were not recorded", ""},
+		"net31-net9-lttng.trace.zip":          {"", "gctrail collect -n dotnet --profile gc-alloc"},
+		"net10-aot-win-x64-alloc.nettrace.gz": {"", "The trace has no stacks of allocations."},
+	} {
+		b := newTab(t, size{1280, 900})
+		b.open(pageOf(t, fixture(name)))
+		b.wait(`document.querySelector("#chart-pauses canvas") && document.querySelector(".grid .rows .row")`)
+		b.settle()
+		if got := eval[string](b, `document.querySelector(".charts").textContent`); !strings.Contains(got, want.lacks) {
+			b.Errorf("%s: charts say %q", name, got)
+		}
+		if want.stacks == "" {
+			continue
+		}
+		b.wait(`document.querySelector(".stackless")`)
+		if got := eval[string](b, `(document.querySelector(".stackless code") ?? document.querySelector(".stackless")).textContent`); got != want.stacks {
+			b.Errorf("%s: the command for stacks is %q", name, got)
+		}
+		if n := eval[int](b, `[...document.querySelectorAll(".evidence code")].filter((e) => /gc-(alloc|verbose)/.test(e.textContent) && e.textContent !== document.querySelector(".stackless code")?.textContent).length`); n > 0 {
+			b.Errorf("%s: %d other commands for stacks", name, n)
+		}
+	}
+}
+
 // labels notes each text of a canvas, with the box that it takes.
 const labels = `(() => {
 	window.labels = new Map();

@@ -5,6 +5,7 @@ import { rateOf } from "../data/condition";
 import type { Process } from "../data/process";
 import type { State } from "../state/state";
 import { useStore, type Store } from "../state/store";
+import { Command } from "../ui/parts";
 import { bytes, count, duration, moment, percent, plural, rate } from "../units";
 import { Chart, Group, bars, type Drawing, type Span } from "./chart";
 import { usePalette, type Palette } from "./palette";
@@ -207,8 +208,22 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
         )}
       </div>
       {present[3] && <p class="hint">{phasesSummary(p, prepared.background.length)}.</p>}
+      {present[3] && p.header.phases.length === 0 && p.header.record.phases && <Command text={p.header.record.phases} />}
+      <Unrecorded names={[...(generations.length === 0 && !has.sizes ? ["heap sizes"] : []), ...(has.allocated ? [] : ["allocation rate"])]} command={p.header.record.collections} />
+      {!has.committed && <p class="hint">Committed memory: not recorded. .NET 8 and later record it, with regions.</p>}
       {lost.length > 0 && <p class="hint">Shaded: events were lost. Lines end there.</p>}
     </section>
+  );
+}
+
+/** The charts whose figures the trace lacks, and the command that records them. */
+function Unrecorded({ names, command }: { names: string[]; command: string }): JSX.Element | null {
+  if (names.length === 0) return null;
+  return (
+    <div class="unrecorded">
+      <p class="hint">Not recorded: {names.join(", ")}.{command && " The GC events of .NET's runtime provider, keyword gc (0x1), have them:"}</p>
+      {command && <Command text={command} />}
+    </div>
   );
 }
 

@@ -63,6 +63,8 @@ export interface ProcessHeader {
   allocations: boolean;
   objects: boolean;
   requests: boolean;
+  /** Commands for new traces, each empty where there is none. */
+  record: { collections: string; stacks: string; phases: string };
   pause_at_least: boolean;
 }
 

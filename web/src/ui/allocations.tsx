@@ -7,6 +7,7 @@ import { useStore, type Store } from "../state/store";
 import { bytes, count, percent, plural, unknown } from "../units";
 import { usePalette } from "../charts/palette";
 import { Flame } from "./flame";
+import { Command } from "./parts";
 
 const shownTypes = 60;
 
@@ -106,8 +107,17 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
           {types.length > shownTypes && <p class="hint">The {shownTypes} first of {count(types.length)}; gctrail allocs has all.</p>}
           {types.length === 0 && <p class="hint">No allocation was recorded before the selected GCs.</p>}
         </div>
-        {data.frames.length > 0 ? <Flame data={data} amounts={amounts} type={selected} palette={palette} /> : <p class="hint">The trace has no stacks of allocations. Record them with: gctrail collect --profile gc-verbose</p>}
+        {data.frames.length > 0 ? <Flame data={data} amounts={amounts} type={selected} palette={palette} /> : <NoStacks command={store.process!.header.record.stacks} />}
       </div>
     </section>
+  );
+}
+
+function NoStacks({ command }: { command: string }): JSX.Element {
+  return (
+    <div class="stackless">
+      <p class="hint">The trace has no stacks of allocations.{command && " Record them:"}</p>
+      {command && <Command text={command} />}
+    </div>
   );
 }
