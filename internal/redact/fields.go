@@ -70,7 +70,7 @@ var groups = []group{
 		stays, "stays", "GC settings, and what the machine and the container give the process",
 		`BackgroundNanoseconds BitSettings BusyNanoseconds Gen0MaxBudgetConfig Gen0MinBudgetConfig HardLimit HighMemPercentConfig LOHThreshold LargeObjectSegmentSize
 		MachineProcessors MemoryLimit PeriodMicroseconds Periods PhysicalMemoryConfig Processors QuotaMicroseconds RunNanoseconds SegmentSize
-		ServerGC ServerNanoseconds StolenNanoseconds Threads ThrottledNanoseconds ThrottledPeriods WaitMicroseconds WaitNanoseconds`,
+		ServerGC ServerNanoseconds StolenNanoseconds Threads ThrottledNanoseconds ThrottledPeriods WaitMicroseconds WaitNanoseconds WaitUnknown`,
 	},
 	{
 		stays, "stays", "flags and numbers with a few meanings: whether a type has a finalizer, whether an exception is nested",
