@@ -96,8 +96,8 @@ func (r *Reader) readEvents(b *eventpipe.Block, batch *batch) error {
 	return cmp.Or(in.Err, batch.faults.err())
 }
 
-// settle notes what is wrong with a block that was read, and when its unread events may have
-// occurred. Its events have times from first to last after the block's first; latest and sorted are
+// settle records the damage of a block that was read, and bounds the times of its unread
+// events. Its events have times from first to last after the block's first; latest and sorted are
 // the reader's values before the block.
 func (r *Reader) settle(b *eventpipe.Block, in *eventpipe.BlockReader, batch *batch, first, last, latest, sorted uint64) {
 	times := in.Times.Within(r.session)

@@ -38,7 +38,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// options are what the flags say.
+// options has the values of the flags.
 type options struct {
 	format            string
 	redact, system    bool
@@ -77,7 +77,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // errUsage is the error of an invalid command line.
 var errUsage = errors.New("invalid usage")
 
-// answer returns what is asked of the files.
+// answer returns the report on the files, or an export of them.
 func (o *options) answer(paths []string) ([]byte, error) {
 	switch {
 	case o.licenses:

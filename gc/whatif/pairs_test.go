@@ -81,7 +81,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// measured returns what the trace of a program with a setting shows, without one if it is empty.
+// measured reads the trace of a program with a setting, or without one if it is empty.
 func (p *pairProgram) measured(t *testing.T, folder, setting string) *whatif.Program {
 	t.Helper()
 	path := filepath.Join(folder, p.String()+"-"+cmp.Or(setting, "base")+".nettrace")

@@ -213,7 +213,7 @@ func writeNextOf(page *text.Page, scan *scanned, of *gc.Process, all *request.Su
 	page.Command("  ", command)
 }
 
-// tryWords says what the command that tries settings is for.
+// tryWords introduces the command that tries settings.
 func tryWords(all *request.Summary) string {
 	if all.Path != "" {
 		return "To find a setting that makes them faster, by running the server again, with a load of yours in place of hey:"

@@ -122,8 +122,8 @@ func (o *serveOptions) run(ctx context.Context, std *stdio) error {
 	return server.Serve(ctx, l, o.certificate, o.key)
 }
 
-// opener returns the page that opens traces: the one that is asked for, or the one that lies
-// beside this program; nil for none.
+// opener returns the page that opens traces: that of --web, or the one beside this program;
+// nil if there is none.
 func (o *serveOptions) opener() (*web.Opener, error) {
 	if o.web != "" {
 		page, err := web.ReadOpener(o.web)

@@ -101,7 +101,7 @@ func (p *Profiler) refused(_ otlp.Signal, _ int, why error) {
 	})
 }
 
-// Run sends profiles until ctx ends, and then what is left of the intervals.
+// Run sends profiles until ctx ends, and then those of the unfinished intervals.
 func (p *Profiler) Run(ctx context.Context) {
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var sender sync.WaitGroup

@@ -244,7 +244,7 @@ func (d *Details) allocations(of []*gc.Process, t *html.Trace) []*html.Allocatio
 }
 
 // records returns the commands that the page shows where the trace lacks something. They are
-// as in the section on what the trace does not show.
+// as in the section about gaps in the trace.
 func (rep *Report) records(c *Case) html.Record {
 	r := html.Record{Collections: rep.record(c, findings.Collections), Phases: rep.record(c, findings.Phases)}
 	if !namesNothing(&c.Details) {

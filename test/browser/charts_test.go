@@ -174,7 +174,7 @@ func TestManyProcesses(t *testing.T) {
 	b := newTab(t, size{360, 740})
 	b.open(pageOf(t, processes(t, 20)...))
 	const rows = `document.querySelectorAll(".processes tbody tr").length`
-	b.wait(rows + ` === 9`) // eight, and the one that is selected
+	b.wait(rows + ` === 9`) // eight, and the selected one
 	if first := eval[string](b, `document.querySelector(".processes tbody tr").textContent`); !strings.Contains(first, "pid 20") {
 		b.Errorf("the first process is %s", first)
 	}
@@ -185,7 +185,7 @@ func TestManyProcesses(t *testing.T) {
 	b.click(".processes .more")
 	b.wait(rows + ` === 20`)
 	b.click(".processes .more")
-	b.wait(rows + ` === 9`) // eight, and the one that is selected
+	b.wait(rows + ` === 9`) // eight, and the selected one
 }
 
 // processes writes a trace for each of a number of processes; the last ones pause longest.

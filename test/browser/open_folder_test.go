@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestOpenFolder: a folder is listed with what is in its traces, an LTTng trace is read where it
+// TestOpenFolder: a folder's list describes its traces, an LTTng trace is read where it
 // lies, and the list is still there after a trace was shown.
 func TestOpenFolder(t *testing.T) {
 	dir := t.TempDir()

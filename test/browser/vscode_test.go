@@ -154,8 +154,8 @@ func (h editorHost) saved(b *tab, button, suffix string) string {
 	return string(data)
 }
 
-// unblamed fails the test where a page in an editor asked for what is no file of the extension,
-// or violated its policy.
+// unblamed fails the test where a page in an editor requested anything but files of the
+// extension, or violated its policy.
 func (b *tab) unblamed(h editorHost) {
 	b.Helper()
 	if violations := eval[[]string](b, `[...violations, ...(document.querySelector("iframe")?.contentWindow.violations ?? [])]`); len(violations) > 0 {

@@ -9,7 +9,7 @@ import { compare, together } from "./several";
 export function activate(context: vscode.ExtensionContext): void {
   const { extensionUri } = context;
   const editor = new ReportEditor(extensionUri);
-  // A page that is hidden keeps what is chosen in it.
+  // A hidden page keeps its filters and selection.
   const options = { webviewOptions: { retainContextWhenHidden: true }, supportsMultipleEditorsPerDocument: true };
   const commands: Record<string, (clicked?: vscode.Uri, selected?: vscode.Uri[]) => Promise<void>> = {
     "gctrail.open": open,

@@ -24,7 +24,7 @@ const contrasting: Record<string, string> = {
   "--problem": "--vscode-errorForeground",
 };
 
-/** Gives a document the colours. A page draws charts in the ones that it has when it is told its theme. */
+/** Sets the colours of a document. A page draws its charts in them when its theme is set, so that they come first. */
 export function colour(root: HTMLElement): void {
   const { dark, contrast } = theme();
   const own = getComputedStyle(document.body);
@@ -36,7 +36,7 @@ export function colour(root: HTMLElement): void {
   root.dataset.theme = dark ? "dark" : "light";
 }
 
-/** Tells the page of a trace its theme, as its URL does. */
+/** Sets the theme of a trace's page, as its URL does. */
 export function tell(frame: HTMLIFrameElement): void {
   const { location, document: page } = frame.contentWindow!;
   colour(page.documentElement);
