@@ -60,10 +60,12 @@ func (gc *Collection) Suspend() error {
 	return nil
 }
 
-// suspend begins a pause on a thread.
+// suspend begins a pause on a thread. Its number is that of the settings in force, as in
+// the runtime (threadsuspend.cpp; gc.cpp, settings.gc_index): a collection that ran during
+// a background one has restored that one's.
 func (gc *Collection) suspend(on *Thread, reason clr.SuspendReason) {
 	gc.c.stopper = gc
-	gc.suspended = on.raise(&clr.GCSuspendEEBegin{Reason: reason, Count: gc.c.number, ClrInstanceID: gc.c.opt.ClrInstance})
+	gc.suspended = on.raise(&clr.GCSuspendEEBegin{Reason: reason, Count: gc.c.settings, ClrInstanceID: gc.c.opt.ClrInstance})
 }
 
 // Suspended records that all threads are suspended: the collection starts, or
@@ -97,7 +99,7 @@ func (gc *Collection) triggered() {
 
 func (gc *Collection) start() {
 	gc.c.number++
-	gc.number = gc.c.number
+	gc.number, gc.c.settings = gc.c.number, gc.c.number
 	gc.started = gc.thread.raise(&clr.GCStart{
 		Count: gc.number, Depth: uint32(gc.plan.Generation), Reason: gc.plan.Reason, Type: gc.kind, ClrInstanceID: gc.c.opt.ClrInstance,
 	})

@@ -29,6 +29,7 @@ type Collector struct {
 
 	mu         sync.Mutex
 	number     uint32      // of the latest collection to start
+	settings   uint32      // whose settings are in force, by number
 	stopper    *Collection // that has stopped the program's threads, or is about to
 	background *Collection // until it ends
 	helper     *Thread     // the background collections'

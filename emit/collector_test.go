@@ -68,6 +68,32 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestNumbersOfSuspensions: a suspension carries the number of the collection whose settings
+// are in force, which a foreground collection leaves to the background one.
+func TestNumbersOfSuspensions(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	var out bytes.Buffer
+	s := start(t, p, &out, emit.SessionOptions{NoRundown: true})
+	collector := p.NewCollector(emit.CollectorOptions{})
+	raiseBlocking(t, collector, 1)
+	raiseBackground(t, collector, 1) // GC 2, with GC 3 inside
+	raiseBlocking(t, collector, 1)
+	raiseBlocking(t, collector, 1)
+	check(t, s.Close())
+	var got []uint32
+	for _, ev := range readAll(t, &out) {
+		var v clr.GCSuspendEEBegin
+		if clr.KindOf(ev.Desc.Provider, ev.Desc.ID) != v.EventKind() {
+			continue
+		}
+		check(t, v.Decode(ev.Desc.Version, ev.Payload, 8))
+		got = append(got, v.Count)
+	}
+	if want := []uint32{0, 1, 2, 2, 4}; !slices.Equal(got, want) {
+		t.Errorf("got %d, want %d", got, want)
+	}
+}
+
 func raiseBlocking(t *testing.T, collector *emit.Collector, heaps int) {
 	t.Helper()
 	c, err := collector.Begin(emit.Plan{})

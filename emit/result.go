@@ -74,6 +74,9 @@ func (gc *Collection) End(r *Result) error {
 	if !gc.plan.Background {
 		gc.histories(gc.thread, r)
 		at := gc.end(gc.thread, r)
+		if b := gc.c.background; b != nil {
+			gc.c.settings = b.number
+		}
 		if out := gc.outer; out != nil {
 			gc.pause = time.Duration(at - gc.started)
 			out.pause -= gc.pause
