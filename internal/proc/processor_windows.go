@@ -125,6 +125,6 @@ func threadName(thread windows.Handle) string {
 	if result, _, _ := getThreadDescription.Call(uintptr(thread), uintptr(unsafe.Pointer(&text))); int32(result) < 0 || text == nil {
 		return ""
 	}
-	defer windows.LocalFree(windows.Handle(unsafe.Pointer(text)))
+	defer func() { _, _ = windows.LocalFree(windows.Handle(unsafe.Pointer(text))) }()
 	return windows.UTF16PtrToString(text)
 }

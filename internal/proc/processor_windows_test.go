@@ -3,6 +3,7 @@ package proc
 import (
 	"os"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
@@ -16,19 +17,15 @@ func TestProcessorSelf(t *testing.T) {
 	if setThreadDescription.Find() != nil {
 		t.Skip("this Windows does not name threads")
 	}
-	named, done := make(chan uint32), make(chan struct{})
-	defer close(done)
+	named := make(chan uint32)
+	var done atomic.Bool
+	defer done.Store(true)
 	go func() {
 		runtime.LockOSThread() // for good: nothing else may run on it
 		name, _ := windows.UTF16PtrFromString(".NET BGC")
 		_, _, _ = setThreadDescription.Call(uintptr(windows.CurrentThread()), uintptr(unsafe.Pointer(name)))
 		named <- windows.GetCurrentThreadId()
-		for {
-			select {
-			case <-done:
-				return
-			default:
-			}
+		for rounds := 0; !done.Load(); rounds++ { // spends processor time
 		}
 	}()
 	id := <-named
