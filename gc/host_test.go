@@ -55,6 +55,33 @@ func TestHostOfTraces(t *testing.T) {
 	}
 }
 
+// TestHostUnits reads counters of each kind twice: figures are what they grew by.
+func TestHostUnits(t *testing.T) {
+	s := newScript()
+	for i := range uint64(2) {
+		raise := func(k clr.Kind, fields ...any) { s.raise(float64(10*i), 0, k.Provider(), k.ID(), 0, fields...) }
+		raise(clr.KindMachineTime, 10+i*3, 20+i*4)
+		raise(clr.KindMachinePressure, 30+i*5)
+		raise(clr.KindCgroupPressure, 40+i*6)
+		raise(clr.KindGCThreadTime, uint32(1), 50+i*7, 60+i*8)
+	}
+	_, _, m := s.run(t)
+	cpu := m.Processes()[0].Processor
+	for name, figure := range map[string]struct{ got, want gc.Opt[time.Duration] }{
+		"busy":    {cpu.Busy, gc.Some(3 * time.Nanosecond)},
+		"stolen":  {cpu.Stolen, gc.Some(4 * time.Nanosecond)},
+		"machine": {cpu.MachineWait, gc.Some(5 * time.Microsecond)},
+		"cgroup":  {cpu.CgroupWait, gc.Some(6 * time.Microsecond)},
+	} {
+		if figure.got != figure.want {
+			t.Errorf("%s: %v, want %v", name, figure.got, figure.want)
+		}
+	}
+	if got := cpu.GC.Or(gc.CollectorTime{}); got.Server != 7 || got.Background != 8 {
+		t.Errorf("server GC %v, background GC %v", got.Server, got.Background)
+	}
+}
+
 // TestHostHostile reads counters that go back and that are as large as can be.
 func TestHostHostile(t *testing.T) {
 	s := newScript()

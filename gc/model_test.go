@@ -590,3 +590,37 @@ func TestSecondStart(t *testing.T) {
 		t.Errorf("watched from %v to %v", p.Started, p.Stopped)
 	}
 }
+
+// TestOrderOfRuntimes: while a collection of one runtime is under way, later ones of another
+// wait for it.
+func TestOrderOfRuntimes(t *testing.T) {
+	s := newScript()
+	s.clr = 1
+	s.suspendBegin(1, 1, clr.SuspendReasonSuspendForGC)
+	s.suspendEnd(1.1, 1)
+	s.start(1.2, 1, 1, 0, clr.GCTypeNonConcurrentGC)
+	s.clr = 2
+	for n := range uint32(9) {
+		s.blocking(float64(10+10*n), 2, 10+n)
+	}
+	s.clr = 1
+	s.end(200, 1, 1, 0)
+	s.stats(200, 1, 100)
+	s.restartBegin(201, 1)
+	s.restartEnd(202, 1)
+	for n := range uint32(9) {
+		s.blocking(float64(300+10*n), 1, 2+n)
+	}
+	for _, live := range []bool{false, true} {
+		m, last := gc.Model{Live: live}, gc.Some(time.Duration(0))
+		for c, err := range m.Collections(s) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Start.Or(0) < last.Or(0) {
+				t.Errorf("live %v: GC %d of %d after a later one", live, c.Number, c.ClrInstance)
+			}
+			last = c.Start
+		}
+	}
+}

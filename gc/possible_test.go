@@ -216,6 +216,44 @@ func TestImpossibleSizes(t *testing.T) {
 	}
 }
 
+// TestUnusualSizes checks that sizes which only seem to contradict the trace stay known.
+func TestUnusualSizes(t *testing.T) {
+	const mb = 1 << 20
+	usual := [5]size{{before: 10 * mb, out: mb, budget: 10 * mb}, {before: mb, after: mb, in: mb, out: mb}, {before: 8 * mb, after: 8 * mb}, {}}
+	for name, change := range map[string]func(heaps *[][5]size){
+		"survivors are padded":             func(heaps *[][5]size) { (*heaps)[0][1].out = 2*mb - 1 },
+		"an uncollected generation shifts": func(heaps *[][5]size) { (*heaps)[0][2].before += mb / 2 },
+		"threads overshoot the budget":     func(heaps *[][5]size) { (*heaps)[0][0].before = 80 * mb },
+		"more heaps, of a budget each": func(heaps *[][5]size) {
+			for range 9 {
+				*heaps = append(*heaps, [5]size{{before: 16 * mb, budget: 10 * mb}})
+			}
+		},
+	} {
+		s := newScript()
+		for n := range uint32(3) {
+			ms, heaps := float64(10*n+10), [][5]size{usual}
+			if n == 1 {
+				change(&heaps)
+			}
+			s.suspendBegin(ms-0.1, 1, clr.SuspendReasonSuspendForGC)
+			s.suspendEnd(ms-0.05, 1)
+			s.start(ms, 1, n+1, 1, clr.GCTypeNonConcurrentGC)
+			s.history(ms+0.5, 1, 1, clr.GlobalMechanismsCompaction, heaps...)
+			s.end(ms+1, 1, n+1, 1)
+			s.stats(ms+1, 1, 9*mb)
+			s.restartBegin(ms+1.1, 1)
+			s.restartEnd(ms+1.2, 1)
+		}
+		got, _, _ := s.run(t)
+		for n := range uint32(3) {
+			if c := got[n+1]; !c.HeapBefore.Known() || c.AffectedByLoss || !c.Complete {
+				t.Errorf("%s: collection %d: before %v, affected %v", name, n+1, c.HeapBefore, c.AffectedByLoss)
+			}
+		}
+	}
+}
+
 // TestChangedLimit checks that a heap may outgrow a limit that GC.RefreshMemoryLimit may
 // have raised: it suspends threads for a collection that does not begin.
 func TestChangedLimit(t *testing.T) {
