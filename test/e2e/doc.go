@@ -1,6 +1,6 @@
 // Package e2e runs gctrail with the real programs that it is used with: the
-// OpenTelemetry Collector, ClickHouse, Prometheus and .NET. Each test is skipped,
-// with the reason, if one of them is missing.
+// OpenTelemetry Collector, ClickHouse, Prometheus and .NET, and with Pyroscope's push API.
+// Each test is skipped, with the reason, if one of them is missing.
 //
 //	cd test/e2e && go test ./...
 //
