@@ -2,7 +2,7 @@
 // WebAssembly runtime with WASI preview 1:
 //
 //	GOOS=wasip1 GOARCH=wasm go build -o gctrail.wasm ./cmd/gctrail-wasi
-//	wasmtime --dir . gctrail.wasm [-format FORMAT] [-redact [-keep-system]] FILE…
+//	wasmtime --dir .::/ gctrail.wasm [-format FORMAT] [-redact [-keep-system]] FILE…
 //
 // It reads the files, which are one trace or heap snapshot, or several traces on one time
 // line, and writes the report or an export to standard output. It has what needs no
@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"syscall"
 
 	"github.com/gctrail/gctrail/internal/blob"
 	"github.com/gctrail/gctrail/internal/licenses"
@@ -91,7 +92,7 @@ func (o *options) answer(paths []string) ([]byte, error) {
 	for _, path := range paths {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, err
+			return nil, explain(err)
 		}
 		defer f.Close()
 		info, err := f.Stat()
@@ -111,6 +112,15 @@ func (o *options) answer(paths []string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: there is no format %q; valid formats: %s", errUsage, o.format, formats())
 	}
 	return j.Convert(ctx, o.format)
+}
+
+// explain says what a host did not do if Go finds no folder in which a name could be: it
+// does not know the folder of a relative name if the host calls that one ".".
+func explain(err error) error {
+	if !errors.Is(err, syscall.EBADF) {
+		return err
+	}
+	return fmt.Errorf("%w: the host has given no folder for this name. Give it one as /, such as wasmtime --dir .::/", err)
 }
 
 // formats lists the formats: json is the report, full the report with every collection.

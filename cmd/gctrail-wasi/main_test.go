@@ -3,7 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -74,6 +77,18 @@ func TestAbout(t *testing.T) {
 		var out, errs bytes.Buffer
 		if code := run([]string{flag}, &out, &errs); code != 0 || !strings.Contains(out.String(), want) {
 			t.Errorf("%s: %d: %.300s%s", flag, code, out.String(), errs.String())
+		}
+	}
+}
+
+// WASI's error for a name in no folder of the host is that of a bad file descriptor.
+func TestExplain(t *testing.T) {
+	for want, err := range map[string]error{
+		"open a.etl: " + syscall.EBADF.Error() + ": the host has given no folder for this name. Give it one as /, such as wasmtime --dir .::/": &fs.PathError{Op: "open", Path: "a.etl", Err: syscall.EBADF},
+		"open a.etl: " + fs.ErrNotExist.Error(): &fs.PathError{Op: "open", Path: "a.etl", Err: fs.ErrNotExist},
+	} {
+		if got := explain(err); got.Error() != want || !errors.Is(got, err) {
+			t.Errorf("%v, want %s", got, want)
 		}
 	}
 }
