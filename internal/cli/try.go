@@ -139,9 +139,8 @@ func (o *tryOptions) run(ctx context.Context, std *stdio) error {
 	}
 	began := time.Now()
 	if len(o.candidates) == 0 {
-		none, err := o.propose(ctx, std, program)
-		if none != "" || err != nil {
-			return cmp.Or(err, std.say(none))
+		if none := o.propose(ctx, std, program); none != "" {
+			return cmp.Or(std.say(none), ctx.Err())
 		}
 	}
 	e := &trial.Experiment{
@@ -152,7 +151,7 @@ func (o *tryOptions) run(ctx context.Context, std *stdio) error {
 	e.Progress = func(_ *trial.Setting, n int) {
 		if n != round {
 			round = n
-			std.warn("try", fmt.Sprintf("round %d, %s", n, units.Duration(time.Since(began))))
+			std.warn("try", fmt.Sprintf("round %d, after %s", n, units.Duration(time.Since(began).Round(100*time.Millisecond))))
 		}
 	}
 	result := e.Do(ctx)
@@ -165,16 +164,16 @@ func (o *tryOptions) run(ctx context.Context, std *stdio) error {
 
 // propose runs the program once and makes candidates of what its trace shows. It returns why
 // there are none.
-func (o *tryOptions) propose(ctx context.Context, std *stdio, program *trial.Program) (none string, err error) {
+func (o *tryOptions) propose(ctx context.Context, std *stdio, program *trial.Program) (none string) {
 	std.warn("try", "a first run, to see which settings may help")
 	run, proposal := program.Examine(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return "", ctx.Err()
+		return "Interrupted in the first run, before any setting was tried: nothing is known so far."
 	case proposal == nil:
-		return fmt.Sprintf("No result: the first run is not measured (%s); the output is in %s.", run.Reason, text.Quoted(run.Output)), nil
+		return fmt.Sprintf("No result: the first run is not measured (%s); the output is in %s.", run.Reason, text.Quoted(run.Output))
 	case proposal.None != "":
-		return "Nothing to try: " + proposal.None + ".", nil
+		return "Nothing to try: " + proposal.None + "."
 	}
 	o.candidates = proposal.Settings
 	var names []string
@@ -182,7 +181,7 @@ func (o *tryOptions) propose(ctx context.Context, std *stdio, program *trial.Pro
 		names = append(names, o.candidates[i].Name)
 	}
 	std.warn("try", "trying "+strings.Join(names, ", "))
-	return "", nil
+	return ""
 }
 
 // say writes a sentence to standard output.

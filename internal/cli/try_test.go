@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -113,6 +115,40 @@ func TestTryShell(t *testing.T) {
 		code, out, talk := gctrail(context.Background(), append(args, "--", "sh", "-c", tt.script)...)
 		if code != exitDone || !strings.Contains(strings.ReplaceAll(out, "\n", " "), tt.says) {
 			t.Errorf("%s: exit code %d, want %q: %s%s", tt.script, code, tt.says, out, talk)
+		}
+	}
+}
+
+// TestTryInterrupted says what is known after an interruption: in the first run, which settings
+// are proposed from, and in the first round.
+func TestTryInterrupted(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no sh")
+	}
+	for says, args := range map[string][]string{
+		"Interrupted in the first run, before any setting was tried: nothing is known so far.": nil,
+		"Interrupted in the first round.": {"--set", "gcServer=1"},
+	} {
+		begun := filepath.Join(t.TempDir(), "begun")
+		args = append([]string{"try", "--output-dir", t.TempDir()}, args...)
+		ctx, interrupt := context.WithCancel(patient(t))
+		type result struct {
+			code      int
+			out, talk string
+		}
+		ended := make(chan result)
+		go func() {
+			code, out, talk := gctrail(ctx, append(args, "--", "sh", "-c", `echo >"$0"; read x`, begun)...)
+			ended <- result{code, out, talk}
+		}()
+		until(ctx, t, "the program runs", func() bool {
+			_, err := os.Stat(begun)
+			return err == nil
+		})
+		interrupt()
+		r := <-ended
+		if r.code != exitInterrupted || !strings.Contains(strings.ReplaceAll(r.out, "\n", " "), says) {
+			t.Errorf("exit code %d, want %q: %s%s", r.code, says, r.out, r.talk)
 		}
 	}
 }

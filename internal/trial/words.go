@@ -197,10 +197,12 @@ func (o *Outcomes) failures() string {
 // Notes returns what is to be known besides the figures.
 func (r *Result) Notes() []string {
 	var notes []string
-	switch r.Ending {
-	case Cancelled:
+	switch {
+	case r.Ending == Cancelled && r.Rounds == 0:
+		notes = append(notes, "Interrupted in the first round.")
+	case r.Ending == Cancelled:
 		notes = append(notes, fmt.Sprintf("Interrupted after %s: this is what is known so far.", text.Counted(r.Rounds, "round")))
-	case Spent:
+	case r.Ending == Spent:
 		notes = append(notes, fmt.Sprintf("The budget of time was spent after %s.", text.Counted(r.Rounds, "round")))
 	}
 	var left []string
