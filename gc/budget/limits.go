@@ -1,6 +1,12 @@
 package budget
 
-import "github.com/gctrail/gctrail/gc"
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+)
 
 // Limits hold the inputs of a process's budgets besides its objects.
 type Limits struct {
@@ -9,15 +15,19 @@ type Limits struct {
 	Conserve float64 // GCConserveMemory; 0 for none
 	Static   [generations]Static
 	smallest float64 // budget of gen 0 that was recorded
+	// conserves reports that Conserve is set, and that the trace does not have its value.
+	conserves bool
 }
 
 // A Learner finds the limits of a process from the budgets that its collections recorded.
 type Learner struct {
-	young [2]map[int64]int // how often gen 0 and 1 had a budget
+	young     [2]map[int64]int // how often gen 0 and 1 had a budget
+	conserves bool             // a collection ran because of GCConserveMemory
 }
 
 // Add learns from a collection.
 func (l *Learner) Add(c *gc.Collection) {
+	l.conserves = l.conserves || c.Joint.Or(0)&clr.CondemnReasons1MaxGenerationHighFragmentation != 0
 	for i := range c.PerHeap {
 		for g := range l.young {
 			if collects(c, g) && len(c.PerHeap[i].Generations) > gen2 {
@@ -43,14 +53,38 @@ func (l *Learner) add(g int, budget int64) {
 func (l *Learner) Limits(p *gc.Process) Limits {
 	out := Limits{Server: p.Server.Or(false), Adapts: p.Adaptation.Tunings+p.Adaptation.FullTunings > 0}
 	out.Static = statics(Balanced, out.Server)
-	if out.Adapts {
+	switch set, known := conserve(p.Limits); {
+	case known:
+		out.Conserve = set
+	case out.Adapts:
 		out.Conserve = 5 // gc.cpp, init_gc_heap
+	default:
+		out.conserves = l.conserves
 	}
 	out.Static[gen0].Max = largestGen0(p, out.Server)
 	out.Static[gen0].Min, out.smallest = l.gen0(p, out.Static[gen0].Max)
 	out.Static[gen0].Max = max(out.Static[gen0].Min, out.Static[gen0].Max)
 	out.Static[gen1].Max = l.gen1(p, out.Server)
 	return out
+}
+
+// conserve returns GCConserveMemory, if the environment of the process has it. The runtime
+// takes larger values for 9. See init_gc_heap in gc.cpp.
+func conserve(l *gc.Limits) (value float64, known bool) {
+	if l == nil {
+		return 0, false
+	}
+	for _, s := range l.Settings {
+		name, text, _ := strings.Cut(s, "=")
+		if _, name, _ = strings.Cut(name, "_"); name != "GCConserveMemory" {
+			continue
+		}
+		hex := strings.TrimPrefix(strings.ToLower(text), "0x")
+		if n, err := strconv.ParseUint(hex, 16, 32); err == nil && n > 0 {
+			return float64(min(n, 9)), true
+		}
+	}
+	return 0, false
 }
 
 // gen0 returns the least budget of gen 0, and the smallest that was recorded. The least depends

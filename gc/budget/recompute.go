@@ -235,6 +235,8 @@ func (r *Recomputer) lacks(c *gc.Collection, g int, in *inputs) string {
 		return "events are lost"
 	case c.PauseMode.Or(clr.PauseModeInteractive) == clr.PauseModeLowLatency && g < gen2:
 		return "low latency mode"
+	case g >= gen2 && r.limits.conserves:
+		return "the value of GCConserveMemory"
 	case g > gen2 && c.Kind == gc.Background && (in.begin != in.left || in.begin != in.out):
 		return "what was allocated while the background GC ran"
 	case g == gen0 && (r.swept > in.since || r.running != nil) && in.used < 0.95 && in.before > 0:

@@ -24,7 +24,7 @@ func TestRule(t *testing.T) {
 		budgets, wholes int // percent
 		patterns        []string
 	}{
-		"testdata": {98, 97, []string{"../../testdata/net10-*.nettrace.gz", "../../testdata/net9-*.nettrace.gz", "../../testdata/net8-*.nettrace.gz"}},
+		"testdata": {98, 98, []string{"../../testdata/net10-*.nettrace.gz", "../../testdata/net9-*.nettrace.gz", "../../testdata/net8-*.nettrace.gz"}},
 		"shared":   {98, 98, []string{shared + "/eventpipe/*.nettrace.gz", shared + "/lab/*.nettrace.gz", shared + "/etw/*.etl.zip"}},
 	} {
 		t.Run(name, func(t *testing.T) {
