@@ -1,8 +1,7 @@
 """The layout of packages for NuGet from which the .NET SDK installs a native program as a tool.
 
-The rules are those of dotnet/sdk: Microsoft.NET.PackTool.targets writes such packages, ToolPackageDownloader.cs,
-ToolPackageInstance.cs and ToolConfigurationDeserializer.cs read them. What nuget.org refuses, and what its signature
-would change in a package, is in its documentation and in the ZIP records of packages that it signed.
+The rules are those of dotnet/sdk: Microsoft.NET.PackTool.targets writes such packages; ToolPackageDownloader.cs,
+ToolPackageInstance.cs and ToolConfigurationDeserializer.cs read them. Others are nuget.org's, which signs packages.
 """
 import os
 import re
@@ -20,8 +19,8 @@ MOST = 250 << 20 # bytes that nuget.org takes
 
 def checks(folder, version, programs):
     """Yields (what, got, want). PROGRAMS has the name of the program for each runtime identifier."""
-    files = {f"gctrail.{rid}": f"gctrail.{rid}" for rid in programs} | {"gctrail": "gctrail"}
-    yield "packages for NuGet", sorted(os.listdir(folder)), sorted(f"{n}.{version}.nupkg" for n in files)
+    names = ["gctrail", *(f"gctrail.{rid}" for rid in programs)]
+    yield "packages for NuGet", sorted(os.listdir(folder)), sorted(f"{n}.{version}.nupkg" for n in names)
     for rid, program in programs.items():
         package = Package(folder, f"gctrail.{rid}", version)
         yield from package.checks("DotnetToolRidPackage", f"tools/any/{rid}/", program)

@@ -21,6 +21,7 @@ from xml.etree import ElementTree
 
 sys.dont_write_bytecode = True # nothing is written beside the sources
 import npm_registry
+import nuget
 
 ONE, AGAIN, VERSION, COUNTS = sys.argv[1:]
 DIST = os.path.join(ONE, "dist")
@@ -515,39 +516,16 @@ def install_npm(registry, work):
 RIDS = {"linux": "linux", "darwin": "osx", "windows": "win", "amd64": "x64", "arm64": "arm64"}
 
 
-def check_nuget(work):
-    """Holds the packages for NuGet to the layout that the .NET SDK installs tools from."""
+def check_nuget():
+    """Holds the packages for NuGet to the layout that the .NET SDK installs tools from, and compares their programs."""
     folder = os.path.join(DIST, "nuget")
     rids = {f"{RIDS[o]}-{RIDS[a]}": (o, a) for o, a in TARGETS}
-    equal("packages for NuGet", sorted(os.listdir(folder)), sorted(f"gctrail.{n}{VERSION}.nupkg" for n in ["", *(r + "." for r in rids)]))
-    for rid, (o, a) in rids.items():
-        program = "gctrail.exe" if o == "windows" else "gctrail"
-        files, command = tool(folder, f"gctrail.{rid}", "DotnetToolRidPackage", f"tools/any/{rid}/", program)
-        equal(f"command of NuGet's package of {rid}", command, {"Name": "gctrail", "EntryPoint": program, "Runner": "executable"})
-        content, mode = files[f"tools/any/{rid}/{program}"]
-        equal(f"program of NuGet's package of {rid}", (hashlib.sha256(content).hexdigest(), mode), (sha256(binary(o, a)), 0o755))
-    files, command = tool(folder, "gctrail", "DotnetTool", "tools/any/any/")
-    equal("command of NuGet's gctrail", command, {"Name": "gctrail"})
-    settings = ElementTree.fromstring(files["tools/any/any/DotnetToolSettings.xml"][0])
-    equal("what NuGet's gctrail names", {p.get("RuntimeIdentifier"): p.get("Id") for p in settings.findall("RuntimeIdentifierPackages/RuntimeIdentifierPackage")},
-          {rid: f"gctrail.{rid}" for rid in rids})
-
-
-def tool(folder, package, kind, within, *more):
-    """Returns the files of a package for NuGet, and the attributes of its command."""
-    path = os.path.join(folder, f"{package}.{VERSION}.nupkg")
-    files = members(path)
-    parts = [n for n in files if not n.startswith("package/services/metadata/core-properties/")]
-    equal(f"files of {package}", sorted(parts), sorted(["_rels/.rels", "[Content_Types].xml", f"{package}.nuspec", "README.md", "LICENSE",
-                                                       *(within + n for n in ("DotnetToolSettings.xml", *more))]))
-    equal(f"parts with properties of {package}", len(files) - len(parts), 1)
-    space = "{http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd}"
-    metadata = ElementTree.fromstring(files[f"{package}.nuspec"][0]).find(space + "metadata")
-    equal(f"description of {package}", [metadata.findtext(space + n) for n in ("id", "version", "readme")]
-          + [t.get("name") for t in metadata.iter(space + "packageType")], [package, VERSION, "README.md", kind])
-    settings = ElementTree.fromstring(files[within + "DotnetToolSettings.xml"][0])
-    equal(f"settings of {package}", (settings.tag, settings.attrib, len(settings.findall("Commands/Command"))), ("DotNetCliTool", {"Version": "2"}, 1))
-    return files, settings.find("Commands/Command").attrib
+    programs = {rid: "gctrail.exe" if o == "windows" else "gctrail" for rid, (o, _) in rids.items()}
+    for what, got, want in nuget.checks(folder, VERSION, programs):
+        equal(what, got, want)
+    for rid, target in rids.items():
+        content, _ = members(os.path.join(folder, f"gctrail.{rid}.{VERSION}.nupkg"))[f"tools/any/{rid}/{programs[rid]}"]
+        equal(f"program of NuGet's package of {rid}", hashlib.sha256(content).hexdigest(), sha256(binary(*target)))
 
 
 def sizes():
@@ -579,7 +557,7 @@ def main():
         check_modules()
         check_image(work)
         check_npm(work)
-        check_nuget(work)
+        check_nuget()
         sizes()
     finally:
         shutil.rmtree(work, ignore_errors=True)
