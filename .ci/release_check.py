@@ -467,7 +467,9 @@ NPM = {"linux": "linux", "darwin": "darwin", "windows": "win32", "amd64": "x64",
 
 
 def npm(registry, work, *arguments):
-    """Runs npm with our registry, and with no settings of the user."""
+    """Runs a command with our registry for npm, and with no settings of the user."""
+    with open(os.path.join(work, "npmrc"), "w") as f:
+        f.write(f"{registry.url[len('http:'):]}:_authToken={npm_registry.TOKEN}\n")
     settings = {"registry": registry.url, "cache": os.path.join(work, "npm-cache"), "userconfig": os.path.join(work, "npmrc"),
                 "audit": "false", "fund": "false", "update-notifier": "false"}
     return run("env", *(f"npm_config_{key.replace('-', '_')}={value}" for key, value in settings.items()), *arguments, cwd=work)
@@ -490,8 +492,22 @@ def check_npm(work):
     equal("what npm's gctrail depends on", manifest["optionalDependencies"], {f"@gctrail/{p}": VERSION for p in packages})
     if not shutil.which("npm"):
         return skip("npm installs gctrail", "no npm")
-    with npm_registry.serve(folder) as registry:
+    with npm_registry.serve() as registry:
+        publish_npm(registry, folder, work)
         install_npm(registry, work)
+
+
+def publish_npm(registry, folder, work):
+    """Publishes the packages as the workflow does."""
+    code, text = npm(registry, work, "bash", os.path.abspath(".ci/publish"), "npm", VERSION, os.path.abspath(DIST))
+    equal(f"the packages are published: {text}", code, 0)
+    shutil.rmtree(os.path.join(work, "npm-cache")) # which has what was sent: what installs it is to download it
+    names = [n for n, _ in registry.published]
+    equal("packages that are published before gctrail", sorted(names[:-1]), sorted(f"@gctrail/{NPM[o]}-{NPM[a]}" for o, a in TARGETS))
+    equal("package that is published last", names[-1:], ["gctrail"])
+    equal("tags of published packages", {t for _, t in registry.published}, {"next" if "-" in VERSION else "latest"})
+    equal("files that are published", {n: hashlib.sha256(f).hexdigest() for n, f in registry.files.items()},
+          {n: sha256(os.path.join(folder, n)) for n in os.listdir(folder)})
 
 
 def install_npm(registry, work):
