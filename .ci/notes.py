@@ -3,8 +3,9 @@
 
     notes.py VERSION    without the v
 
-They are the version's section of CHANGELOG.md. Its links are relative to the repository, which those of a release are
-not. The exit code is 1 if there is no such section, or GitHub would refuse it.
+They are what the version's section of CHANGELOG.md says before its lists, with a link to these, or the section if it
+has lists alone. Its links are relative to the repository, which links of a release are not. The exit code is 1 if there
+is no such section, or GitHub would refuse it.
 """
 import os
 import re
@@ -20,7 +21,10 @@ def notes(text, version):
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", section[1]):
         if not os.path.exists(link):
             raise SystemExit(f"CHANGELOG.md links to {link}, which is not there")
-    found = re.sub(r"\]\((?!https?:)", f"](https://github.com/gctrail/gctrail/blob/v{version}/", section[1]).strip() + "\n"
+    text, lists = section[1].strip(), re.search(r"^### ", section[1], re.M)
+    if lists and section[1][:lists.start()].strip():
+        text = section[1][:lists.start()].strip() + "\n\nEverything that is new: [CHANGELOG.md](CHANGELOG.md)."
+    found = re.sub(r"\]\((?!https?:)", f"](https://github.com/gctrail/gctrail/blob/v{version}/", text) + "\n"
     if len(found) > MOST:
         raise SystemExit(f"the notes have {len(found)} characters; GitHub takes {MOST}")
     return found

@@ -32,6 +32,7 @@ MAX_BINARY = 26 << 20
 MAX_MODULE = 3 << 20 # of the page for browsers, as brotli
 MAX_WASI = 18 << 20
 MAX_VSIX = 5 << 20
+MAX_NOTES = 6_000 # characters
 WEB = f"gctrail_{VERSION}_web.zip"
 WASI = f"gctrail_{VERSION}_wasip1.wasm"
 VSIX = f"gctrail_{VERSION}_vscode.vsix"
@@ -242,6 +243,13 @@ def check_documents():
     check("docs/install.md names files of a release", len(named) >= 5 and named <= set(published()), sorted(named - set(published())))
     code, notes = run(sys.executable, os.path.join(ONE, ".ci/notes.py"), VERSION)
     check("notes of the release", code == 0 and "npx gctrail" in notes and "](docs/" not in notes, notes[:300])
+    check("notes of the release are read in a few minutes", len(notes) <= MAX_NOTES and "blob/v" + VERSION + "/CHANGELOG.md" in notes, len(notes))
+    shown = re.search(r"on a real trace:\n\n((?:    .*\n|\n)+)", notes)
+    demo = run(binary("linux", "amd64"), "demo")[1] if os.uname().machine == "x86_64" else None
+    if shown and demo:
+        equal("what the notes show that gctrail demo does not", [l for l in shown[1].splitlines() if l.strip() not in demo], [])
+    listed = re.findall(r"^    (?:npx|dnx|winget|brew) .*?(?=  |$)", notes, re.M)
+    check("docs/install.md has the lines of the notes", len(listed) >= 2 and all(f"`{l.strip()}`" in text for l in listed), listed)
 
 
 def check_vsix():
