@@ -475,6 +475,7 @@ func TestLink(t *testing.T) {
 	if n := b.selected(); n <= 0 {
 		t.Errorf("%d are selected", n)
 	}
+	b.wait(`document.querySelector("[role=columnheader]")`)
 	if got := eval[string](b, `document.querySelector("#where").value + " " + document.documentElement.dataset.theme + " " + document.querySelectorAll("[role=columnheader]").length`); got != "gen=2 dark 3" {
 		t.Error(got)
 	}
