@@ -19,5 +19,13 @@ export async function read(uris: readonly vscode.Uri[]): Promise<Content[]> {
   if (size > most) {
     throw new Error(`${nameOf(uris[0])}: an editor reads at most ${most >> 20} MB at once, and this is ${Math.ceil(size / (1 << 20))} MB. Use the program gctrail: gctrail report --format html -o report.html FILE`);
   }
-  return Promise.all(uris.map(async (uri) => ({ name: nameOf(uri), data: await vscode.workspace.fs.readFile(uri) })));
+  return Promise.all(uris.map(async (uri) => ({ name: nameOf(uri), data: plain(await vscode.workspace.fs.readFile(uri)) })));
+}
+
+/**
+ * Returns bytes as a webview receives them. Where extensions run in Node, VS Code hands out a
+ * Buffer, which becomes JSON on the way, and a small one is a part of memory that others use.
+ */
+function plain(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);
 }

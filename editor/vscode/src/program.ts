@@ -80,6 +80,14 @@ async function record(path: string, process: string, seconds: string, target: vs
   const ended = vscode.tasks.onDidEndTaskProcess(async (event) => {
     if (event.execution !== execution) return;
     ended.dispose();
-    if (event.exitCode === 0) await vscode.commands.executeCommand("vscode.open", target);
+    if (event.exitCode !== 0) return;
+    await vscode.window.tabGroups.close(editorsOf(target)); // they show what the file was
+    await vscode.commands.executeCommand("vscode.open", target);
   });
+}
+
+/** Finds the tabs that show a file. */
+function editorsOf(file: vscode.Uri): vscode.Tab[] {
+  const shows = ({ input }: vscode.Tab) => input instanceof vscode.TabInputCustom && input.uri.toString() === file.toString();
+  return vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(shows);
 }

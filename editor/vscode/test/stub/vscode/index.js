@@ -122,6 +122,7 @@ module.exports = {
     onDidEndTaskProcess: test.ended.event,
   },
   window: {
+    tabGroups: { all: [], close: async (tabs) => test.called.push(["close", tabs]) },
     registerCustomEditorProvider(type, provider, options) {
       test.editors.set(type, { provider, options });
       return { dispose: () => test.editors.delete(type) };
@@ -155,7 +156,7 @@ module.exports = {
       return found;
     },
     fs: {
-      readFile: async (uri) => new Uint8Array(await fs.readFile(uri.fsPath)),
+      readFile: (uri) => fs.readFile(uri.fsPath), // a Buffer, as VS Code has it
       writeFile: (uri, data) => fs.writeFile(uri.fsPath, data),
       async stat(uri) {
         const of = await fs.stat(uri.fsPath);
