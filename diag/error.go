@@ -178,7 +178,7 @@ func Remedy(err error) string {
 	case ofListening(err) && overTCP(err):
 		return "give an address of this machine, such as 127.0.0.1:9000, with a port above 1023"
 	case overTCP(err):
-		return "is the program, adb forward or dotnet-dsrouter running? To let a program connect instead, leave out ,connect"
+		return "is the program, adb forward or dotnet-dsrouter running? A program that connects itself is for gctrail collect, without ,connect"
 	case ofListening(err) && errors.Is(err, addressInUse):
 		return "it is a file, or another program is listening on it: choose another path"
 	case ofListening(err):

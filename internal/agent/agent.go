@@ -3,7 +3,9 @@ package agent
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"sync"
@@ -16,6 +18,7 @@ import (
 	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/internal/profiler"
 	"github.com/gctrail/gctrail/internal/watch"
+	"github.com/gctrail/gctrail/live"
 )
 
 // Options connect an agent with its caller.
@@ -51,6 +54,7 @@ type Agent struct {
 	lasting  []label // chosen, without labels of one process or container
 	single   bool    // each process has a group of its own
 	patterns patterns
+	ports    map[string]bool // addresses of diagnostic ports
 	host     string
 	watcher  *watch.Watcher
 	sender   *otlp.Sender       // nil for none
@@ -96,6 +100,7 @@ func New(opts Options) (*Agent, error) {
 		single:    slices.ContainsFunc(chosen, func(l label) bool { return l.name == "pid" }),
 		lasting:   slices.DeleteFunc(slices.Clone(chosen), func(l label) bool { return l.name == "pid" || l.name == "container" }),
 		processes: make(map[int]*process), groups: make(map[string]*group), ends: make(map[string]*group),
+		ports:   make(map[string]bool),
 		records: records{full: make(chan struct{}, 1)},
 	}
 	if a.patterns, err = c.patterns(); err != nil {
@@ -124,8 +129,19 @@ func New(opts Options) (*Agent, error) {
 			return nil, err
 		}
 	}
+	source := opts.Source
+	ports, err := c.ports()
+	if err != nil {
+		return nil, err
+	}
+	if len(ports) > 0 {
+		source = source.WithPorts(ports)
+	}
+	for _, p := range ports {
+		a.ports[p.Path] = true
+	}
 	a.watcher = watch.New(watch.Options{
-		Wants: a.wants, Each: a.news, Max: c.Processes, Interval: looking, Passing: true, Requests: c.Requests, Source: opts.Source,
+		Wants: a.wants, Each: a.news, Max: c.Processes, Interval: looking, Passing: true, Requests: c.Requests, Source: source,
 	})
 	return a, nil
 }
@@ -188,9 +204,10 @@ func every(ctx context.Context, interval time.Duration, f func(time.Time)) {
 	}
 }
 
-// wants reports whether to follow a process. The agent does not follow itself.
+// wants reports whether to follow a process. The agent does not follow itself. Of a
+// diagnostic port where no process ever answered, no name is known: that is reported.
 func (a *Agent) wants(p *diag.Process) bool {
-	return p.PID != os.Getpid() && a.patterns.match(p.Name)
+	return p.PID != os.Getpid() && (p.Name == "" && a.ports[p.Address] || a.patterns.match(p.Name))
 }
 
 // news processes the news of processes.
@@ -198,7 +215,7 @@ func (a *Agent) news(n *watch.News) {
 	switch {
 	case n.Attached:
 		outside := lookInto(n.Process.PID)
-		id, m := identify(n.Process, &outside, a.host, a.config.Attributes), newMemory(n.Process, &outside, time.Now())
+		id, m := a.identify(n.Process, &outside), newMemory(n.Process, &outside, time.Now())
 		a.mu.Lock()
 		a.attach(n.ID, n.Process, id, m, time.Now())
 		a.mu.Unlock()
@@ -221,6 +238,23 @@ func (a *Agent) news(n *watch.News) {
 		a.opts.Notify(n)
 	}
 }
+
+// identify returns the attributes of a process. One behind a port that is reached over TCP may
+// run on another machine.
+func (a *Agent) identify(p *diag.Process, outside *outside) identity {
+	host := a.host
+	if isRemote(p) {
+		host = ""
+	}
+	id := identify(p, outside, host, a.config.Attributes)
+	if a.ports[p.Address] {
+		id[portKey] = p.Address
+	}
+	return id
+}
+
+// isRemote reports whether a process may run on another machine, where its end cannot be seen.
+func isRemote(p *diag.Process) bool { return diag.Port{Path: p.Address}.Remote() }
 
 func (a *Agent) attach(id int, p *diag.Process, of identity, m *memory, now time.Time) {
 	added := &process{Process: p, id: id, identity: of, gauges: make(gauges), memory: m, processor: newProcessor(p)}
@@ -345,23 +379,60 @@ func (a *Agent) ended(n *watch.News) bool {
 		return false
 	}
 	now := time.Now()
+	if err := p.brokeOff(n.Err); err != nil {
+		n.Err = err
+		a.leave(p)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.remove(p, now)
+		return false
+	}
 	v := a.bury(p, n.Err == nil, now)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.processes, n.ID)
-	p.group.leave(p, now)
-	p.ends.leave(p, now)
+	a.remove(p, now)
 	p.ends.counters[endOfKind(v.Cause, v.Memory)]++
 	a.self.count(selfEnded, 1)
 	if a.sends(otlp.Logs) {
 		a.records.put(p, record.OfEnd(endOf(&v), now))
 	}
-	a.expire(now)
 	if v.Cause == ledger.Exited || a.opts.Ended == nil {
 		return false
 	}
 	a.opts.Ended(p.Process, &v)
 	return true
+}
+
+// remove forgets a process that is no longer followed, and drops groups whose retention is over.
+func (a *Agent) remove(p *process, now time.Time) {
+	delete(a.processes, p.id)
+	p.group.leave(p, now)
+	p.ends.leave(p, now)
+	a.expire(now)
+}
+
+// Why a process is no longer followed that has not ended, as far as can be seen. It is followed
+// again as soon as it is found.
+var (
+	errBrokeOff     = errors.New("its events broke off, but the process runs: watching it again soon")
+	errDisconnected = errors.New("the connection to its diagnostic port broke off; whether the process runs is not known")
+)
+
+// brokeOff returns why the events of a process ended without it, nil if the process has ended.
+// err is why they ended without their end, or nil.
+func (p *process) brokeOff(err error) error {
+	var why error
+	switch {
+	case err == nil:
+	case isRemote(p.Process):
+		why = errDisconnected
+	case p.memory.ending != nil && p.memory.ending.runs():
+		why = errBrokeOff
+	}
+	if _, unread := errors.AsType[net.Error](err); why == nil || unread || errors.Is(err, live.ErrTruncated) {
+		return why
+	}
+	return err // the events were not valid
 }
 
 // problem reports a failure of the agent.

@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/internal/profiler"
 	"github.com/gctrail/gctrail/internal/selection"
@@ -26,7 +27,10 @@ type Config struct {
 	Names     []string `yaml:"names"`         // patterns of the processes to follow; none means all
 	Exclude   []string `yaml:"exclude"`       // patterns of processes not to follow
 	Processes int      `yaml:"max-processes"` // followed at the same time, at most
-	Labels    []string `yaml:"labels"`        // see LabelNames
+	// Ports are diagnostic ports that something listens on: a socket, a router, or HOST:PORT
+	// over TCP, each with ",connect" behind it.
+	Ports  []string `yaml:"diagnostic-ports,omitempty"`
+	Labels []string `yaml:"labels"` // see LabelNames
 	// Generation is the attribute of the generation: the semantic convention's name, or
 	// gc.heap.generation, because .NET itself uses that.
 	Generation string            `yaml:"generation-attribute"`
@@ -78,7 +82,7 @@ func DefaultConfig() *Config {
 	return &Config{
 		Listen:     "127.0.0.1:9464",
 		Processes:  1000,
-		Labels:     []string{"pid", "process", "runtime", "container", "namespace", "pod", "container_name"},
+		Labels:     []string{"pid", "process", "runtime", "container", "namespace", "pod", "container_name", "diagnostic_port"},
 		Generation: generationKey,
 		OTLP:       OTLP{Interval: time.Minute, Timeout: 10 * time.Second, Queue: 8 << 20, Metrics: true, Logs: true},
 		Profiles:   Profiles{Interval: 15 * time.Second, Queue: 4 << 20},
@@ -194,6 +198,9 @@ func (c *Config) Check() error {
 	if _, err := c.patterns(); err != nil {
 		errs = append(errs, err)
 	}
+	if _, err := c.ports(); err != nil {
+		errs = append(errs, err)
+	}
 	if c.Processes < 1 || c.Processes > maxProcesses {
 		fail("max-processes: %d is not between 1 and %d", c.Processes, maxProcesses)
 	}
@@ -234,7 +241,24 @@ func (c *Config) Check() error {
 	return errors.Join(errs...)
 }
 
+// ports returns Ports, parsed.
+func (c *Config) ports() (ports []diag.Port, err error) {
+	if len(c.Ports) > maxPorts {
+		return nil, fmt.Errorf("diagnostic-ports: %d are more than %d", len(c.Ports), maxPorts)
+	}
+	for _, s := range c.Ports {
+		p, bad := diag.ParsePort(s)
+		if bad == nil && !p.Connect {
+			bad = fmt.Errorf("the agent only connects to diagnostic ports: end it with ,connect, as in %s,connect", p.Path)
+		}
+		err = errors.Join(err, bad)
+		ports = append(ports, p)
+	}
+	return ports, err
+}
+
 const (
+	maxPorts            = 1000
 	dotnetGenerationKey = "gc.heap.generation"
 	maxProcesses        = 10_000
 )

@@ -57,6 +57,19 @@ func (e *ending) signal() int {
 	return 0
 }
 
+// runs reports whether the process, whose socket was closed, is not ending. A process that ends
+// closes its sockets after all of its threads were marked, by PF_EXITING in their flags: see
+// do_exit in kernel/exit.c. A system that shows no flags, such as gVisor, does not say.
+func (e *ending) runs() bool {
+	const flagsField, exiting = 9, 0x4
+	fields := e.stat()
+	if len(fields) <= flagsField-stateField || string(fields[0]) == "Z" {
+		return false
+	}
+	flags, err := strconv.ParseUint(string(fields[flagsField-stateField]), 10, 32)
+	return err == nil && flags != 0 && flags&exiting == 0
+}
+
 func (e *ending) stop() {
 	if e.fd >= 0 {
 		_ = unix.Close(e.fd)
@@ -88,19 +101,30 @@ func (e *ending) reaped() (status uint32, now stage) {
 	return uint32(info.Exit_code), ended
 }
 
-// zombie returns the status of a process until its parent notices its end. See
-// proc_pid_stat(5): the name is in parentheses, and may contain some.
-func (e *ending) zombie() (status uint32, now stage) {
-	const state, exitCode = 3, 52 // fields, from one
+// stateField is the first of the fields behind the name, from one.
+const stateField = 3
+
+// stat returns the fields of proc_pid_stat(5) behind the name, which is in parentheses, and may
+// contain some; nil if the process is gone.
+func (e *ending) stat() [][]byte {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(e.pid) + "/stat")
 	if err != nil {
+		return nil
+	}
+	return bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+}
+
+// zombie returns the status of a process until its parent notices its end.
+func (e *ending) zombie() (status uint32, now stage) {
+	const exitCode = 52
+	fields := e.stat()
+	if fields == nil {
 		return 0, gone
 	}
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if len(fields) <= exitCode-state || string(fields[0]) != "Z" {
+	if len(fields) <= exitCode-stateField || string(fields[0]) != "Z" {
 		return 0, running
 	}
-	n, err := strconv.ParseUint(string(fields[exitCode-state]), 10, 32)
+	n, err := strconv.ParseUint(string(fields[exitCode-stateField]), 10, 32)
 	if err != nil {
 		return 0, running
 	}

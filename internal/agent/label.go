@@ -21,7 +21,12 @@ var labels = []label{
 	{"namespace", "k8s.namespace.name"},
 	{"pod", "k8s.pod.name"},
 	{"container_name", "k8s.container.name"},
+	{"diagnostic_port", portKey},
 }
+
+// portKey is the attribute of processes behind diagnostic ports: two phones can have the same
+// program under the same id.
+const portKey = "gctrail.diagnostic_port"
 
 // LabelNames returns the labels that a configuration can choose.
 func LabelNames() []string {

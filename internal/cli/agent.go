@@ -31,6 +31,7 @@ type agentOptions struct {
 
 	listen    string
 	names     wordList
+	ports     portList
 	exclude   wordList
 	labels    choices
 	processes int
@@ -68,6 +69,7 @@ func newAgentCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&o.listen, "listen", "", "serve metrics at this `ADDRESS`, empty for none (default 127.0.0.1:9464)")
 	flags.VarP(&o.names, "name", "n", "follow only processes with matching names, as in 'web*'")
 	flags.Var(&o.exclude, "exclude", "do not follow processes with matching names")
+	flags.Var(&o.ports, "diagnostic-port", "also follow the processes behind these ports: sockets, routers, or HOST:PORT over TCP, each with ,connect behind it")
 	flags.Var(&o.labels, "labels", "labels that identify processes (default all but service)")
 	flags.IntVar(&o.processes, "max-processes", 0, "follow at most `N` processes at a time (default 1000)")
 	flags.StringVar(&o.endpoint, "otlp-endpoint", "", "send metrics and log records to this `URL`")
@@ -87,14 +89,15 @@ func newAgentCmd(std *stdio) *cobra.Command {
 // overrides set the field of a configuration that each flag stands for.
 func (o *agentOptions) overrides() map[string]func(*agent.Config) {
 	return map[string]func(*agent.Config){
-		"listen":        func(c *agent.Config) { c.Listen = o.listen },
-		"name":          func(c *agent.Config) { c.Names = o.names },
-		"exclude":       func(c *agent.Config) { c.Exclude = o.exclude },
-		"labels":        func(c *agent.Config) { c.Labels = o.labels.values },
-		"max-processes": func(c *agent.Config) { c.Processes = o.processes },
-		"otlp-endpoint": func(c *agent.Config) { c.OTLP.Endpoint = o.endpoint },
-		"ledger":        func(c *agent.Config) { c.Ledger.Folder = o.ledger },
-		"captures":      func(c *agent.Config) { c.Captures.Folder = o.captures },
+		"listen":          func(c *agent.Config) { c.Listen = o.listen },
+		"name":            func(c *agent.Config) { c.Names = o.names },
+		"exclude":         func(c *agent.Config) { c.Exclude = o.exclude },
+		"diagnostic-port": func(c *agent.Config) { c.Ports = o.ports },
+		"labels":          func(c *agent.Config) { c.Labels = o.labels.values },
+		"max-processes":   func(c *agent.Config) { c.Processes = o.processes },
+		"otlp-endpoint":   func(c *agent.Config) { c.OTLP.Endpoint = o.endpoint },
+		"ledger":          func(c *agent.Config) { c.Ledger.Folder = o.ledger },
+		"captures":        func(c *agent.Config) { c.Captures.Folder = o.captures },
 		"dump-on": func(c *agent.Config) {
 			c.Rules = append(c.Rules, agent.Rule{Name: "dump-on", When: o.dumpOn.Condition.String(), Dump: true})
 		},

@@ -80,6 +80,24 @@ func (p *portValue) Set(s string) error {
 	return err
 }
 
+// A portList is a flag that takes diagnostic ports, given several times or, as in
+// DOTNET_DiagnosticPorts, with semicolons between them.
+type portList []string
+
+func (l *portList) Type() string { return "ADDRESS,connect" }
+
+func (l *portList) String() string { return "" }
+
+func (l *portList) Set(s string) error {
+	for part := range strings.SplitSeq(s, ";") {
+		if _, err := diag.ParsePort(part); err != nil {
+			return err
+		}
+		*l = append(*l, part)
+	}
+	return nil
+}
+
 // conflict returns why a command that only connects to ports cannot use the port, or not
 // together with processes that are given.
 func (p *portValue) conflict(processes bool) error {

@@ -124,8 +124,12 @@ func (n Names) pick(all []*diag.Process, framework bool) (found []*diag.Process,
 	return found, missed, nil
 }
 
-// Title returns the name and the id of a process, for use in sentences.
+// Title returns the name and the id of a process, for use in sentences, or the diagnostic port
+// that is all that is known of it.
 func Title(p *diag.Process) string {
+	if p.PID == 0 && p.InnerPID == 0 && p.Name == "" && p.Address != "" {
+		return "diagnostic port " + p.Address
+	}
 	return cmp.Or(program.Inert(p.Name), "process") + " " + ID(p)
 }
 

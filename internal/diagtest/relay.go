@@ -12,6 +12,14 @@ import (
 // other side cannot be reached is closed.
 func Relay(t testing.TB, network, address, toNetwork, to string) string {
 	t.Helper()
+	address, _ = NewRelay(t, network, address, toNetwork, to)
+	return address
+}
+
+// NewRelay does the same, and also returns a function that closes the connections of the
+// moment, as a cable does that is pulled.
+func NewRelay(t testing.TB, network, address, toNetwork, to string) (string, func()) {
+	t.Helper()
 	l, err := net.Listen(network, address)
 	if err != nil {
 		t.Fatal(err)
@@ -20,7 +28,7 @@ func Relay(t testing.TB, network, address, toNetwork, to string) string {
 	r := &relay{open: map[net.Conn]bool{}}
 	t.Cleanup(func() {
 		_ = l.Close()
-		r.closeAll()
+		r.closeAll(true)
 		busy.Wait()
 	})
 	busy.Go(func() {
@@ -32,7 +40,7 @@ func Relay(t testing.TB, network, address, toNetwork, to string) string {
 			busy.Go(func() { r.pass(c, toNetwork, to) })
 		}
 	})
-	return l.Addr().String()
+	return l.Addr().String(), func() { r.closeAll(false) }
 }
 
 // A relay knows its connections, so that it can end with them.
@@ -42,10 +50,10 @@ type relay struct {
 	closed bool
 }
 
-func (r *relay) closeAll() {
+func (r *relay) closeAll(forGood bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.closed = true
+	r.closed = r.closed || forGood
 	for c := range r.open {
 		_ = c.Close()
 	}

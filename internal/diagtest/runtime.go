@@ -4,6 +4,7 @@ package diagtest
 
 import (
 	"encoding/binary"
+	"hash/crc32"
 	"io"
 	"net"
 	"os"
@@ -140,10 +141,12 @@ func Answer(w io.Writer, command uint16, payload []byte) {
 	_, _ = w.Write(append(b, payload...))
 }
 
-// Info returns the answer of .NET 5 for a process with this process's id.
+// Info returns the answer of .NET 5 for a process with this process's id. Its cookie is that of
+// the command line.
 func Info(commandLine string) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(os.Getpid()))
-	b = append(b, "a cookie, 16 B.."...)
+	b = append(b, "a cookie of "...)
+	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE([]byte(commandLine)))
 	for _, s := range []string{commandLine, "Linux", "x64"} {
 		units := utf16.Encode([]rune(s + "\x00"))
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(units)))

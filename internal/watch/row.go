@@ -62,6 +62,7 @@ type row struct {
 	retry     time.Time // when it is tried again, where it failed
 	fails     int
 	doubts    int // how often it was found and could not be asked
+	breaks    int // how often in a row its trace broke off soon
 
 	attached time.Time
 	ended    time.Time
@@ -99,6 +100,18 @@ func (r *row) seen(p *diag.Process) (problem error) {
 	}
 	r.err = p.Err
 	return problem
+}
+
+// follows makes the row one of a process that was watched before, whose trace ended though the
+// process did not. If traces break off soon again and again, as those of a port with garbage
+// behind it, the process is attached to at longer and longer intervals: each trace costs it
+// something, and each is reported.
+func (r *row) follows(before *row) {
+	if before.err == nil || before.ended.Sub(before.attached) > patience {
+		return
+	}
+	r.retry = before.ended.Add(min(Interval<<before.breaks, patience))
+	r.breaks = min(before.breaks+1, 10)
 }
 
 // due reports whether a process is to be attached to.

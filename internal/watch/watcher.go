@@ -62,6 +62,18 @@ type Source struct {
 	Arrivals func(context.Context, func(*diag.Process))
 }
 
+// complete returns the source with this machine in place of what is not set.
+func (s Source) complete() Source {
+	if s.List == nil {
+		lister := diag.NewLister()
+		s.List, s.Arrivals = lister.List, lister.Arrivals
+	}
+	if s.Follow == nil {
+		s.Follow = live.Follow
+	}
+	return s
+}
+
 const (
 	// Interval is how often to look for new processes, unless Options.Interval is set.
 	Interval = 2 * time.Second
@@ -92,13 +104,7 @@ type Watcher struct {
 
 // New returns a Watcher that does nothing before Run.
 func New(opts Options) *Watcher {
-	if opts.Source.List == nil {
-		lister := diag.NewLister()
-		opts.Source.List, opts.Source.Arrivals = lister.List, lister.Arrivals
-	}
-	if opts.Source.Follow == nil {
-		opts.Source.Follow = live.Follow
-	}
+	opts.Source = opts.Source.complete()
 	if opts.Interval == 0 {
 		opts.Interval = Interval
 	}
@@ -202,6 +208,11 @@ func (w *Watcher) released(ctx context.Context, r *row) []*row {
 func (w *Watcher) add(p *diag.Process) *row {
 	w.met++
 	r := &row{id: w.met, process: p, passing: w.opts.Passing, found: findings.Set{Options: findings.Options{Retain: w.opts.Retain}}}
+	for _, before := range w.rows {
+		if before.state == Ended && same(before.process, p) {
+			r.follows(before)
+		}
+	}
 	w.rows = append(w.rows, r)
 	return r
 }

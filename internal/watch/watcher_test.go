@@ -92,7 +92,7 @@ func (m *machine) follow(ctx context.Context, p *diag.Process, opts live.Options
 		for {
 			select {
 			case u, open := <-found.updates:
-				if !open || !yield(u, nil) {
+				if !open || !yield(u, nil) || u.Kind == live.Ended {
 					return
 				}
 			case <-ctx.Done():
@@ -291,6 +291,36 @@ func TestRefused(t *testing.T) {
 		m.mu.Unlock()
 		if p := only(t, after(w, 2*time.Minute)); p.State != watch.Watched || p.Problem != nil {
 			t.Errorf("%v, %v", p.State, p.Problem)
+		}
+	})
+}
+
+// TestBreaks: a process whose traces break off soon, again and again, is attached to at longer
+// and longer intervals.
+func TestBreaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &machine{}
+		web := m.start(7, "web")
+		attached := 0
+		watching(t, m, watch.Options{Each: func(n *watch.News) {
+			if n.Attached {
+				attached++
+			}
+		}})
+		breaks := func(within time.Duration) (began int) {
+			before := attached
+			for range int(within / time.Second) {
+				time.Sleep(time.Second)
+				select {
+				case web.updates <- &live.Update{Kind: live.Ended, Process: web.Process, Err: live.ErrTruncated}:
+				default:
+				}
+				synctest.Wait()
+			}
+			return attached - before
+		}
+		if few := breaks(10 * time.Minute); few < 10 || few > 20 {
+			t.Errorf("attached %d times in ten minutes", few)
 		}
 	})
 }

@@ -1,0 +1,100 @@
+package watch
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+)
+
+// portTime is how long a list waits for the answers of ports, as for those of other processes.
+// Later answers are in the next list, because a phone can be slow.
+const portTime = time.Second
+
+// WithPorts returns the source with the processes behind diagnostic ports that something
+// listens on. Each may have another process behind it at any time, or none: then the list has
+// one without a name, with the port's address and the reason.
+func (s Source) WithPorts(ports []diag.Port) Source {
+	s = s.complete()
+	all := make([]*port, len(ports))
+	for i := range ports {
+		all[i] = &port{at: ports[i]}
+	}
+	local := s.List
+	s.List = func(ctx context.Context) []*diag.Process {
+		answers := make([]<-chan struct{}, len(all))
+		for i, p := range all {
+			answers[i] = p.ask(ctx)
+		}
+		found := slices.Clone(local(ctx))
+		limited, cancel := context.WithTimeout(ctx, portTime)
+		defer cancel()
+		for i, p := range all {
+			select {
+			case <-answers[i]:
+			case <-limited.Done():
+			}
+			if behind := p.process(); behind != nil && !isAmong(found, behind) {
+				found = append(found, behind)
+			}
+		}
+		return found
+	}
+	return s
+}
+
+// isAmong reports whether a process that answered is in a list, found in another way.
+func isAmong(list []*diag.Process, p *diag.Process) bool {
+	return p.Info != nil && slices.ContainsFunc(list, func(other *diag.Process) bool {
+		return other.Info != nil && other.Info.Cookie == p.Info.Cookie
+	})
+}
+
+// A port is a diagnostic port that is asked again and again who is behind it.
+type port struct {
+	at diag.Port
+
+	mu     sync.Mutex
+	asking chan struct{} // closed when the answer is there; nil if nothing is asked
+	latest *diag.Process // nil before the first answer
+}
+
+// ask asks who is behind the port, unless that was asked and not answered yet: a port that is
+// silent has one connection at a time. It returns a channel that is closed with the answer.
+func (p *port) ask(ctx context.Context) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asking != nil {
+		return p.asking
+	}
+	answered := make(chan struct{})
+	p.asking = answered
+	go func() {
+		defer close(answered)
+		behind, err := p.at.Process(ctx) // has a time limit
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if err != nil {
+			behind = p.absent(err)
+		}
+		p.latest, p.asking = behind, nil
+	}()
+	return answered
+}
+
+// absent returns the process that was last behind the port as one that does not answer.
+func (p *port) absent(err error) *diag.Process {
+	absent := &diag.Process{Address: p.at.Path, Err: err}
+	if p.latest != nil {
+		absent.Name, absent.InnerPID = p.latest.Name, p.latest.InnerPID
+	}
+	return absent
+}
+
+func (p *port) process() *diag.Process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.latest
+}
