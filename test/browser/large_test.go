@@ -1,7 +1,7 @@
 package browser
 
 import (
-	"fmt"
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,7 +14,8 @@ import (
 )
 
 // TestLarge measures how long the page takes to open the traces that GCTRAIL_LARGE names, and
-// how much memory the browser's process of the page takes for it, each in a browser of its own.
+// how much memory and time of processors the browser's process of the page takes for it, each in
+// a browser of its own.
 func TestLarge(t *testing.T) {
 	paths := filepath.SplitList(os.Getenv("GCTRAIL_LARGE"))
 	if len(paths) == 0 {
@@ -29,7 +30,7 @@ func TestLarge(t *testing.T) {
 			server := serveOpen(t)
 			b := openTab(t, size{1280, 800}, server.URL+"/")
 			browser := chromedp.FromContext(b.ctx).Browser.Process().Pid
-			before, _ := memory(browser)
+			before := renderer(browser)
 			start := time.Now()
 			b.choose(path)
 			eval[bool](b, `new Promise((done) => {
@@ -38,19 +39,26 @@ func TestLarge(t *testing.T) {
 			})`)
 			b.wait(framed("true"))
 			took := time.Since(start)
-			now, peak := memory(browser)
-			t.Logf("%d MB opened in %.1f s; memory of the page's process %d MB before, %d MB after, %d MB at most",
-				info.Size()/1e6, took.Seconds(), before, now, peak)
+			after := renderer(browser)
+			t.Logf("%d MB opened in %.1f s; the page's process took %.1f s of processors, and %d MB before, %d MB after, %d MB at most",
+				info.Size()/1e6, took.Seconds(), after.seconds-before.seconds, before.now, after.now, after.peak)
 		})
 	}
+}
+
+// usage is what a process uses: resident memory in MB, now and at most, and the time of
+// processors until now.
+type usage struct {
+	now, peak int
+	seconds   float64
 }
 
 // resident finds the memory of a process, in kB, now and at most, in Linux's status of it.
 var resident = regexp.MustCompile(`Vm(HWM|RSS):\s+(\d+) kB`)
 
-// memory returns the resident memory, in MB, of the largest process that draws pages for a
-// browser, now and at most. It is 0 where there is no /proc.
-func memory(browser int) (now, peak int) {
+// renderer returns what the largest process that draws pages for a browser uses. It is
+// nothing where there is no /proc.
+func renderer(browser int) (largest usage) {
 	statuses, _ := filepath.Glob("/proc/[0-9]*/status")
 	for _, name := range statuses {
 		arguments, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
@@ -62,27 +70,43 @@ func memory(browser int) (now, peak int) {
 		for _, m := range resident.FindAllStringSubmatch(string(status), -1) {
 			values[m[1]], _ = strconv.Atoi(m[2])
 		}
-		now, peak = max(now, values["RSS"]/1000), max(peak, values["HWM"]/1000)
+		if u := (usage{values["RSS"] / 1000, values["HWM"] / 1000, spent(filepath.Dir(name))}); u.peak > largest.peak {
+			largest = u
+		}
 	}
-	return now, peak
+	return largest
+}
+
+// stat returns the fields of Linux's stat of a process from the third on, its state.
+func stat(process string) []string {
+	text, _ := os.ReadFile(filepath.Join(process, "stat"))
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+}
+
+// spent returns the seconds that a process has spent, in it and in the kernel.
+func spent(process string) (seconds float64) {
+	fields := stat(process)
+	if len(fields) < 13 {
+		return 0
+	}
+	for _, ticks := range fields[11:13] {
+		n, _ := strconv.Atoi(ticks)
+		seconds += float64(n) / 100
+	}
+	return seconds
 }
 
 // descends reports whether a process was started by another, or by one that it started.
 func descends(process string, from int) bool {
 	for range 10 {
-		stat, err := os.ReadFile(filepath.Join(process, "stat"))
-		if err != nil {
+		fields := stat(process)
+		if len(fields) < 2 {
 			return false
 		}
-		var state string
-		var parent int
-		if _, err := fmt.Sscan(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), &state, &parent); err != nil {
-			return false
-		}
-		if parent == from {
+		if fields[1] == strconv.Itoa(from) {
 			return true
 		}
-		process = filepath.Join("/proc", strconv.Itoa(parent))
+		process = filepath.Join("/proc", fields[1])
 	}
 	return false
 }
