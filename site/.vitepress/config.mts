@@ -28,7 +28,7 @@ function writeExamples(outDir: string): void {
 const packages = {
   name: "packages",
   enforce: "pre" as const,
-  resolveId(this: { resolve(source: string, importer: string, options: object): unknown }, source: string, importer: string | undefined, options: object) {
+  resolveId(this: { resolve(source: string, importer: string, options: object): Promise<{ id: string } | null> }, source: string, importer: string | undefined, options: object) {
     if (!/^\w/.test(source) || !importer?.split("?")[0].endsWith(".md")) return null;
     return this.resolve(source, join(import.meta.dirname, "config.mts"), { ...options, skipSelf: true });
   },
