@@ -97,4 +97,24 @@ public static class Cures {
   class Node { public Node next; public long a, b, c; } struct Flat { public int next; public long a, b, c; }
   static void M_chain_bad() { Node head = null; for (int i=0;i<3000000;i++) head = new Node{next=head}; while (!Done) { var n = head; for (int i=0;i<20000;i++) { sink = new byte[600]; n.a++; n = n.next; } work++; if (work%50==0) { Node h = null; for (int i=0;i<300000;i++) h = new Node{next=h}; sink = h; } } GC.KeepAlive(head); }
   static void M_chain_good() { var all = new Flat[3000000]; while (!Done) { for (int i=0;i<20000;i++) { sink = new byte[600]; all[i].a++; } work++; if (work%50==0) { sink = new Flat[300000]; } } GC.KeepAlive(all); }
+  // A job that takes 1.2 s of pauses: at once after half of the time, or a twentieth of it at a time all the time.
+  static void Job(double ms) { double until = paused().TotalMilliseconds+ms; while (paused().TotalMilliseconds<until) { var batch = new byte[100][][]; for (int k=0;k<100;k++) { batch[k] = new byte[400][]; for (int i=0;i<400;i++) batch[k][i] = new byte[80]; } sink = batch; work++; } }
+  static void M_job_bad() { bool ran = false; while (!Done) { if (!ran && clock.Elapsed.TotalSeconds>=limit/2) { Job(1200); ran = true; } Garbage(100, 300); Thread.Sleep(20); } }
+  static void M_job_good() { double next = 0; while (!Done) { if (clock.Elapsed.TotalSeconds>=next) { Job(60); next += limit/20; } Garbage(100, 300); Thread.Sleep(20); } }
+  // Results of 2 kB, 10,000 a second: all kept, or the last 5,000.
+  static void Results(int kept) { var q = new Queue<byte[]>(); while (!Done) { while (work<clock.Elapsed.TotalSeconds*10000) { q.Enqueue(new byte[2000]); if (q.Count>kept) q.Dequeue(); Garbage(20, 400); work++; } Thread.Sleep(1); } GC.KeepAlive(q); }
+  static void M_results_bad() { Results(int.MaxValue); }
+  static void M_results_good() { Results(5000); }
+  // Finalizers, of which the first waits until the program has ended its work, or none does.
+  class Closed { byte[] b = new byte[400]; public static bool wait; ~Closed() { if (wait) { wait = false; while (!Done) Thread.Sleep(50); } } }
+  static void Close() { while (!Done) { sink = new Closed(); Garbage(20, 400); work++; if (work%1000==0) Thread.Sleep(1); } }
+  static void M_closed_bad() { Closed.wait = true; Close(); }
+  static void M_closed_good() { Close(); }
+  // 20 MB in a no-GC region of 100 MB, or without one.
+  static void M_region_bad() { while (!Done) { bool began = GC.TryStartNoGCRegion(100<<20); Garbage(20000, 1000); if (began) GC.EndNoGCRegion(); work++; } }
+  static void M_region_good() { while (!Done) { Garbage(20000, 1000); work++; } }
+  // Large arrays that 16 threads need while 100 MB of other objects are collected: new ones, or rented and returned.
+  static void Need(Func<int,byte[]> take, Action<byte[]> end) { var live = Live(400000, 200); var threads = new Thread[16]; for (int k=0;k<threads.Length;k++) { int seed = k; threads[k] = new Thread(() => { var r = new Random(seed); while (!Done) { var b = take(100000+r.Next(60000)); b[0] = 1; sink = b; end(b); live[r.Next(live.Length)] = new byte[200]; Garbage(20, 250); Interlocked.Increment(ref work); } }); threads[k].Start(); } foreach (var t in threads) t.Join(); GC.KeepAlive(live); }
+  static void M_need_bad() { Need(n => new byte[n], b => { }); }
+  static void M_need_good() { Need(n => rent(n), b => giveBack(b, false)); }
 }
