@@ -23,20 +23,12 @@ const (
 	openPage = "https://gctrail.github.io/gctrail/open/" // the page that opens traces, on the site
 )
 
-// A cure is a program before and after it followed the advice of a rule. Both traces are in
-// testdata.
-type cure struct {
-	Rule          string
-	Before, After string
-	Change        string // a sentence
-}
-
 // A lesson is the page of the textbook about a rule.
 type lesson struct {
 	*findings.Rule
 	traces []string // of testdata, in which it fires; several are merged
 	about  string   // the traces
-	cure   *cure    // nil if there is none
+	cure   *cure
 }
 
 // TestTextbook compares the pages about the rules with the rules, and each command in them
@@ -56,22 +48,6 @@ func TestTextbook(t *testing.T) {
 	}
 }
 
-// TestCures: the finding is there before the change, and not after it.
-func TestCures(t *testing.T) {
-	t.Chdir("../..")
-	for _, l := range lessons(t) {
-		if l.cure == nil {
-			continue
-		}
-		if _, found := findingIn(printed(t, inTestdata(l.cure.Before)), l.ID); !found {
-			t.Errorf("%s finds nothing in %s", l.ID, l.cure.Before)
-		}
-		if text, found := findingIn(printed(t, inTestdata(l.cure.After)), l.ID); found {
-			t.Errorf("%s finds in %s:\n%s", l.ID, l.cure.After, text)
-		}
-	}
-}
-
 // lessons returns those of all rules.
 func lessons(t *testing.T) []lesson {
 	t.Helper()
@@ -88,10 +64,15 @@ func lessons(t *testing.T) []lesson {
 			}
 		}
 		l.about = about[l.traces[0]]
-		if i := slices.IndexFunc(cures, func(c cure) bool { return c.Rule == r.ID }); i >= 0 {
-			l.cure = &cures[i]
+		i := slices.IndexFunc(cures, func(c cure) bool { return c.Rule == r.ID })
+		if i < 0 {
+			t.Fatalf("%s: testdata/cures.json has neither a pair of traces nor the reason that there is none", r.ID)
 		}
+		l.cure = &cures[i]
 		all = append(all, l)
+	}
+	if len(cures) != len(all) {
+		t.Fatalf("testdata/cures.json has %d rows for %d rules", len(cures), len(all))
 	}
 	return all
 }
@@ -183,13 +164,13 @@ func printed(t *testing.T, args ...string) string {
 
 func (l *lesson) file() string { return filepath.Join(textbook, l.ID+".md") }
 
-// command returns the arguments of the command that reads the traces.
-func (l *lesson) command() []string {
+// readingOf returns the arguments of the command that reads traces of testdata, several merged.
+func readingOf(names []string) []string {
 	var args []string
-	if len(l.traces) > 1 {
+	if len(names) > 1 {
 		args = append(args, "report", "--merge")
 	}
-	for _, name := range l.traces {
+	for _, name := range names {
 		args = append(args, inTestdata(name))
 	}
 	return args
@@ -205,9 +186,7 @@ func (l *lesson) page(t *testing.T) string {
 	p("Source: %s. [All rules](README.md), [definition](../findings.md#%s).\n", l.Source, anchor(l.ID+": "+l.Title))
 	l.seen(t, p)
 	l.advises(p)
-	if l.cure != nil {
-		l.cured(t, p)
-	}
+	l.cured(t, p)
 	l.measured(p)
 	return b.String()
 }
@@ -215,7 +194,7 @@ func (l *lesson) page(t *testing.T) string {
 // seen writes the finding in the traces in which the rule fires.
 func (l *lesson) seen(t *testing.T, p func(string, ...any)) {
 	t.Helper()
-	args := l.command()
+	args := readingOf(l.traces)
 	report := printed(t, args...)
 	finding, found := findingIn(report, l.ID)
 	if !found {
@@ -249,24 +228,6 @@ func (l *lesson) advises(p func(string, ...any)) {
 		}
 	}
 	p("")
-}
-
-// cured writes the reports from before and after the advice was followed.
-func (l *lesson) cured(t *testing.T, p func(string, ...any)) {
-	t.Helper()
-	query := url.Values{"before": {l.cure.Before}, "after": {l.cure.After}}
-	p("## Before and after\n")
-	p("%s The finding is there before the change, and not after it. [Compare both traces in the page](%s?%s), or read them one by one:\n", l.cure.Change, openPage, query.Encode())
-	p("```console")
-	for _, path := range []string{inTestdata(l.cure.Before), inTestdata(l.cure.After)} {
-		report := printed(t, path)
-		p("$ gctrail %s\n%s\n…", path, verdictOf(report))
-		if finding, found := findingIn(report, l.ID); found {
-			p("%s\n…", finding)
-		}
-	}
-	p("```\n")
-	p("One run of each does not show how much equal runs differ: [more runs](README.md#runs-before-and-after-a-change) do.\n")
 }
 
 // measured writes the measurements of the rule's advice.
@@ -331,17 +292,18 @@ func textbookContents(t *testing.T, lessons []lesson) string {
 	p("<!-- Written by go generate ./internal/cli from the rules. -->\n")
 	p("# Findings in real traces\n")
 	p("Each rule of `gctrail` has a page here: a real trace in which it fires, what gctrail prints, what to do, and, where a program")
-	p("whose trouble is known was changed, traces from before and after the change. Every trace opens in the browser on the spot, and is in")
-	p("`testdata` of the repository. Every command was run, and a test compares what it prints with these pages.")
+	p("whose trouble is known followed the advice, traces from before and after that, with their figures. A page without such a pair has the reason.")
+	p("Every trace opens in the browser on the spot, and is in `testdata` of the repository. Every command was run, and a test compares what it")
+	p("prints with these pages.")
 	for kind := range slices.Values([]string{"symptom", "specific cause", "generic cause", "aside", "quality of the trace"}) {
 		p("\n## %s\n\n| rule | finds | before and after |\n|---|---|---|", capital(kind))
 		for _, l := range lessons {
 			if l.Kind != kind {
 				continue
 			}
-			pair := ""
-			if l.cure != nil {
-				pair = "yes"
+			pair := "yes"
+			if l.cure.Without != "" {
+				pair = "no"
 			}
 			p("| [%s](%s.md) | %s | %s |", l.ID, l.ID, l.Title, pair)
 		}
