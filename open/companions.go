@@ -62,7 +62,7 @@ func (in *Input) companions(main *found) error {
 		if !e.Type().IsRegular() || !isCompanion(e.Name(), base) || slices.ContainsFunc(in.with, sameAs(name)) {
 			continue
 		}
-		if in.addRelated(main, name) {
+		if part, err := openETW(name); err == nil && in.addRelated(main, part) {
 			in.Companions = append(in.Companions, name)
 		} else {
 			in.Foreign = append(in.Foreign, name)
@@ -75,12 +75,9 @@ func sameAs(name string) func(string) bool {
 	return func(other string) bool { return filepath.Clean(name) == filepath.Clean(other) }
 }
 
-// addRelated makes a file a part of main's trace, if both were recorded together.
-func (in *Input) addRelated(main *found, name string) bool {
-	part, err := openETW(name)
-	if err != nil {
-		return false
-	}
+// addRelated makes a file a part of main's trace, if both were recorded together; else it
+// closes the file.
+func (in *Input) addRelated(main *found, part *etwFile) bool {
 	files := []etl.File{{ReaderAt: main.at, Size: main.size}}
 	for _, m := range main.more {
 		files = append(files, etl.File{ReaderAt: m.at, Size: m.size})

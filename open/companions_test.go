@@ -1,10 +1,13 @@
 package open_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,7 +126,11 @@ func TestCompanions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, in := range []*open.Input{in, again} {
+			inputs := []*open.Input{in, again}
+			if len(c.open) == 1 && c.files[c.open[0]] != nil {
+				inputs = append(inputs, asContents(t, c.open[0], c.files))
+			}
+			for _, in := range inputs {
 				var times []string
 				for ev, err := range in.Source.Events() {
 					if err != nil {
@@ -144,6 +151,25 @@ func TestCompanions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// asContents opens a file as a content, with the other files beside it.
+func asContents(t *testing.T, name string, files map[string][]byte) *open.Input {
+	t.Helper()
+	var opts open.Options
+	content := func(name string) open.Content {
+		return open.Content{ReaderAt: bytes.NewReader(files[name]), Size: int64(len(files[name])), Name: name}
+	}
+	for _, other := range slices.Sorted(maps.Keys(files)) {
+		if other != name {
+			opts.Beside = append(opts.Beside, content(other))
+		}
+	}
+	in, err := open.Contents([]open.Content{content(name)}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
 }
 
 // TestFolderOfTraces: no trace of a folder with several is chosen.

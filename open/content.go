@@ -3,7 +3,9 @@ package open
 import (
 	"errors"
 	"io"
+	"path"
 	"strings"
+	"time"
 
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/trace"
@@ -13,11 +15,16 @@ import (
 // goroutines may read it at once. It is not closed.
 type Content struct {
 	io.ReaderAt
-	Size int64
-	Name string // for messages
+	Size     int64
+	Name     string    // for messages
+	Modified time.Time // when the file was last written; zero if unknown
 }
 
-// Contents opens traces as Files does, but of contents. It looks for no files beside them.
+// base returns the name without its folder.
+func (c *Content) base() string { return path.Base(strings.ReplaceAll(c.Name, `\`, "/")) }
+
+// Contents opens traces as Files does, but of contents. The files beside them are those of
+// Options.Beside.
 func Contents(files []Content, opts Options) (*Input, error) {
 	heads := make([]etl.File, len(files))
 	for i, f := range files {
@@ -59,7 +66,7 @@ func Contents(files []Content, opts Options) (*Input, error) {
 func openContent(files []Content, opts Options) (*Input, error) {
 	f := files[0]
 	in := &Input{
-		Name: f.Name, Size: f.Size, content: files[1:],
+		Name: f.Name, Size: f.Size, content: files[1:], beside: opts.Beside,
 		meter: &meter{r: io.NewSectionReader(f, 0, f.Size), at: f},
 		again: func() (*Input, error) { return openContent(files, opts) },
 	}
@@ -69,10 +76,26 @@ func openContent(files []Content, opts Options) (*Input, error) {
 // addContent makes other files parts of the ETW trace that the input is a file of.
 func (in *Input) addContent(main *found) error {
 	for _, f := range in.content {
-		part := &etwFile{etl.File{ReaderAt: f, Size: f.Size, Name: f.Name}, io.NopCloser(nil)}
-		if err := in.addPart(main, part); err != nil {
+		if err := in.addPart(main, f.etw()); err != nil {
 			return err
 		}
 	}
+	name := (&Content{Name: in.Name}).base()
+	for i := range in.beside {
+		f := &in.beside[i]
+		if !isCompanion(f.base(), name) {
+			continue
+		}
+		if in.addRelated(main, f.etw()) {
+			in.Companions = append(in.Companions, f.Name)
+		} else {
+			in.Foreign = append(in.Foreign, f.Name)
+		}
+	}
 	return nil
+}
+
+// etw returns the content as a file that may be of an ETW trace.
+func (c *Content) etw() *etwFile {
+	return &etwFile{etl.File{ReaderAt: c.ReaderAt, Size: c.Size, Name: c.Name}, io.NopCloser(nil)}
 }

@@ -30,6 +30,9 @@ type Options struct {
 	// Scratch makes a place for what must be unpacked or stored before it is read, such as an
 	// .etl in a zip. Nil makes temporary files; Memory is for where none can be made.
 	Scratch func() (Scratch, error)
+	// Beside are files in the folder of what Contents opens. They are read where File would
+	// read the files beside a trace: parts of an ETW trace, and perf maps.
+	Beside []Content
 	// HeapDumps accepts .gcdump files, which are no traces, but snapshots of a heap; see
 	// Input.HeapDump. Files and Contents do so for a single file.
 	HeapDumps bool
@@ -55,9 +58,12 @@ type Input struct {
 	// that are not read, because they belong to another recording, are a copy of X.etl or
 	// likely to be merged into it, or are unreadable.
 	Companions, Foreign []string
+	// PerfMaps are the perf maps that PerfMap has opened.
+	PerfMaps []string
 
 	with    []string  // other files of the same ETW trace, as they were named
 	content []Content // the same, of contents
+	beside  []Content // files in the folder of the content
 	parts   []*Input  // of several files on one time line
 	meter   *meter
 	again   func() (*Input, error) // nil if the input can be read only once

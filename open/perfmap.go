@@ -3,6 +3,7 @@ package open
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -16,8 +17,16 @@ import (
 // error is fs.ErrNotExist if there is none. A file beside the trace that was last written
 // before the trace began is ignored, because it belongs to an earlier process with the
 // same id.
-func (in *Input) PerfMap(pid uint64) (fs.File, error) {
+func (in *Input) PerfMap(pid uint64) (io.ReadCloser, error) {
 	name := fmt.Sprintf("perf-%d.map", pid)
+	f, err := in.perfMap(pid, name)
+	if err == nil {
+		in.PerfMaps = append(in.PerfMaps, name)
+	}
+	return f, err
+}
+
+func (in *Input) perfMap(pid uint64, name string) (io.ReadCloser, error) {
 	for _, part := range in.parts {
 		if f, err := part.PerfMap(pid); !errors.Is(err, fs.ErrNotExist) {
 			return f, err
@@ -48,7 +57,13 @@ func (in *Input) packedAs(z *zip.Reader, name string) string {
 	return in.packed[name]
 }
 
-func (in *Input) perfMapBeside(name string) (fs.File, error) {
+func (in *Input) perfMapBeside(name string) (io.ReadCloser, error) {
+	for i := range in.beside {
+		f := &in.beside[i]
+		if f.base() == name && (f.Modified.IsZero() || !f.Modified.Before(in.Source.Info().Start)) {
+			return io.NopCloser(io.NewSectionReader(f, 0, f.Size)), nil
+		}
+	}
 	if in.Name == "" || in.file == nil && !in.folder {
 		return nil, fs.ErrNotExist
 	}

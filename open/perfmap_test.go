@@ -1,11 +1,14 @@
 package open_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +69,42 @@ func TestPerfMap(t *testing.T) {
 			t.Errorf("%s, process %d: a perf map from before the trace is of another process", c.path, c.pid)
 		}
 		in.Close()
+	}
+}
+
+// TestPerfMapOfContents: a perf map beside a content is used, unless it is from before the trace.
+func TestPerfMapOfContents(t *testing.T) {
+	bare, text := plain(t), "beside"
+	for name, c := range map[string]struct {
+		file string
+		late time.Duration // after the start of the trace
+		want string
+	}{
+		"later":           {"folder/perf-8.map", time.Second, text},
+		"earlier":         {"folder/perf-8.map", -time.Second, ""},
+		"another process": {"folder/perf-9.map", time.Second, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			beside := open.Content{ReaderAt: strings.NewReader(text), Size: int64(len(text)), Name: c.file}
+			in, err := open.Contents([]open.Content{{ReaderAt: bytes.NewReader(bare), Size: int64(len(bare)), Name: "a.nettrace"}}, open.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range in.Source.Events() { // the first event sets the start of the trace
+			}
+			beside.Modified = in.Source.Info().Start.Add(c.late)
+			in.Close()
+			in, err = open.Contents([]open.Content{{ReaderAt: bytes.NewReader(bare), Size: int64(len(bare)), Name: "a.nettrace"}}, open.Options{Beside: []open.Content{beside}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			for range in.Source.Events() {
+			}
+			if got := perfMap(t, in, 8); got != c.want || (got != "") != slices.Equal(in.PerfMaps, []string{"perf-8.map"}) {
+				t.Errorf("%q, want %q; opened %q", got, c.want, in.PerfMaps)
+			}
+		})
 	}
 }
 

@@ -56,7 +56,7 @@ func (t *Table) ReadPerfMap(pid uint64, r io.Reader) error {
 // ReadPerfMaps processes the perf maps of the processes that have stacks. Open opens
 // that of a process; its error is fs.ErrNotExist if there is none. Call it after all
 // events have been fed.
-func (t *Table) ReadPerfMaps(open func(pid uint64) (fs.File, error)) error {
+func (t *Table) ReadPerfMaps(open func(pid uint64) (io.ReadCloser, error)) error {
 	var errs []error
 	for _, pid := range slices.Sorted(maps.Keys(t.byPID)) {
 		if t.byPID[pid].seen == nil {

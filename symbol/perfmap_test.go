@@ -2,7 +2,7 @@ package symbol
 
 import (
 	"errors"
-	"io/fs"
+	"io"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -21,7 +21,7 @@ func TestReadPerfMaps(t *testing.T) {
 		"9": {Data: []byte("no map\n")},
 	}
 	var opened []uint64
-	open := func(pid uint64) (fs.File, error) {
+	open := func(pid uint64) (io.ReadCloser, error) {
 		opened = append(opened, pid)
 		return maps.Open(string(rune('0' + pid)))
 	}

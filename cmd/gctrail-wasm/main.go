@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"syscall/js"
+	"time"
 
 	"github.com/gctrail/gctrail/internal/blob"
 	"github.com/gctrail/gctrail/open"
@@ -69,7 +70,7 @@ func failure(err error) any { return map[string]any{"error": err.Error()} }
 
 func do(request js.Value, progress func(read, size, collections int64)) ([]byte, error) {
 	j := &blob.Job{
-		Program: program(), Files: contents(request.Get("files")), Progress: progress,
+		Program: program(), Files: contents(request.Get("files")), Beside: contents(request.Get("beside")), Progress: progress,
 		Redact: request.Get("redact").Truthy(), System: request.Get("system").Truthy(),
 	}
 	ctx := context.Background()
@@ -101,13 +102,16 @@ func text(request js.Value, name string) string {
 	return ""
 }
 
-// contents returns the files of a request.
+// contents returns files of a request, none where it has no such files.
 func contents(files js.Value) []open.Content {
+	if files.IsUndefined() {
+		return nil
+	}
 	all := make([]open.Content, files.Length())
 	for i := range all {
 		f := files.Index(i)
 		size := int64(f.Get("size").Float())
-		all[i] = open.Content{ReaderAt: newFile(f, size), Size: size, Name: f.Get("name").String()}
+		all[i] = open.Content{ReaderAt: newFile(f, size), Size: size, Name: f.Get("name").String(), Modified: time.UnixMilli(int64(f.Get("lastModified").Float()))}
 	}
 	return all
 }

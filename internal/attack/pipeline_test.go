@@ -44,6 +44,7 @@ type input struct {
 func (i input) Name() string          { return i.in.Name }
 func (i input) Paths() []string       { return []string{i.in.Name} }
 func (i input) Merged() *trace.Merged { return nil }
+func (i input) Beside() string        { return "" }
 
 func (i input) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Collection, error] {
 	m.Ahead = func() (trace.Source, error) {

@@ -93,7 +93,7 @@ func (j *Job) events(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := j.open(ctx, j.Files, open.Options{Stacks: true}, open.Memory(MaxUnpacked))
+	r, err := j.open(ctx, j.Files, open.Options{Stacks: true, Beside: j.Beside}, open.Memory(MaxUnpacked))
 	if err != nil {
 		return nil, err
 	}

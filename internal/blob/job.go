@@ -31,8 +31,9 @@ const (
 type Job struct {
 	Program string // that does the work, with its version
 	Files   []open.Content
-	Redact  bool // remove what identifies the program
-	System  bool // with Redact, keep the names of the framework
+	Beside  []open.Content // in the folder of the files: parts of ETW traces, and perf maps
+	Redact  bool           // remove what identifies the program
+	System  bool           // with Redact, keep the names of the framework
 	// Progress, if it is not nil, is called repeatedly with the number of bytes read, the size of
 	// all files, and the number of collections found.
 	Progress func(read, size, collections int64)
@@ -64,11 +65,13 @@ func (j *Job) read(ctx context.Context, opts open.Options) (*reading, error) {
 		return nil, err
 	}
 	if !j.Redact {
+		opts.Beside = j.Beside
 		r, err := j.open(ctx, j.Files, opts, scratch)
 		return &reading{Reading: r, selected: selected}, err
 	}
 	original := opts
 	original.Head, original.Runs = nil, nil // events are copied whole, one by one
+	original.Beside = j.Beside              // without the names of perf maps, which events do not have
 	original.Want = func(d *trace.Descriptor) bool { return convert.Wants(d) || opts.Want == nil || opts.Want(d) }
 	from, err := j.open(ctx, j.Files, original, scratch)
 	if err != nil || from.In.HeapDump != nil {
@@ -130,7 +133,7 @@ func (j *Job) open(ctx context.Context, files []open.Content, opts open.Options,
 	}
 	r := report.NewReading(ctx, in, in.Name, names)
 	r.Open = func(o open.Options) (*open.Input, error) {
-		o.Scratch = scratch
+		o.Scratch, o.Beside = scratch, opts.Beside
 		return open.Contents(metered, o)
 	}
 	r.Count = func() { j.collections.Add(1) }

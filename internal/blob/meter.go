@@ -25,7 +25,7 @@ func (j *Job) meter(files []open.Content) []open.Content {
 	metered := make([]open.Content, len(files))
 	for i, f := range files {
 		m.size += f.Size
-		metered[i] = open.Content{ReaderAt: &meteredFile{f, m}, Size: f.Size, Name: f.Name}
+		metered[i] = open.Content{ReaderAt: &meteredFile{f, m}, Size: f.Size, Name: f.Name, Modified: f.Modified}
 	}
 	return metered
 }

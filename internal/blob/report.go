@@ -71,7 +71,10 @@ func (j *Job) Entry(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(rep.Entry())
+	return json.Marshal(struct {
+		report.Entry
+		Beside string `json:"beside,omitempty"`
+	}{rep.Entry(), r.Beside()})
 }
 
 // Report returns the report on the trace as gctrail report prints it: json, markdown, or

@@ -51,7 +51,7 @@ func (j *Job) narrow(ctx context.Context) (*selection.Selection, error) {
 	if j.selected.Process == "" {
 		return &j.selected, nil
 	}
-	r, err := j.open(ctx, j.Files, open.Options{Want: gc.Wants, HeapDumps: true}, open.Memory(MaxUnpacked))
+	r, err := j.open(ctx, j.Files, open.Options{Want: gc.Wants, HeapDumps: true, Beside: j.Beside}, open.Memory(MaxUnpacked))
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,7 @@ type (
 		Name      string          `json:"name"`
 		Side      string          `json:"side,omitempty"` // of a comparison: before or after
 		Report    json.RawMessage `json:"report"`
+		Beside    string          `json:"beside,omitempty"`
 		Start     string          `json:"start"`
 		LastUS    int64           `json:"last_us"`
 		Processes []headerProcess `json:"processes"`
@@ -165,7 +166,7 @@ func (t *Trace) listed() []*process {
 
 func (t *Trace) header() headerTrace {
 	h := headerTrace{
-		Name: t.Name, Report: t.Report, Start: t.Start.Format(time.RFC3339Nano), LastUS: t.Last.Microseconds(),
+		Name: t.Name, Report: t.Report, Beside: t.Beside, Start: t.Start.Format(time.RFC3339Nano), LastUS: t.Last.Microseconds(),
 		Processes: []headerProcess{},
 	}
 	for _, p := range t.processes {

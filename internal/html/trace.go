@@ -25,6 +25,7 @@ type Trace struct {
 	Report json.RawMessage // as gctrail report --format json --full prints it
 	Start  time.Time
 	Last   time.Duration // of the last event
+	Beside string        // which files beside it were read with it
 	// Order lists the processes as Report does.
 	Order []*gc.Process
 	// Record holds the commands that record what a trace of a process may lack.

@@ -100,8 +100,8 @@ func Unmerged(m *trace.Merged) string {
 	return strings.Join(parts, "; ")
 }
 
-// Beside returns which files beside an ETW trace are read with it, and which are not
-// although they are named as if they should.
+// Beside returns which files beside a trace are read with it, and which are not although they
+// are named as if they should. Perf maps are read at the end of the trace.
 func Beside(in *open.Input) string {
 	var parts []string
 	if n := in.Companions; len(n) > 0 {
@@ -109,6 +109,9 @@ func Beside(in *open.Input) string {
 	}
 	if n := in.Foreign; len(n) > 0 {
 		parts = append(parts, "not read, because unreadable, already included or from another recording: "+strings.Join(n, ", "))
+	}
+	if n := in.PerfMaps; len(n) > 0 {
+		parts = append(parts, "methods named by "+strings.Join(n, ", "))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -106,6 +106,9 @@ func (r *Reading) Name() string { return r.name }
 // Paths returns the paths of the trace's files.
 func (r *Reading) Paths() []string { return r.paths }
 
+// Beside returns which files beside the trace are read with it.
+func (r *Reading) Beside() string { return Beside(r.In) }
+
 // Merged returns the trace as several that are read as one, else nil.
 func (r *Reading) Merged() *trace.Merged {
 	m, _ := r.Source.(*trace.Merged)

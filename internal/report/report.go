@@ -47,6 +47,7 @@ type Input interface {
 	Name() string          // of the trace, as it was given
 	Paths() []string       // for commands
 	Merged() *trace.Merged // nil for a single file
+	Beside() string        // which files beside it are read with it
 }
 
 // A Budget is the cost of pauses from which the garbage collector is to blame.
