@@ -28,10 +28,11 @@ events
   event meta=2 thread=5 time=+1000 payload=u8:10,u32:1
   event meta=2 thread=5 time=+2000 payload=u8:9,u32:1
 `
-	for name, test := range map[string]struct{ body, report, events string }{
-		"without its profiler": {runtime, "raises no GC events of the .NET runtime provider", "RuntimeInformationDCStart"},
-		"with its profiler":    {profiler, "does not rebuild collections from the events of Mono's profiler", `"MonoProfilerGCEvent"`},
-		"with both":            {profiler + runtime, "does not rebuild collections from the events of Mono's profiler", `"GCEventType":9,"GCGeneration":1`},
+	const record, list = "$ gctrail collect -p PID --providers Microsoft-DotNETRuntimeMonoProfiler:0x1:4", "$ gctrail events --provider Microsoft-DotNETRuntimeMonoProfiler "
+	for name, test := range map[string]struct{ body, report, next, events string }{
+		"without its profiler": {runtime, "raises no GC events of the .NET runtime provider", record, "RuntimeInformationDCStart"},
+		"with its profiler":    {profiler, "does not rebuild collections from the events of Mono's profiler", list, `"MonoProfilerGCEvent"`},
+		"with both":            {profiler + runtime, "does not rebuild collections from the events of Mono's profiler", list, `"GCEventType":9,"GCGeneration":1`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "mono.nettrace")
@@ -43,6 +44,9 @@ events
 				out = strings.Join(strings.Fields(out), " ")
 				if code != exitDone || !strings.Contains(out, want) || strings.Contains(out, "No GC happened") || strings.Contains(out, ".NET Framework") {
 					t.Errorf("%s: exit code %d: %s\n%s", command, code, said, out)
+				}
+				if command == "report" && (!strings.Contains(out, test.next) || strings.Contains(out, "gc-collect")) {
+					t.Errorf("the next command is not %q: %s", test.next, out)
 				}
 			}
 		})

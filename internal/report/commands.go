@@ -170,6 +170,12 @@ func (rep *Report) holds(names []string) bool {
 func (rep *Report) next() []string {
 	var none gc.Opt[time.Duration]
 	if len(rep.cases) == 0 {
+		if rep.provider(monoProfiler).Events > 0 {
+			return []string{rep.reads(nil, none, none, "events", "--provider", monoProfiler)}
+		}
+		if rep.Mono() {
+			return []string{recordMono}
+		}
 		if rep.provider(clr.RuntimeProvider).Keywords&clr.KeywordGC != 0 {
 			whole := *rep
 			if rep.skipped > 0 || rep.outside != "" { // the selected part has nothing to show

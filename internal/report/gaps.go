@@ -43,6 +43,9 @@ func (rep *Report) gaps(c *Case) gaps {
 		found.add(enableEvents, "Figures that need events that were not enabled: %s.", lacking)
 	}
 	if c == nil {
+		if rep.Mono() && rep.provider(monoProfiler).Events == 0 {
+			found.add(recordMono, "GCs: Mono raises events of its own, from .NET 8 on only in programs started with MONO_DIAGNOSTICS=--diagnostic-mono-profiler=enable.")
+		}
 		return found
 	}
 	all := c.Summary.All()
@@ -176,6 +179,9 @@ func (rep *Report) emptyVerdict() (findings.Code, string) {
 // only if it was started with MONO_DIAGNOSTICS=--diagnostic-mono-profiler=enable.
 const monoProfiler = "Microsoft-DotNETRuntimeMonoProfiler"
 
+// recordMono is the command that records them.
+const recordMono = "gctrail collect -p PID --providers " + monoProfiler + ":0x1:4"
+
 // Mono reports whether a process without collections ran on Mono, so that their absence says
 // nothing.
 func (rep *Report) Mono() bool {
@@ -188,9 +194,9 @@ func (rep *Report) unrecorded() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	switch {
 	case rep.provider(monoProfiler).Events > 0:
-		return "the program ran on Mono, and gctrail does not rebuild collections from the events of Mono's profiler. List them with: gctrail events."
+		return "the program ran on Mono, and gctrail does not rebuild collections from the events of Mono's profiler."
 	case rep.Mono():
-		return "the program ran on Mono, which raises no GC events of the .NET runtime provider. Record Mono's own: gctrail collect --providers " + monoProfiler + ":0x1:4; list them with: gctrail events."
+		return "the program ran on Mono, which raises no GC events of the .NET runtime provider, but its own."
 	case len(rep.recorded) == 0:
 		return "the trace has no events" + rep.perhapsMissing() + "."
 	case runtime.Events == 0:
