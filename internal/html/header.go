@@ -92,6 +92,15 @@ type Record struct {
 	Collections string `json:"collections"`
 	Stacks      string `json:"stacks"` // of allocations
 	Phases      string `json:"phases"` // of background collections
+	// Others are further data that the trace has none of.
+	Others []Unrecorded `json:"others"`
+}
+
+// Unrecorded is data that a trace does not have, and the command that records it.
+type Unrecorded struct {
+	Name    string `json:"name"`
+	What    string `json:"what"`
+	Command string `json:"command"`
 }
 
 // A Term is a word of the page and what it means.

@@ -205,12 +205,21 @@ func (m *markup) finding(f *Finding, at int) {
 		m.put("</ul>")
 	}
 	for _, s := range f.Settings {
-		m.put(`<div class="setting"><div class="command"><code>%s=%s</code></div><p>%s</p></div>`, s.Variable, s.Value, text.Sentence(s.Effect))
+		m.put(`<div class="setting"><div class="command"><code>%s=%s</code></div><p>%s</p></div>`, s.Variable, s.Value, settingDoes(&s))
 	}
 	for _, n := range f.Next {
 		m.put(`<p class="hint">%s:</p><div class="command"><code>%s</code></div>`, text.Sentence(n.Purpose), n.Command)
 	}
 	m.put("</details></li>\n")
+}
+
+// settingDoes describes what a setting does and costs, as in text.
+func settingDoes(s *Setting) string {
+	words := text.Sentence(s.Effect) + "."
+	if s.Cost != "" {
+		words += " Cost: " + s.Cost + "."
+	}
+	return words
 }
 
 // writeOthers lists the processes, if there are several.

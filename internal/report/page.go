@@ -13,7 +13,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
-	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/html"
@@ -138,15 +137,18 @@ func (page *Page) Gather(p *Paged, budget Budget, complete func(*Report)) (*Repo
 	t := p.page
 	t.PauseAtLeast, t.Record = make(map[*gc.Process]bool), make(map[*gc.Process]html.Record)
 	t.Name, t.Report, t.Start, t.Last = rep.Name, bytes.TrimSpace(text.Bytes()), rep.info.Start, rep.info.Last
+	t.Beside = export.Clean(p.Beside())
 	for i := range rep.cases {
 		t.Order = append(t.Order, rep.cases[i].Summary.Process)
 		t.Quote(rep.cases[i].Summary.Process, rep.cases[i].Findings)
-		t.Record[rep.cases[i].Summary.Process] = rep.records(&rep.cases[i])
 		t.PauseAtLeast[rep.cases[i].Summary.Process] = rep.cases[i].Summary.All().PauseAtLeast()
 	}
 	t.Allocations = p.details.allocations(t.Order, t)
 	t.Objects = p.objects(t.Order)
 	t.Requests = p.details.requestsOn(t.Order, rep.info.Last)
+	for i := range rep.cases {
+		t.Record[rep.cases[i].Summary.Process] = p.records(rep, &rep.cases[i])
+	}
 	page.Traces, page.documents = append(page.Traces, t), append(page.documents, document)
 	return rep, nil
 }
@@ -241,14 +243,4 @@ func (d *Details) allocations(of []*gc.Process, t *html.Trace) []*html.Allocatio
 		}
 	}
 	return all
-}
-
-// records returns the commands that the page shows where the trace lacks something. They are
-// as in the section about gaps in the trace.
-func (rep *Report) records(c *Case) html.Record {
-	r := html.Record{Collections: rep.record(c, findings.Collections), Phases: rep.record(c, findings.Phases)}
-	if !namesNothing(&c.Details) {
-		r.Stacks = rep.record(c, findings.Allocations)
-	}
-	return r
 }
