@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/gctrail/gctrail/internal/etltest"
 )
 
 // TestOpenFolder: a folder's list describes its traces, an LTTng trace is read where it
@@ -26,7 +28,14 @@ func TestOpenFolder(t *testing.T) {
 		}
 	}
 	unzip(t, fixture("net31-net9-lttng.trace.zip"), filepath.Join(dir, "lttng"))
-	for name, text := range map[string]string{"damaged.nettrace": "no trace", "notes.txt": ""} {
+	// The parts of an ETW trace, a perf map, and symbols, which are not read.
+	etw, kernel := etltest.New(), etltest.New()
+	kernel.Header.Time, kernel.Header.Start = kernel.Header.Time+2, kernel.Header.Start+2 // each session's first event is its own
+	etw.Buffer(0).Event(etltest.Event{Type: etltest.Event64, Time: etw.Header.Time + 10, PID: 1, TID: 2, Provider: etltest.Runtime, ID: 1, Version: 2, Payload: make([]byte, 26)})
+	kernel.Buffer(0).Event(etltest.Event{Type: etltest.Event64, Time: kernel.Header.Time + 20, PID: 1, TID: 2, Provider: etltest.Runtime, ID: 2, Version: 1, Payload: make([]byte, 10)})
+	for name, text := range map[string]string{
+		"damaged.nettrace": "no trace", "notes.txt": "", "app.etl": string(etw.Bytes()), "app.kernel.etl": string(kernel.Bytes()), "perf-8.map": "1 1 a", "app.pdb": "",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -34,14 +43,14 @@ func TestOpenFolder(t *testing.T) {
 	server := serveOpen(t)
 	b := openTab(t, size{1280, 900}, server.URL)
 	b.must2(chromedp.Run(b.ctx, chromedp.SetUploadFiles(chromedp.CSS(".drop input:not([multiple])"), []string{dir})))
-	b.wait(`document.querySelectorAll("tbody tr").length === 4 && !document.querySelector("tbody").textContent.includes("Reading")`)
+	b.wait(`document.querySelectorAll("tbody tr").length === 5 && !document.querySelector("tbody").textContent.includes("Reading")`)
 	rows := eval[[]string](b, `[...document.querySelectorAll("tbody tr")].map((e) => e.textContent)`)
-	for i, want := range []string{"not a trace", "dotnet and 1 more", "", "Heap snapshot"} {
+	for i, want := range []string{"read together with app.kernel.etl", "not a trace", "dotnet and 1 more", "with perf-8.map", "Heap snapshot"} {
 		if !strings.Contains(rows[i], want) {
 			t.Errorf("%q does not say %s", rows[i], want)
 		}
 	}
-	if said := eval[string](b, `document.querySelector("[aria-labelledby=folder-title]").textContent`); !strings.Contains(said, "1 other file is not listed") {
+	if said := eval[string](b, `document.querySelector("[aria-labelledby=folder-title]").textContent`); !strings.Contains(said, "1 other file is not listed") || !strings.Contains(said, "1 file of symbols, such as .pdb, is not read") {
 		t.Error(said)
 	}
 	b.settle()
@@ -55,7 +64,9 @@ func TestOpenFolder(t *testing.T) {
 		t.Error(err, firstDifference(packed, string(want)))
 	}
 	b.press("Open another")
-	b.wait(`document.querySelectorAll("tbody tr").length === 4`)
+	b.wait(`document.querySelectorAll("tbody tr").length === 5`)
+	b.press("app.etl")
+	b.wait(framed(`d.querySelector(".evidence")?.textContent.includes("Files beside the trace: read together with app.kernel.etl")`))
 	b.own(server.URL)
 }
 

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { chosenFolder, droppedFolder, type Folder } from "./folder";
+import { besideAll, chosenFiles, chosenFolder, droppedFolder, type Folder } from "./folder";
 import { Listing, PartFields, type Entry } from "./listing";
 import type { Part, Request } from "./request";
 import { bytes } from "../src/units";
@@ -17,16 +17,23 @@ interface Props {
 /** A place to drop files and folders, and to choose them. */
 export function Choose({ ready, busy, open, folder, setFolder, entries }: Props): JSX.Element {
   const [files, setFiles] = useState<File[]>([]);
+  const [among, setAmong] = useState<Folder | null>(null); // the files, where they are from no folder
   const [redact, setRedact] = useState(false);
   const [part, setPart] = useState<Part>({});
   const [over, setOver] = useState(false);
-  const openOne = (file: File) => open({ kind: "page", files: [file], redact, ...part });
+  const openOne = (file: File, of: Folder) => open({ kind: "page", files: [file], beside: of.beside.get(file), redact, ...part });
   const take = (chosen: FileList | undefined | null) => {
-    const all = [...(chosen ?? [])].sort((a, b) => a.name.localeCompare(b.name));
+    const all = [...(chosen ?? [])];
     if (all.length === 0 || busy) return;
+    const found = chosenFiles(all);
+    if (found.traces.length === 0) {
+      open({ kind: "page", files: all.slice(0, 1), redact, ...part }); // which says what it is
+      return;
+    }
     setFolder(null);
-    setFiles(all);
-    if (all.length === 1) openOne(all[0]);
+    setAmong(found);
+    setFiles(found.traces);
+    if (found.traces.length === 1) openOne(found.traces[0], found);
   };
   const list = (found: Folder) => {
     setFiles([]);
@@ -75,8 +82,8 @@ export function Choose({ ready, busy, open, folder, setFolder, entries }: Props)
           </details>
           <p role="status" class="hint">{ready ? "Ready." : "gctrail is loading; files can be chosen already."}</p>
         </section>
-        {folder && <Listing key={folder} folder={folder} entries={entries} busy={busy} open={openOne} several={setFiles} />}
-        {files.length > 1 && <Several key={files} files={files} busy={busy} open={(request) => open({ ...request, redact, ...part })} />}
+        {folder && <Listing key={folder} folder={folder} entries={entries} busy={busy} open={(file) => openOne(file, folder)} several={setFiles} />}
+        {files.length > 1 && <Several key={files} files={files} busy={busy} open={(request) => open({ ...request, beside: besideAll(folder ?? among!, files), redact, ...part })} />}
         <section class="says">
           <h2>Nothing is uploaded</h2>
           <p>gctrail itself runs in this page, as WebAssembly. The files stay where they are: it reads them in pieces, asks no server for anything but the files of this page, and the page's policy has the browser enforce that.</p>
@@ -88,7 +95,8 @@ export function Choose({ ready, busy, open, folder, setFolder, entries }: Props)
             <li>Reading takes several times as long as with gctrail itself, which uses all processors.</li>
           </ul>
           <h2>What needs gctrail itself</h2>
-          <p>Running processes (collect, top, dump), symbols beside a trace, budgets.</p>
+          <p>Running processes (collect, top, dump) and budgets.</p>
+          <p>Files beside a trace are read with it if they are chosen together, or in a folder: the other parts of an ETW trace (X.kernel.etl, X.clrRundown.etl of X.etl), and perf-PID.map, which names methods.</p>
         </section>
       </main>
     </>

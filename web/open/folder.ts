@@ -11,6 +11,9 @@ export interface Folder {
   name: string;
   traces: File[];
   paths: Map<File, string>;
+  /** Files that are read with a trace: the other parts of an ETW trace, and perf maps. */
+  beside: Map<File, File[]>;
+  symbols: number; // files of symbols, which gctrail does not read
   others: number;
   more: boolean; // than are looked at
 }
@@ -18,7 +21,21 @@ export interface Folder {
 /** How many files of a folder are looked at. */
 const most = 4096;
 
+const perfMap = /(^|\/)perf-\d+\.map$/;
+const symbols = /\.(pdb|dbg|debug|dwarf|sym)$|\.dSYM\//i;
 const trace = /\.(nettrace|netperf|etl|gcdump|zip|gz|zst|xz|tar)$/i;
+
+/** Returns the traces among files that were chosen, of which those with other endings are tried, too. */
+export function chosenFiles(files: File[]): Folder {
+  return traces("", files.map((file) => ({ path: file.name, file })), false, true);
+}
+
+/** Returns the files that are read with some traces: perf maps only where all are in one folder, because others have the same names. */
+export function besideAll({ beside, paths }: Folder, files: File[]): File[] {
+  const folders = new Set(files.map((f) => folderOf(paths.get(f) ?? "")));
+  const all = new Set(files.flatMap((f) => beside.get(f) ?? []));
+  return [...all].filter((f) => folders.size === 1 || !perfMap.test(f.name));
+}
 
 /** Returns the traces of a folder that was chosen. */
 export function chosenFolder(files: FileList): Folder {
@@ -59,20 +76,34 @@ async function children(folder: FileSystemDirectoryEntry): Promise<FileSystemEnt
 }
 
 /** Sorts files out. The files of an LTTng trace become one. */
-function traces(name: string, held: Held[], more: boolean): Folder {
+function traces(name: string, held: Held[], more: boolean, any = false): Folder {
   const roots = [...new Set(held.filter((h) => /(^|\/)metadata$/.test(h.path)).map((h) => rootOf(h.path)))];
   const lttng = new Map<string, Held[]>(roots.map((root) => [root, []]));
   const paths = new Map<File, string>();
+  const parts: Held[] = [];
+  const etls = new Set(held.filter((h) => /\.etl$/i.test(h.path)).map((h) => h.path.toLowerCase()));
   let others = 0;
+  let unread = 0;
   for (const h of held) {
     const root = roots.find((r) => h.path.startsWith(`${r}/`));
     if (root !== undefined) lttng.get(root)!.push(h);
-    else if (trace.test(h.path)) paths.set(h.file, h.path);
+    else if (perfMap.test(h.path) || etls.has(mainOf(h.path))) parts.push(h);
+    else if (symbols.test(h.path)) unread++;
+    else if (any || trace.test(h.path)) paths.set(h.file, h.path);
     else others++;
   }
   for (const [root, files] of lttng) paths.set(packed(root, files), root);
+  const beside = new Map([...paths].map(([file, path]) => [file, parts.filter((h) => folderOf(h.path) === folderOf(path) && (perfMap.test(h.path) || mainOf(h.path) === path.toLowerCase())).map((h) => h.file)]));
   const found = [...paths.keys()].sort((a, b) => paths.get(a)!.localeCompare(paths.get(b)!));
-  return { name, traces: found, paths, others, more };
+  return { name, traces: found, paths, beside, symbols: unread, others, more };
+}
+
+const folderOf = (path: string) => path.slice(0, path.lastIndexOf("/") + 1);
+
+/** The main file of the ETW trace that a file is a part of by its name, as X.etl of X.kernel.etl; empty for others. */
+function mainOf(path: string): string {
+  const found = /^(.*)\.(?:kernel|clr|user)[^/]*\.etl$/i.exec(path);
+  return found ? `${found[1]}.etl`.toLowerCase() : "";
 }
 
 /** The folder of the LTTng trace that a file named metadata belongs to. */

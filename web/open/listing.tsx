@@ -12,6 +12,7 @@ export interface Entry {
   duration_ms?: number;
   verdict?: string;
   problem?: string;
+  beside?: string; // the files that were read with it, in words
 }
 
 /** Reads the traces of a folder one after the other, while nothing else is read. */
@@ -23,7 +24,7 @@ export function useEntries(engine: Engine, folder: Folder | null, idle: boolean)
     const read = async () => {
       let entry: Entry;
       try {
-        const data = await engine.run({ kind: "entry", files: [next], redact: false }, () => {});
+        const data = await engine.run({ kind: "entry", files: [next], beside: folder!.beside.get(next), redact: false }, () => {});
         entry = JSON.parse(new TextDecoder().decode(data)) as Entry;
       } catch (error) {
         if (error instanceof Cancelled) return;
@@ -56,11 +57,12 @@ export function Listing({ folder, entries, busy, open, several }: Props): JSX.El
     setMarked(changed);
     several(folder.traces.filter((f) => changed.has(f)));
   };
-  const { traces, others, more } = folder;
+  const { traces, others, symbols, more } = folder;
   return (
     <section aria-labelledby="folder-title">
       <h2 id="folder-title">{folder.name}: {count(traces.length)} {traces.length === 1 ? "trace" : "traces"}</h2>
       {others > 0 && <p class="hint">{count(others)} other {others === 1 ? "file is" : "files are"} not listed. Traces are known by their endings: .nettrace, .netperf, .etl, .gcdump, .zip, .gz, .zst, .xz, .tar.</p>}
+      {symbols > 0 && <p class="hint">{count(symbols)} {symbols === 1 ? "file" : "files"} of symbols, such as .pdb, {symbols === 1 ? "is" : "are"} not read: methods have their names from the trace, and from perf-PID.map beside it.</p>}
       {more && <p class="hint">The folder has more files than are looked at: choose a folder in it.</p>}
       {traces.length > 1 && <p class="hint">Mark several to compare them.</p>}
       {traces.length > 0 && (
@@ -69,7 +71,7 @@ export function Listing({ folder, entries, busy, open, several }: Props): JSX.El
             <thead><tr><th scope="col">trace</th><th scope="col">process</th><th scope="col">started (UTC)</th><th scope="col" class="number">length</th><th scope="col" class="number">size</th><th scope="col">verdict</th></tr></thead>
             <tbody>
               {traces.map((file) => (
-                <Row key={file} file={file} name={inside(folder, file)} entry={entries.get(file)} marked={marked.has(file)} busy={busy} open={open} mark={mark} />
+                <Row key={file} file={file} name={inside(folder, file)} beside={folder.beside.get(file) ?? []} entry={entries.get(file)} marked={marked.has(file)} busy={busy} open={open} mark={mark} />
               ))}
             </tbody>
           </table>
@@ -88,6 +90,7 @@ function inside(folder: Folder, file: File): string {
 interface RowProps {
   file: File;
   name: string;
+  beside: File[];
   entry?: Entry;
   marked: boolean;
   busy: boolean;
@@ -95,7 +98,7 @@ interface RowProps {
   mark: (file: File, is: boolean) => void;
 }
 
-function Row({ file, name, entry, marked, busy, open, mark }: RowProps): JSX.Element {
+function Row({ file, name, beside, entry, marked, busy, open, mark }: RowProps): JSX.Element {
   return (
     <tr>
       <td>
@@ -103,6 +106,7 @@ function Row({ file, name, entry, marked, busy, open, mark }: RowProps): JSX.Ele
           <input type="checkbox" aria-label={`mark ${name}`} checked={marked} onChange={(e) => mark(file, e.currentTarget.checked)} />
           <button type="button" disabled={busy} onClick={() => open(file)}>{name}</button>
         </span>
+        {beside.length > 0 && <small class="with">{entry?.beside ?? `with ${beside.map((f) => f.name).join(", ")}`}</small>}
       </td>
       <td>{entry?.process}</td>
       <td>{entry?.start?.replace("T", " ").replace(/:\d\d(\.\d+)?Z$/, "")}</td>

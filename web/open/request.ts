@@ -12,6 +12,8 @@ export interface Request extends Part {
   kind: "page" | "entry" | "report" | "convert" | "diff";
   format?: string;
   files: File[];
+  /** Files in the same folder, which are read with these where they belong to them. */
+  beside?: File[];
   /** How many of the files are runs from before; of diff. */
   before?: number;
   redact: boolean;
