@@ -83,7 +83,7 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
         <h2 id="allocations-title">Allocations</h2>
         <p class="hint">
           {part ? <><b>{bytes(total)} allocated before the selected GCs</b>, of {bytes(data.bytes)}</> : bytes(data.bytes)} by {plural(data.samples, "event")} {data.event}.
-          {part && data.group > 1 && ` The page tells allocations apart by groups of ${data.group} GCs: a group with a selected GC counts as a whole.`}
+          {part && data.group > 1 && ` The page distinguishes allocations by groups of ${data.group} GCs: a group with a selected GC counts as a whole.`}
         </p>
       </header>
       <div class="pair">
@@ -93,7 +93,7 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
             <tbody>
               {shown.map((t) => (
                 <tr key={id(t)} class={t.i === selected ? "chosen" : ""}>
-                  <td class="code">
+                  <td class="code" data-heap={t.heap === "small" ? undefined : t.heap}>
                     <button type="button" aria-pressed={t.i === selected} onClick={() => store.set({ type: t.i === selected ? "" : id(t) })}>{t.type || "(unknown type)"}</button>
                   </td>
                   <td>{t.heap}</td>

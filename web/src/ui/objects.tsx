@@ -5,6 +5,7 @@ import { objectColumns } from "../data/objects";
 import { useStore, type Store } from "../state/store";
 import { bytes, count, moment, percent, plural, unknown } from "../units";
 import { usePalette, type Palette } from "../charts/palette";
+import { namespaceOf } from "../data/stacks";
 import { Icicle, type Tree as Drawn } from "./icicle";
 import { Command, Figure, explain } from "./parts";
 import { marked } from "./summary";
@@ -123,14 +124,17 @@ function Map({ tree, data, shown, palette }: { tree: Drawn; data: Data; shown: S
     const share = percent((100 * tree.total[node]) / tree.total[tree.root]);
     if (node === tree.root) return `${name(node)}: ${bytes(tree.total[node])}`;
     const [type, , objects, own] = shown.tree[node];
-    const held = `${name(node)}: retains ${bytes(tree.total[node])} (${share})`;
+    const above = tree.parent(node);
+    const ofAbove = above === tree.root ? "" : `, ${percent((100 * tree.total[node]) / tree.total[above])} of what holds it`;
+    const held = `${name(node)}: retains ${bytes(tree.total[node])} (${share} of all${ofAbove})`;
     return type < 0 || objects === 0 ? held : `${held}, ${plural(objects, "object")} of ${bytes(own)}`;
   };
   return (
     <div class="flame retained">
       <h3>Retained bytes</h3>
       <Icicle
-        tree={tree} of={[shown]} palette={palette} name={name} short={short} says={says} role="icicle" label="What retains most, from the roots down." find="Find types" whole="Whole heap" crumbs
+        tree={tree} of={[shown]} sum={tree.total[tree.root]} palette={palette} name={name} short={short} says={says} role="icicle"
+        group={(node) => (node < tree.root && shown.tree[node][0] >= 0 && shown.tree[node][2] > 0 ? namespaceOf(name(node)) : "roots")} label="What retains most, from the roots down." find="Find types" whole="Whole heap" crumbs
         hint={<>Objects of one type that the same ones hold are one box; what retains less than {percent(100 / data.fold_below)} of what is alive is folded. Click a box to enlarge it. Keys: arrows move, Enter enlarges, Backspace goes back, Esc shows all.</>}
       />
     </div>
