@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -85,6 +87,55 @@ func TestUnrecorded(t *testing.T) {
 	}
 }
 
+// TestFurther: the page names what else a trace does not have, each with the command that records it.
+func TestFurther(t *testing.T) {
+	for name, want := range map[string]struct {
+		says     string
+		commands []string
+	}{
+		"net10-wks-web-collect.nettrace.gz": {"requests, GC handles, heap snapshots", []string{"--requests", "--clrevents gc+gchandle+stack", "gctrail dump -n gcload"}},
+		"net10-wks-requests.nettrace.gz":    {"GC handles, heap snapshots", []string{"--clrevents gc+gchandle+stack", "gctrail dump -n "}},
+		leak:                                {"requests, GC handles", []string{"--requests", "--clrevents gc+gchandle+stack"}},
+		"netfx452-win-x64-head.etl.zip":     {"GC handles", []string{"gctrail collect --etw"}},
+	} {
+		b := newTab(t, size{1280, 900})
+		b.open(pageOf(t, fixture(name)))
+		b.wait(`document.querySelector(".charts .further")`)
+		if got := b.textOf(".charts .further summary"); got != "Not recorded: "+want.says+". How to record them" {
+			b.Errorf("%s: %q", name, got)
+		}
+		commands := eval[[]string](b, `[...document.querySelectorAll(".charts .further code")].map((e) => e.textContent)`)
+		for i, command := range want.commands {
+			if len(commands) != len(want.commands) || !strings.Contains(commands[i], command) {
+				b.Errorf("%s: %q, want %q", name, commands, want.commands)
+				break
+			}
+		}
+	}
+}
+
+// TestMonoPage: the page of a trace of Mono says why it has no GCs, and how to record them.
+func TestMonoPage(t *testing.T) {
+	information := clr.RuntimeInformationStart{Sku: clr.RuntimeSkuMono, BclMajorVersion: 9, CommandLine: clr.NewUTF16("/data/app/shop")}
+	path := filepath.Join(t.TempDir(), "mono.nettrace")
+	if err := os.WriteFile(path, nettracetest.MustAssemble(t, `nettrace v4
+metadata
+  def id=1 provider=Microsoft-Windows-DotNETRuntimeRundown event=187 level=4
+events
+  event meta=1 thread=5 time=+20000000000 payload=hex:`+hex.EncodeToString(information.Append(nil, 0, 8))+"\nend\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := newTab(t, size{360, 740})
+	b.open(pageOf(t, path))
+	b.wait(`document.querySelector(".evidence")`)
+	if got := b.textOf(".verdict .sentence"); !strings.Contains(got, "the program ran on Mono") {
+		b.Errorf("the verdict is %q", got)
+	}
+	if got := eval[[]string](b, `[...document.querySelectorAll(".evidence code")].filter((e) => e.textContent.startsWith("gctrail")).map((e) => e.textContent)`); !slices.Equal(got, []string{"gctrail collect -p PID --providers Microsoft-DotNETRuntimeMonoProfiler:0x1:4"}) {
+		b.Errorf("commands: %q", got)
+	}
+}
+
 // labels notes each text of a canvas, with the box that it takes.
 const labels = `(() => {
 	window.labels = new Map();
@@ -128,6 +179,10 @@ func TestNarrowPage(t *testing.T) {
 			}
 			if over := eval[[]string](b, covering); len(over) > 0 {
 				b.Errorf("labels of axes: %q", over)
+			}
+			if over := eval[[]string](b, `[...document.querySelectorAll(".ticks span")].filter((e) => e.checkVisibility())
+				.filter((e, i, all) => i > 0 && all[i - 1].getBoundingClientRect().right > e.getBoundingClientRect().left).map((e) => e.textContent)`); len(over) > 0 {
+				b.Errorf("labels of the histogram cover others: %q", over)
 			}
 			if over := eval[float64](b, `(() => {
 				const head = [...document.querySelectorAll(".grid .head > *")].find((e) => /^pause/.test(e.textContent.trim()));
@@ -177,6 +232,9 @@ func TestManyProcesses(t *testing.T) {
 	b.wait(rows + ` === 9`) // eight, and the selected one
 	if first := eval[string](b, `document.querySelector(".processes tbody tr").textContent`); !strings.Contains(first, "pid 20") {
 		b.Errorf("the first process is %s", first)
+	}
+	if cut := eval[[]string](b, `[...document.querySelectorAll(".processes td")].filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.textContent)`); len(cut) > 0 {
+		b.Errorf("beyond the screen: %q", cut)
 	}
 	if over := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
 		b.Errorf("the page is %d pixels too wide", over)

@@ -1,7 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { JSX } from "preact";
 import uPlot from "uplot";
-import type { Palette } from "./palette";
+import { printed, type Palette } from "./palette";
+import { isPrinting, printWidth, usePrinting } from "./printing";
 import type { Stretch } from "./series";
 
 /** What the charts of a process have in common: the shown times, the selection, and the collection that is pointed at. */
@@ -37,7 +38,7 @@ export interface ChartProps {
   value(v: number): string;
   right?: { value(v: number): string; range: [number, number] };
   axis?: boolean; // times below
-  overlay?(u: uPlot, span: Span): void;
+  overlay?(u: uPlot, span: Span, palette: Palette): void;
   lanes?: string[]; // names of lanes, in place of a y axis
   /** Is called with the place that is pointed at, in CSS pixels; null when there is none. */
   hover?(u: uPlot, place: { left: number; top: number } | null): void;
@@ -94,7 +95,7 @@ function later(owner: object, draw: () => void): void {
 }
 
 /** On a large screen charts are as much larger as text is. */
-const scale = matchMedia("(min-width: 2560px)").matches ? 1.4 : 1;
+export const scale = matchMedia("(min-width: 2560px)").matches ? 1.4 : 1;
 const axisFont = `${11 * scale}px system-ui, sans-serif`;
 const gutter = 64 * scale; // left of the plot
 const margin = 54 * scale; // right of it
@@ -110,7 +111,7 @@ export function Chart(props: ChartProps): JSX.Element {
     const { span, draw } = latest.current;
     const u = plot.current;
     if (!u) return;
-    const inner = Math.max(50, width.current - gutter - margin);
+    const inner = Math.max(50, u.width - gutter - margin);
     const drawing = draw(span.from, span.to, inner);
     const nothing = !latest.current.overlay && drawing.data.slice(1).every((series) => Array.from(series).every((v) => v == null));
     place.current!.classList.toggle("nothing", nothing);
@@ -124,11 +125,12 @@ export function Chart(props: ChartProps): JSX.Element {
   };
 
   const create = () => {
-    const { palette, group } = latest.current;
+    const { group } = latest.current;
     plot.current?.destroy();
     if (plot.current) group.plots.delete(plot.current);
     if (!place.current || width.current === 0) return;
-    plot.current = new uPlot(options(latest, palette, width.current, latest.current.height * scale), undefined, place.current);
+    const [palette, wide] = isPrinting() ? [printed(), printWidth] : [latest.current.palette, width.current];
+    plot.current = new uPlot(options(latest, palette, wide, latest.current.height * scale), undefined, place.current);
     group.plots.add(plot.current);
     listen(plot.current, latest);
     refresh();
@@ -137,7 +139,7 @@ export function Chart(props: ChartProps): JSX.Element {
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => {
       const now = Math.floor(entry.contentRect.width);
-      if (now === width.current || now === 0) return;
+      if (now === width.current || now === 0 || isPrinting()) return;
       width.current = now;
       later(place, () => {
         if (!plot.current) return create();
@@ -154,6 +156,8 @@ export function Chart(props: ChartProps): JSX.Element {
       plot.current = null;
     };
   }, []);
+
+  usePrinting(create);
 
   useEffect(() => {
     if (plot.current) later(place, create);
@@ -239,8 +243,8 @@ function options(latest: { current: ChartProps }, palette: Palette, width: numbe
     series: [{}, ...props.series(palette)],
     bands: props.bands,
     hooks: {
-      drawClear: [(u) => shade(u, latest.current.lost ?? [], latest.current.palette)],
-      draw: [(u) => latest.current.overlay?.(u, latest.current.span)],
+      drawClear: [(u) => shade(u, latest.current.lost ?? [], palette)],
+      draw: [(u) => latest.current.overlay?.(u, latest.current.span, palette)],
     },
   };
 }

@@ -8,7 +8,7 @@ import { useStore, type Store } from "../state/store";
 import { Command } from "../ui/parts";
 import { bytes, count, duration, moment, percent, plural, rate } from "../units";
 import { Chart, Group, bars, type Drawing, type Span } from "./chart";
-import { usePalette, type Palette } from "./palette";
+import { usePalette, variables, type Palette } from "./palette";
 import { drawRequests, nearestRequest, nextRequest, requestsSummary, RequestWords, scaleRequests, shares, tenfold, useRequests } from "./requests";
 import { classes, classOf, longest, lostBetween, prepare, type Pauses, type Prepared, type Stretch } from "./series";
 
@@ -116,10 +116,10 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
           <Chart
             {...common} id="requests" title="Requests, by how long they took" height={180} axis version={`${version}.${requests.length}`}
             summary={requestsSummary(requests)}
-            legend={shares.map((s) => ({ label: s.label, colour: s.of(palette) }))}
+            legend={shares.map((s) => ({ label: s.label, colour: s.of(variables) }))}
             series={() => [{ show: false }]}
             draw={(from, to) => scaleRequests(requests, from, to)}
-            overlay={(u, s) => drawRequests(u, s, requests, palette, request)}
+            overlay={(u, s, c) => drawRequests(u, s, requests, c, request)}
             overlaid={request}
             hover={(u, place) => setRequest(place ? nearestRequest(u, requests, place.left, place.top) : -1)}
             press={(event) => {
@@ -141,7 +141,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
         <Chart
           {...common} id="pauses" title="Pauses" height={180} axis
           summary={`${plural(selection.totals.count, "GC")} selected, longest pause ${duration(selection.totals.longest)}`}
-          legend={classes.filter((_, c) => present[c]).map((c) => ({ label: c.label, colour: palette[c.id] }))}
+          legend={classes.filter((_, c) => present[c]).map((c) => ({ label: c.label, colour: variables[c.id] }))}
           series={(c) => [{ paths: bars, fill: c.faded, stroke: c.faded, points: { show: false } }, ...classes.map((k) => ({ paths: bars, fill: c[k.id], stroke: c[k.id], points: { show: false } }))]}
           draw={(from, to, width) => drawPauses(pauses, others, from, to, Math.max(50, width / 2))}
           value={duration}
@@ -150,7 +150,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
           <Chart
             {...common} id="heap" title="Heap before and after each GC" height={180} axis
             summary={`by generation; largest ${bytes(selection.totals.largest)}`}
-            legend={generations.map((g) => ({ label: g.label, colour: palette[g.colour] }))}
+            legend={generations.map((g) => ({ label: g.label, colour: variables[g.colour] }))}
             series={(c) => drawn.map((g) => ({ fill: tint(c[g.colour]), stroke: c[g.colour], width: 1, points: { show: false } }))}
             bands={drawn.slice(1).map((_, i) => ({ series: [i + 1, i + 2] as [number, number] }))}
             draw={(from, to, width) => drawHeap(prepared, from, to, Math.max(50, width / 2))}
@@ -160,7 +160,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
         {generations.length === 0 && has.sizes && (
           <Chart
             {...common} id="heap" title="Heap after each GC" height={180} axis summary={`largest ${bytes(selection.totals.largest)}`}
-            legend={[{ label: "heap", colour: palette.gen2 }]}
+            legend={[{ label: "heap", colour: variables.gen2 }]}
             series={(c) => [{ fill: tint(c.gen2), stroke: c.gen2, width: 1, points: { show: false } }]}
             draw={(from, to, width) => drawLine(prepared, from, to, Math.max(50, width / 2))}
             value={bytes}
@@ -169,7 +169,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
         {has.allocated && (
           <Chart
             {...common} id="rate" title="Allocation rate" height={140} axis summary={`${selection.totals.allocatedIs}${bytes(selection.totals.allocated)} allocated`}
-            legend={[{ label: "allocated per second", colour: palette.accent }]}
+            legend={[{ label: "allocated per second", colour: variables.accent }]}
             series={(c) => [{ fill: tint(c.accent), stroke: c.accent, width: 1, points: { show: false }, paths: uPlot.paths.stepped!({ align: -1 }) }]}
             draw={(from, to, width) => drawRate(prepared, from, to, Math.max(50, width / 2))}
             value={rate}
@@ -180,9 +180,9 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
             {...common} id="committed" title="Committed memory, limit and memory load" height={140} axis
             summary={p.header.hard_limit_bytes ? `heap hard limit ${bytes(p.header.hard_limit_bytes)}` : "no heap hard limit recorded"}
             legend={[
-              { label: "committed", colour: palette.gen1 },
-              ...(p.header.hard_limit_bytes ? [{ label: "hard limit", colour: palette.gen2, dashed: true }] : []),
-              ...(has.load ? [{ label: "memory load (right)", colour: palette.muted }] : []),
+              { label: "committed", colour: variables.gen1 },
+              ...(p.header.hard_limit_bytes ? [{ label: "hard limit", colour: variables.gen2, dashed: true }] : []),
+              ...(has.load ? [{ label: "memory load (right)", colour: variables.muted }] : []),
             ]}
             series={(c) => [
               { fill: tint(c.gen1), stroke: c.gen1, width: 1.5, points: { show: false } },
@@ -198,32 +198,47 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
           <Chart
             {...common} id="phases" title="Background GCs" height={76} axis
             summary={phasesSummary(p, prepared.background.length)}
-            legend={phaseLegend(p, palette)}
+            legend={phaseLegend(p)}
             series={() => [{ show: false }]}
             lanes={["GC"]}
             draw={(from, to) => ({ data: [[from / 1e6, to / 1e6], [0, 1]], top: 1 / 1.05 })}
-            overlay={(u, s) => drawPhases(u, s, prepared, palette)}
+            overlay={(u, s, c) => drawPhases(u, s, prepared, c)}
             value={() => ""}
           />
         )}
       </div>
       {present[3] && <p class="hint">{phasesSummary(p, prepared.background.length)}.</p>}
       {present[3] && p.header.phases.length === 0 && p.header.record.phases && <Command text={p.header.record.phases} />}
-      <Unrecorded names={[...(generations.length === 0 && !has.sizes ? ["heap sizes"] : []), ...(has.allocated ? [] : ["allocation rate"])]} command={p.header.record.collections} />
+      <Unrecorded lost={lost.length > 0} names={[...(generations.length === 0 && !has.sizes ? ["heap sizes"] : []), ...(has.allocated ? [] : ["allocation rate"])]} command={p.header.record.collections} />
       {!has.committed && <p class="hint">Committed memory: not recorded. .NET 8 and later record it, with regions.</p>}
+      <Further all={p.header.record.others ?? []} />
       {lost.length > 0 && <p class="hint">Shaded: events were lost. Lines end there.</p>}
     </section>
   );
 }
 
 /** The charts whose figures the trace lacks, and the command that records them. */
-function Unrecorded({ names, command }: { names: string[]; command: string }): JSX.Element | null {
+function Unrecorded({ lost, names, command }: { lost: boolean; names: string[]; command: string }): JSX.Element | null {
   if (names.length === 0) return null;
+  if (lost) return <p class="hint">Unknown, because events were lost: {names.join(", ")}.</p>;
   return (
     <div class="unrecorded">
       <p class="hint">Not recorded: {names.join(", ")}.{command && " The GC events of .NET's runtime provider, keyword gc (0x1), have them:"}</p>
       {command && <Command text={command} />}
     </div>
+  );
+}
+
+/** What the page would show besides, and the commands that record it. */
+function Further({ all }: { all: { name: string; what: string; command: string }[] }): JSX.Element | null {
+  if (all.length === 0) return null;
+  return (
+    <details class="further">
+      <summary>Not recorded: {all.map((u) => u.name).join(", ")}. How to record them</summary>
+      <ul>
+        {all.map(({ what, command }) => <li key={what}><p class="hint">{what}</p><Command text={command} /></li>)}
+      </ul>
+    </details>
   );
 }
 
@@ -417,14 +432,14 @@ function phasesSummary(p: Process, all: number): string {
   return some >= all ? `${plural(all, "background GC")} with their phases` : `${plural(all, "background GC")}, ${count(some)} of them with their phases; the others as pauses and concurrent work`;
 }
 
-function phaseLegend(p: Process, palette: Palette) {
+function phaseLegend(p: Process) {
   if (p.header.phases.length === 0) {
     return [
-      { label: "pause", colour: palette.gen2 },
-      { label: "concurrent", colour: palette.background },
+      { label: "pause", colour: variables.gen2 },
+      { label: "concurrent", colour: variables.background },
     ];
   }
-  return ["initial_mark", "concurrent_mark", "sweep"].map((name) => ({ label: name === "initial_mark" ? "initial and final mark (pauses)" : phaseColours[name].label, colour: phaseColours[name].of(palette) }));
+  return ["initial_mark", "concurrent_mark", "sweep"].map((name) => ({ label: name === "initial_mark" ? "initial and final mark (pauses)" : phaseColours[name].label, colour: phaseColours[name].of(variables) }));
 }
 
 /** Draws each background collection as a bar, with its pauses, and its phases where they were recorded. */

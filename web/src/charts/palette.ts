@@ -7,6 +7,7 @@ export interface Palette {
   line: string;
   surface: string;
   accent: string;
+  "on-accent": string;
   faded: string;
   gen0: string;
   gen1: string;
@@ -18,13 +19,25 @@ export interface Palette {
   key: string;
 }
 
-const names = ["text", "muted", "line", "surface", "accent", "faded", "gen0", "gen1", "gen2", "background", "loh", "poh", "lost"] as const;
+const names = ["text", "muted", "line", "surface", "accent", "on-accent", "faded", "gen0", "gen1", "gen2", "background", "loh", "poh", "lost"] as const;
+
+/** The colours as variables of the style sheet, for elements, which follow it. */
+export const variables = Object.fromEntries(["key", ...names].map((name) => [name, `var(--${name})`])) as unknown as Palette;
 
 function current(): Palette {
   const style = getComputedStyle(document.documentElement);
   const palette = { key: "" } as Palette;
   for (const name of names) palette[name] = style.getPropertyValue(`--${name}`).trim();
   palette.key = names.map((name) => palette[name]).join();
+  return palette;
+}
+
+/** The palette of the printed page. */
+export function printed(): Palette {
+  const { dataset } = document.documentElement;
+  dataset.printing = "";
+  const palette = current();
+  delete dataset.printing;
   return palette;
 }
 

@@ -38,6 +38,7 @@ export interface TraceHeader {
   name: string;
   side?: "before" | "after";
   report: Document;
+  beside?: string; // which files beside it were read with it
   start: string;
   last_us: number;
   processes: ProcessHeader[];
@@ -64,7 +65,7 @@ export interface ProcessHeader {
   objects: boolean;
   requests: boolean;
   /** Commands for new traces, each empty where there is none. */
-  record: { collections: string; stacks: string; phases: string };
+  record: { collections: string; stacks: string; phases: string; others: { name: string; what: string; command: string }[] | null };
   pause_at_least: boolean;
 }
 

@@ -11,6 +11,7 @@ import { Objects } from "./objects";
 import { base, Processes } from "./processes";
 import { Evidence, Figures, Findings, Verdict } from "./summary";
 import { home, onServer } from "../data/server";
+import { useUnfolded } from "../charts/printing";
 import { Table } from "./table";
 import { Toolbar } from "./toolbar";
 
@@ -27,6 +28,7 @@ function useStage(last: number): number {
 export function App({ store }: { store: Store }): JSX.Element {
   const p = useStore(store, (s) => s.process);
   const stage = useStage(6);
+  useUnfolded();
   const comparing = useStore(store, (s) => s.data.head.comparison !== null && s.state.compare);
   if (p && p.rows === 0 && p.header.objects) {
     return (

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { Chart, Group, bars, type Drawing } from "../charts/chart";
-import { usePalette } from "../charts/palette";
+import { usePalette, variables } from "../charts/palette";
 import { classes, lowerBound, longest, prepare, type Prepared } from "../charts/series";
 import type { Process } from "../data/process";
 import { percentile } from "../data/condition";
@@ -106,7 +106,7 @@ function Overlay({ store, sides }: { store: Store; sides: Side[] }): JSX.Element
   if (!prepared) return <section aria-busy="true" />;
 
   const span = { from: state.zoomFrom ?? 0, to: state.zoomTo ?? end, selectedFrom: state.from, selectedTo: state.to };
-  const common = { span, palette, group, version: prepared.map((p) => p.key).join(), legend: sides.map((s) => ({ label: s.label, colour: palette[colours[s.label]] })), axis: true };
+  const common = { span, palette, group, version: prepared.map((p) => p.key).join(), legend: sides.map((s) => ({ label: s.label, colour: variables[colours[s.label]] })), axis: true };
   const lines = (of: (prepared: Prepared, from: number, to: number, buckets: number) => [number, number][]) => (from: number, to: number, width: number) => joined(prepared.map((p) => of(p, from, to, Math.max(50, width / 2))));
   return (
     <>
@@ -128,7 +128,7 @@ function Overlay({ store, sides }: { store: Store; sides: Side[] }): JSX.Element
         <h2 id="both-title">Pauses before and after</h2>
         <div class="pair">
           <Figures sides={sides} selections={selections} />
-          <Shares sides={sides} pauses={selections.map((s) => s.pauses.all)} palette={palette} />
+          <Shares sides={sides} pauses={selections.map((s) => s.pauses.all)} />
         </div>
       </section>
     </>
@@ -198,7 +198,7 @@ function Figures({ sides, selections }: { sides: Side[]; selections: Selection[]
 }
 
 /** How many pauses are as long or longer, by length. */
-function Shares({ sides, pauses, palette }: { sides: Side[]; pauses: Float64Array[]; palette: ReturnType<typeof usePalette> }): JSX.Element | null {
+function Shares({ sides, pauses }: { sides: Side[]; pauses: Float64Array[] }): JSX.Element | null {
   const most = Math.max(...pauses.map((p) => p[p.length - 1] ?? 0));
   const least = Math.max(1, Math.min(...pauses.map((p) => p[0] ?? Infinity)));
   if (!(most > least)) return null;
@@ -223,7 +223,7 @@ function Shares({ sides, pauses, palette }: { sides: Side[]; pauses: Float64Arra
           <g key={share}><line x1={left} x2={width - 10} y1={y(share)} y2={y(share)} /><text x={left - 6} y={y(share) + 4} text-anchor="end">{share * 100} %</text></g>
         ))}
         {ticks.map((us) => <text key={us} x={x(us)} y={height - 4} text-anchor="middle">{duration(us)}</text>)}
-        {sides.map((s, i) => <path key={s.label} d={path(pauses[i])} stroke={palette[colours[s.label]]} />)}
+        {sides.map((s, i) => <path key={s.label} d={path(pauses[i])} style={{ stroke: variables[colours[s.label]] }} />)}
       </svg>
     </figure>
   );

@@ -114,7 +114,7 @@ export function Details({ store }: { store: Store }): JSX.Element | null {
         <Part title="How">
           <dl class="words">
             {bits(p, "mechanisms", p.head.words.mechanisms, row).map((name) => <Words key={name} name={name} text={explain(p.head, name)} />)}
-            <Words name={get("compacted") === 1 ? "compacting" : get("compacted") === 0 ? "sweeping" : "unknown"} text={get("compacted") === 1 ? "Objects were moved together." : get("compacted") === 0 ? "Objects stayed where they were; free space went to free lists." : "The trace does not tell whether objects were moved."} />
+            <Words name={get("compacted") === 1 ? "compacting" : get("compacted") === 0 ? "sweeping" : "unknown"} text={get("compacted") === 1 ? "Objects were moved together." : get("compacted") === 0 ? "Objects stayed where they were; free space went to free lists." : "The trace does not show whether objects were moved."} />
           </dl>
         </Part>
         {d && d.lists.marks.length > 0 && <Part title="Marking, by root"><Marks d={d} p={p} /></Part>}

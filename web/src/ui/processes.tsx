@@ -29,17 +29,17 @@ export function Processes({ store }: { store: Store }): JSX.Element | null {
   const order = head.comparison ? processes : ranked(processes);
   const shown = all ? order : order.filter((p, i) => i < first || p.index === current);
   return (
-    <section class={several || head.comparison ? "processes" : "processes of-one"} aria-labelledby="processes-title">
+    <section class="processes" aria-labelledby="processes-title">
       <h2 id="processes-title">Processes</h2>
       <div class="wide">
         <table class="plain">
-          <thead><tr><th scope="col">process</th>{head.comparison && <th scope="col">side</th>}{several && <th scope="col">trace</th>}<th scope="col" class="number">GCs</th><th scope="col" class="number">paused</th><th scope="col" class="number">of</th><th scope="col">verdict</th></tr></thead>
+          <thead><tr><th scope="col">process</th>{head.comparison && <th scope="col" class="aside">side</th>}{several && <th scope="col" class="aside">trace</th>}<th scope="col" class="number">GCs</th><th scope="col" class="number">paused</th><th scope="col" class="number">of</th><th scope="col">verdict</th></tr></thead>
           <tbody>
             {shown.map((p) => (
               <tr key={p.index} class={p.index === current && !comparing ? "chosen" : ""}>
                 <td><button type="button" aria-pressed={p.index === current && !comparing} onClick={() => store.show(p.index)}>{p.title}</button></td>
-                {head.comparison && <td>{p.trace.side}</td>}
-                {several && <td>{base(p.trace.name)}</td>}
+                {head.comparison && <td class="aside">{p.trace.side}</td>}
+                {several && <td class="aside">{base(p.trace.name)}</td>}
                 <td class="number">{count(p.rows)}</td>
                 <td class="number">{marked(p.header.pause_at_least ? ">" : "", percent(p.report?.totals.pause_pct))}</td>
                 <td class="number">{duration((p.report?.totals.watched_ms ?? NaN) * 1e3)}</td>

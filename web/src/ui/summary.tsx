@@ -1,5 +1,4 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
 import type { Document, Finding, Process as ProcessReport } from "../data/report";
 import { noTotals, type Accuracy } from "../state/selection";
 import { pickOf } from "../state/state";
@@ -115,18 +114,19 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
 export function Evidence({ store }: { store: Store }): JSX.Element | null {
   const p = useStore(store, (s) => s.process);
   useStore(store, (s) => s.version);
-  const printOpen = usePrintOpen();
-  const report = (p?.trace ?? store.data.head.traces[0])?.report;
-  if (!report) return null;
+  const trace = p?.trace ?? store.data.head.traces[0];
+  if (!trace) return null;
+  const { report, beside } = trace;
+  const next = report.next.filter((command) => !report.cannot_tell.some((gap) => gap.command === command));
   const { lost } = report;
   const whole = lost.events === 0 && lost.events_is === "exact" && lost.left_out === 0 && !lost.cut && lost.damaged === 0 && lost.at.length === 0;
   const totals = p?.report?.totals;
   return (
-    <section class="evidence" aria-labelledby="evidence-title" ref={printOpen}>
+    <section class="evidence" aria-labelledby="evidence-title">
       <h2 id="evidence-title">Quality of evidence</h2>
       <ul class="checks">
         {lost.events > 0 ? <li class="problem">{`${lost.events_is === "exact" ? "" : "At least "}${plural(lost.events, "event")} lost`}</li>
-          : <li class={whole ? "good" : "warning"}>{whole ? "No events lost" : "Lost events: not known"}</li>}
+          : <li class={whole ? "good" : "warning"}>{whole ? "No events lost" : "Lost events: unknown"}</li>}
         {store.data.follow ? <li class="good">{`Watched live for ${duration(report.duration_ms * 1e3)}`}</li>
           : <li class={lost.cut ? "warning" : "good"}>{lost.cut ? "The trace is truncated" : "The trace has its end"}</li>}
         {lost.left_out > 0 && <li class="warning">{plural(lost.left_out, "event")} of further processes left out</li>}
@@ -137,6 +137,7 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
         {p && p.header.rows_left_out > 0 && <li class="warning">This page leaves out {plural(p.header.rows_left_out, "GC")}: use --from and --to</li>}
         {whole && lost.late === 0 && totals?.incomplete === 0 && <li class="good">All GCs are complete</li>}
       </ul>
+      {beside && <p class="hint">Files beside the trace: {beside}.</p>}
       {report.collected.providers.length > 0 && <details>
         <summary>Recorded: {plural(report.collected.providers.length, "provider")}</summary>
         <table class="plain">
@@ -161,6 +162,12 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
           </ul>
         </>
       )}
+      {!p?.rows && next.length > 0 && (
+        <div class="next">
+          <h3>Next</h3>
+          {next.map((command) => <Command key={command} text={command} />)}
+        </div>
+      )}
     </section>
   );
 }
@@ -169,11 +176,10 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
 export function Findings({ store }: { store: Store }): JSX.Element | null {
   const p = useStore(store, (s) => s.process);
   useStore(store, (s) => s.version);
-  const printOpen = usePrintOpen();
   if (!p?.report) return null;
   const { findings } = p.report;
   return (
-    <section class="findings" aria-labelledby="findings-title" ref={printOpen}>
+    <section class="findings" aria-labelledby="findings-title">
       <h2 id="findings-title">Findings</h2>
       {findings.length === 0 && <p class="hint">No rule fired.</p>}
       <ol>
@@ -185,30 +191,6 @@ export function Findings({ store }: { store: Store }): JSX.Element | null {
       </ol>
     </section>
   );
-}
-
-/** Opens all that a section folds while the page is printed. */
-function usePrintOpen(): (section: HTMLElement | null) => void {
-  const section = useRef<HTMLElement | null>(null);
-  useEffect(() => {
-    let opened: HTMLDetailsElement[] = [];
-    const open = () => {
-      opened = [...(section.current?.querySelectorAll<HTMLDetailsElement>("details:not([open])") ?? [])];
-      for (const details of opened) details.open = true;
-    };
-    const close = () => {
-      for (const details of opened) details.open = false;
-    };
-    addEventListener("beforeprint", open);
-    addEventListener("afterprint", close);
-    return () => {
-      removeEventListener("beforeprint", open);
-      removeEventListener("afterprint", close);
-    };
-  }, []);
-  return (element) => {
-    section.current = element;
-  };
 }
 
 /** The collections that a finding quotes, in words. A running process keeps the latest of them. */
@@ -256,7 +238,7 @@ function FindingCard({ finding: f, store, open }: { finding: Finding; store: Sto
         <div class="setting" key={s.env}>
           <Command text={`${s.env}=${s.env_value_hex}`} />
           {s.runtimeconfig && <p class="hint">or in runtimeconfig.json: <code>"{s.runtimeconfig}": {s.runtimeconfig_value}</code>{s.since ? `, from ${s.since} on` : ""}</p>}
-          <p>{sentence(s.effect)}{s.cost && ` Cost: ${s.cost}`}</p>
+          <p>{sentence(s.effect)}.{s.cost && ` Cost: ${s.cost}.`}</p>
         </div>
       ))}
       {f.next.map((n) => (
