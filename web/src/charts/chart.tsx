@@ -216,7 +216,7 @@ function options(latest: { current: ChartProps }, palette: Palette, width: numbe
     ...extra,
   });
   const axes: uPlot.Axis[] = [
-    axis({ size: props.axis ? 28 * scale : 6, space: 80 * scale, incrs: timeSteps, values: (_, ticks) => (props.axis ? times(ticks) : ticks.map(() => "")) }),
+    axis({ size: props.axis ? 28 * scale : 6, space: (u) => (u.width < 500 ? 48 : 80 * scale), incrs: timeSteps, values: (_, ticks) => (props.axis ? times(ticks) : ticks.map(() => "")) }),
     axis({
       size: gutter,
       space: 28 * scale,

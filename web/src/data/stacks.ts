@@ -131,5 +131,5 @@ export function namespaceOf(name: string): string {
 
 /** Reports whether a namespace is one of .NET's own. */
 export function isFramework(namespace: string): boolean {
-  return /^(System|Microsoft|Internal|Interop)\b/.test(namespace);
+  return /^(System|Microsoft|Internal|Interop|dynamicClass)\b/.test(namespace);
 }
