@@ -93,7 +93,7 @@ function traces(name: string, held: Held[], more: boolean, any = false): Folder 
     else others++;
   }
   for (const [root, files] of lttng) paths.set(packed(root, files), root);
-  const beside = new Map([...paths].map(([file, path]) => [file, parts.filter((h) => folderOf(h.path) === folderOf(path) && (perfMap.test(h.path) || mainOf(h.path) === path.toLowerCase())).map((h) => h.file)]));
+  const beside = new Map([...paths].map(([file, path]) => [file, parts.filter((h) => folderOf(h.path) === folderOf(path) && ((perfMap.test(h.path) && !/\.gcdump/i.test(path)) || mainOf(h.path) === path.toLowerCase())).map((h) => h.file)]));
   const found = [...paths.keys()].sort((a, b) => paths.get(a)!.localeCompare(paths.get(b)!));
   return { name, traces: found, paths, beside, symbols: unread, others, more };
 }

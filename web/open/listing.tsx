@@ -106,7 +106,7 @@ function Row({ file, name, beside, entry, marked, busy, open, mark }: RowProps):
           <input type="checkbox" aria-label={`mark ${name}`} checked={marked} onChange={(e) => mark(file, e.currentTarget.checked)} />
           <button type="button" disabled={busy} onClick={() => open(file)}>{name}</button>
         </span>
-        {beside.length > 0 && <small class="with">{entry?.beside ?? `with ${beside.map((f) => f.name).join(", ")}`}</small>}
+        {beside.length > 0 && <small class="with">{besides(beside, entry)}</small>}
       </td>
       <td>{entry?.process}</td>
       <td>{entry?.start?.replace("T", " ").replace(/:\d\d(\.\d+)?Z$/, "")}</td>
@@ -115,6 +115,14 @@ function Row({ file, name, beside, entry, marked, busy, open, mark }: RowProps):
       <td class={entry?.problem ? "failure" : undefined}>{entry ? entry.problem ?? entry.verdict : "Reading …"}</td>
     </tr>
   );
+}
+
+/** The files beside a trace: which parts were read with it, and the perf maps that its page uses for its processes. */
+function besides(files: File[], entry?: Entry): string {
+  const maps = files.filter((f) => f.name.endsWith(".map")).map((f) => f.name);
+  const parts = files.filter((f) => !f.name.endsWith(".map")).map((f) => f.name);
+  const words = [entry?.beside ?? (parts.length > 0 ? `with ${parts.join(", ")}` : ""), maps.length > 3 ? `${count(maps.length)} perf maps` : maps.join(", ")];
+  return words.filter(Boolean).join("; ");
 }
 
 /** What of a trace is read. */
