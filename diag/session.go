@@ -21,7 +21,7 @@ type Session struct {
 	Config  Config // as the runtime granted it
 
 	client *Client
-	in     conn
+	in     stream
 	read   atomic.Int64  // bytes
 	over   chan struct{} // closed when nothing more will come
 	end    sync.Once     // of over
@@ -31,6 +31,20 @@ type Session struct {
 	timer    atomic.Pointer[time.Timer] // ends a trace that continues after that
 	most     atomic.Int64               // bytes that may be read until then; 0 before it was asked
 	unending atomic.Bool                // one of both was exceeded
+}
+
+// A stream has the bytes of a trace.
+type stream interface {
+	io.ReadCloser
+	SetReadDeadline(time.Time) error
+}
+
+// Poll makes Read look for bytes at intervals only, at the same times in all sessions, because
+// each piece that a runtime writes, ten times a second or more, would wake this process
+// otherwise. It must be called before the first Read. Polling delays the end of the trace as
+// well. On Windows, Poll does nothing.
+func (s *Session) Poll(interval time.Duration) {
+	s.in = poll(s.in, interval, s.asked.Load)
 }
 
 const (
