@@ -74,6 +74,7 @@ const (
 	profilesProcesses
 	profilesLists
 	profilesSessions
+	profilesRests
 	profilesLost
 	numMetrics
 )
@@ -137,6 +138,7 @@ var metrics = [numMetrics]metric{
 	profilesProcesses: {"gctrail.profiles.processes", "{process}", "Processes whose allocations are sampled.", level, nil},
 	profilesLists:     {"gctrail.profiles.method_lists", "{list}", "Lists of methods that runtimes were asked for, to name the frames of stacks.", counter, nil},
 	profilesSessions:  {"gctrail.profiles.sessions_ended", "{session}", "Sessions of samples that could not begin, or that ended before their process.", counter, nil},
+	profilesRests:     {"gctrail.profiles.rests", "{rest}", "Times that a process rested from samples, because it raised too many.", counter, nil},
 	profilesLost:      {"gctrail.profiles.events_lost", "{event}", "Samples that runtimes had no room for.", counter, nil},
 }
 

@@ -50,6 +50,7 @@ func (a *Agent) observeProfiles(own gauges) {
 	a.self.setCounter(profilesFailures, s.Failures)
 	a.self.setCounter(profilesLists, s.Lists)
 	a.self.setCounter(profilesSessions, s.Sessions)
+	a.self.setCounter(profilesRests, s.Rests)
 	a.self.setCounter(profilesLost, s.Lost)
 }
 

@@ -24,7 +24,7 @@ type Options struct {
 	Timeout  time.Duration // of a request
 	Queue    int           // bytes of profiles that wait for the receiver
 	// Problem is called with the first refusal of the receiver only, because the others say the
-	// same. It may be nil.
+	// same, and with the first rest of each process. It may be nil.
 	Problem func(error)
 }
 
@@ -47,6 +47,7 @@ type Stats struct {
 	Sampling                int    // processes
 	Lists                   uint64 // of methods
 	Sessions                uint64 // that could not begin, or ended early
+	Rests                   uint64 // of processes that raised too many events
 	Lost                    uint64 // events
 }
 
@@ -94,11 +95,13 @@ func New(opts Options) (*Profiler, error) {
 }
 
 func (p *Profiler) refused(_ otlp.Signal, _ int, why error) {
-	p.refusal.Do(func() {
-		if p.opts.Problem != nil {
-			p.opts.Problem(fmt.Errorf("the receiver refuses profiles: %w", why))
-		}
-	})
+	p.refusal.Do(func() { p.problem(fmt.Errorf("the receiver refuses profiles: %w", why)) })
+}
+
+func (p *Profiler) problem(err error) {
+	if p.opts.Problem != nil {
+		p.opts.Problem(err)
+	}
 }
 
 // Run sends profiles until ctx ends, and then those of the unfinished intervals.
@@ -160,49 +163,59 @@ func (p *Profiler) count(f func(*Stats)) {
 // follow samples a process until ctx ends. Sessions that cannot begin, or end, begin again
 // after growing pauses, because each of them costs the process.
 func (p *Profiler) follow(ctx context.Context, of *Subject) {
+	w := work{profiler: p, subject: of, names: newNames()}
+	w.sampling.begin(time.Now())
+	var sends sync.WaitGroup
+	sends.Go(func() { w.run(ctx) })
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		version := ""
-		if of.Info != nil {
-			version = of.Info.RuntimeVersion
+		w.sample(ctx)
+		if ctx.Err() == nil {
+			p.count(func(s *Stats) { s.Sessions++ })
 		}
-		session, err := of.Client().Collect(ctx, sampled(version))
-		if err == nil {
-			p.sample(ctx, of, session)
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		p.count(func(s *Stats) { s.Sessions++ })
 		if !wait(ctx, pause) {
-			return
+			break
 		}
 	}
-}
-
-// sample reads a session, and sends what it has at intervals.
-func (p *Profiler) sample(ctx context.Context, of *Subject, session *diag.Session) {
-	p.count(func(s *Stats) { s.Sampling++ })
-	defer p.count(func(s *Stats) { s.Sampling-- })
-	var s sampling
-	s.begin(time.Now())
-	w := work{profiler: p, subject: of, sampling: &s, names: newNames()}
-	reading, done := context.WithCancel(ctx)
-	var sends sync.WaitGroup
-	sends.Go(func() { w.run(reading) })
-	_ = s.read(ctx, session) // a broken session is counted, and begun again
-	done()
 	sends.Wait()
 	w.send(time.Now())
 }
 
-// A work names and sends the intervals of a session.
+// A work samples a process, and names and sends its intervals.
 type work struct {
 	profiler *Profiler
 	subject  *Subject
-	sampling *sampling
+	sampling sampling
 	names    *names
 	next     time.Time // not before it is a list of methods asked for
 	lost     uint64
+	limited  sync.Once
+}
+
+// sample reads sessions until one cannot begin or breaks off. Between them, the process rests.
+func (w *work) sample(ctx context.Context) {
+	version := ""
+	if w.subject.Info != nil {
+		version = w.subject.Info.RuntimeVersion
+	}
+	for {
+		session, err := w.subject.Client().Collect(ctx, sampled(version))
+		if err != nil {
+			return
+		}
+		w.profiler.count(func(s *Stats) { s.Sampling++ })
+		rest := w.sampling.read(ctx, session)
+		w.profiler.count(func(s *Stats) { s.Sampling-- })
+		if rest == 0 {
+			return
+		}
+		w.profiler.count(func(s *Stats) { s.Rests++ })
+		w.limited.Do(func() {
+			w.profiler.problem(fmt.Errorf("%s (%d) is sampled part of the time, because it raises more than %d events a second for its profile", w.subject.Name, w.subject.PID, maxEvents))
+		})
+		if !wait(ctx, rest) {
+			return
+		}
+	}
 }
 
 // run ends intervals until ctx ends. Processes do so at different times, because the lists of
@@ -235,9 +248,9 @@ func (w *work) named(ctx context.Context, now time.Time) bool {
 
 // send ends the interval and queues its profile.
 func (w *work) send(now time.Time) {
-	i := w.sampling.take(w.names, now)
-	w.profiler.count(func(s *Stats) { s.Lost += w.sampling.lost - w.lost })
-	w.lost = w.sampling.lost
+	i, lost := w.sampling.take(w.names, now)
+	w.profiler.count(func(s *Stats) { s.Lost += lost - w.lost })
+	w.lost = lost
 	if i == nil {
 		return
 	}

@@ -21,6 +21,9 @@ const (
 	levelCritical      = 1
 	levelInformational = 4
 	levelVerbose       = 5
+	// polling is the interval of reading: the runtime writes every 100 ms, which would wake the
+	// agent hundreds of times a second for tens of processes.
+	polling = 250 * time.Millisecond
 	// idle is how long events wait for older ones: the runtime writes every 100 ms.
 	idle = 250 * time.Millisecond
 	// bufferMB is the runtime's buffer: of some 600 bytes for 100 KB allocated, seconds of the
@@ -57,10 +60,14 @@ type sampling struct {
 	model   *alloc.Model
 	stacks  *symbol.Stacks
 	methods *symbol.Table // empty
-	lost    uint64
+	lost    uint64        // since the beginning
+	latest  time.Time     // of the latest event
+	resting bool          // since then
+	rested  time.Duration // before that, in the interval
 }
 
 func (s *sampling) begin(now time.Time) {
+	s.rested = 0
 	s.methods = new(symbol.Table)
 	s.stacks = symbol.NewStacks(s.methods)
 	s.model = &alloc.Model{Stacks: s.stacks}
@@ -68,8 +75,9 @@ func (s *sampling) begin(now time.Time) {
 	s.began = now
 }
 
-// read reads the session until it ends, or ctx does.
-func (s *sampling) read(ctx context.Context, session *diag.Session) error {
+// read reads a session until it ends, or ctx does. If its events are too many, it returns how
+// long to wait before the next session.
+func (s *sampling) read(ctx context.Context, session *diag.Session) (rest time.Duration) {
 	dismissed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(dismissed)
@@ -85,17 +93,53 @@ func (s *sampling) read(ctx context.Context, session *diag.Session) error {
 		}
 		session.Close()
 	}()
-	r := nettrace.NewReader(session, nettrace.Options{Want: pass.Wants(new(alloc.Model)), Idle: idle, Stacks: true})
+	session.Poll(polling)
+	var r *nettrace.Reader
+	began, lost := time.Now(), s.lost
+	r = nettrace.NewReader(&bounded{session, func() bool {
+		rest = restAfter(count(r), time.Since(began))
+		return rest > 0
+	}}, nettrace.Options{Want: pass.Wants(new(alloc.Model)), Idle: idle, Stacks: true})
 	for ev, err := range r.Events() {
 		if err != nil {
-			return err
+			return 0 // a broken session is counted, and begun again
 		}
 		s.mu.Lock()
+		s.resume(r.Info().Start.Add(ev.Time()))
 		s.pass.Feed(ev)
-		s.lost = r.Loss().Events
+		s.lost = lost + r.Loss().Events
 		s.mu.Unlock()
 	}
-	return nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.resting = rest > 0
+	return rest
+}
+
+// count returns the events of all kinds so far.
+func count(r *nettrace.Reader) (events uint64) {
+	for _, n := range r.Counts() {
+		events += n
+	}
+	return events
+}
+
+// resume notes the time of an event, with which a rest ends.
+func (s *sampling) resume(at time.Time) {
+	if s.resting {
+		s.rested += s.since(at)
+		s.resting = false
+	}
+	s.latest = at
+}
+
+// since returns how much of the interval until a time came after the latest event.
+func (s *sampling) since(at time.Time) time.Duration {
+	from := s.latest
+	if from.Before(s.began) {
+		from = s.began
+	}
+	return max(0, at.Sub(from))
 }
 
 // addresses yields the addresses of the interval's stacks.
@@ -124,24 +168,40 @@ type interval struct {
 	length time.Duration
 }
 
-// take ends the interval; it is nil if nothing was sampled.
-func (s *sampling) take(n *names, now time.Time) *interval {
+// take ends the interval; it is nil if nothing was sampled. It returns how many events were
+// lost since the beginning.
+func (s *sampling) take(n *names, now time.Time) (i *interval, lost uint64) {
 	s.mu.Lock()
-	model, stacks, began := s.model, s.stacks, s.began
+	model, stacks, began, rested, lost := s.model, s.stacks, s.began, s.rested, s.lost
+	if s.resting {
+		rested += s.since(now)
+	}
 	s.begin(now)
 	s.mu.Unlock()
 	totals := model.Totals()
 	if len(totals) == 0 {
-		return nil
+		return nil, lost
 	}
 	pid := totals[0].PID
 	stacks.NameBy(n.table)
 	source := model.BestSource(pid)
+	rows := model.Rows(pid, source, alloc.ByType|alloc.ByStack)
+	extrapolate(rows, now.Sub(began), rested)
 	return &interval{
 		Allocations: export.Allocations{
 			Process: &gc.Process{PID: pid}, Source: source, Stacks: stacks,
-			Rows: model.Rows(pid, source, alloc.ByType|alloc.ByStack),
+			Rows: rows,
 		},
 		start: began, length: now.Sub(began),
+	}, lost
+}
+
+// extrapolate makes rows count for a rest, too.
+func extrapolate(rows []alloc.Row, length, rested time.Duration) {
+	const least = time.Millisecond // sampled, however the clocks of both processes differ
+	factor := length.Seconds() / max(least, length-rested).Seconds()
+	for i := range rows {
+		r := &rows[i]
+		r.Objects, r.Bytes = int64(float64(r.Objects)*factor), int64(float64(r.Bytes)*factor)
 	}
 }
