@@ -187,8 +187,11 @@ type work struct {
 	sampling sampling
 	names    *names
 	next     time.Time // not before it is a list of methods asked for
-	lost     uint64
-	limited  sync.Once
+	// pause is the time between lists. It doubles at first, because programs come to call
+	// other methods soon after their start.
+	pause   time.Duration
+	lost    uint64
+	limited sync.Once
 }
 
 // sample reads sessions until one cannot begin or breaks off. Between them, the process rests.
@@ -242,7 +245,8 @@ func (w *work) named(ctx context.Context, now time.Time) bool {
 	}
 	_ = w.names.list(ctx, w.subject.Client()) // without it, frames have no names
 	w.profiler.count(func(s *Stats) { s.Lists++ })
-	w.next = now.Add(min(longestWait, dearness*time.Since(now)))
+	w.pause = min(longestWait, dearness*time.Since(now), 2*max(w.pause, w.profiler.opts.Interval))
+	w.next = now.Add(w.pause)
 	return true
 }
 
