@@ -57,7 +57,7 @@ func Start(t testing.TB, version int, mode string, seconds int, env ...string) *
 func StartFile(t testing.TB, file, mode string, seconds int, env ...string) *Program {
 	t.Helper()
 	p := &Program{Name: filepath.Base(file), t: t, truth: filepath.Join(filepath.Dir(file), "truth")}
-	p.run(file, mode, seconds, env)
+	p.run(file, []string{mode, strconv.Itoa(seconds)}, env)
 	return p
 }
 
@@ -65,13 +65,13 @@ func StartFile(t testing.TB, file, mode string, seconds int, env ...string) *Pro
 func (p *Program) Restart(mode string, seconds int, env ...string) *Program {
 	p.t.Helper()
 	again := &Program{Name: p.Name, t: p.t, truth: p.truth + "-again"}
-	again.run(p.Path, mode, seconds, env)
+	again.run(p.Path, []string{mode, strconv.Itoa(seconds)}, env)
 	return again
 }
 
-func (p *Program) run(file, mode string, seconds int, env []string) {
+func (p *Program) run(file string, args, env []string) {
 	p.t.Helper()
-	p.Cmd = exec.Command(file, mode, strconv.Itoa(seconds))
+	p.Cmd = exec.Command(file, args...)
 	p.Cmd.Env = append(append(os.Environ(), "GCLOAD_TRUTH="+p.truth), env...)
 	p.Cmd.Stdout, p.Cmd.Stderr = &p.stdout, os.Stderr
 	if err := p.Cmd.Start(); err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/gctrail/gctrail/internal/profiler"
 )
 
-// inner returns the last field of a message with a number.
-func inner(message []byte, number protowire.Number) (found []byte) {
+// inner returns the fields of a message with a number.
+func inner(message []byte, number protowire.Number) (found [][]byte) {
 	for len(message) > 0 {
 		field, typ, n := protowire.ConsumeTag(message)
 		size := protowire.ConsumeFieldValue(field, typ, message[max(n, 0):])
@@ -30,24 +30,40 @@ func inner(message []byte, number protowire.Number) (found []byte) {
 			return nil
 		}
 		if field == number && typ == protowire.BytesType {
-			found, _ = protowire.ConsumeBytes(message[n:])
+			b, _ := protowire.ConsumeBytes(message[n:])
+			found = append(found, b)
 		}
 		message = message[n+size:]
 	}
 	return found
 }
 
-// pushed returns the profile of a request to Pyroscope.
-func pushed(r *http.Request) (*pprof.Profile, error) {
+// only returns the only field of a message with a number, empty if there is none.
+func only(message []byte, number protowire.Number) []byte {
+	if found := inner(message, number); len(found) == 1 {
+		return found[0]
+	}
+	return nil
+}
+
+// pushed returns the profile of a request to Pyroscope, and its service.
+func pushed(r *http.Request) (of string, p *pprof.Profile, err error) {
 	packed, err := gzip.NewReader(r.Body)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	request, err := io.ReadAll(packed)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	return pprof.Parse(bytes.NewReader(inner(inner(inner(request, 1), 2), 1)))
+	series := only(request, 1)
+	for _, label := range inner(series, 1) {
+		if string(only(label, 1)) == "service_name" {
+			of = string(only(label, 2))
+		}
+	}
+	p, err = pprof.Parse(bytes.NewReader(only(only(series, 2), 1)))
+	return of, p, err
 }
 
 // isNamed reports whether a sample is of a type and of a method of the program.
@@ -71,7 +87,7 @@ func TestRuntimes(t *testing.T) {
 					w.WriteHeader(http.StatusServiceUnavailable)
 					return
 				}
-				p, err := pushed(r)
+				_, p, err := pushed(r)
 				if err != nil {
 					t.Error(err)
 					return
