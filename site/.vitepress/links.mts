@@ -55,7 +55,7 @@ export function documents(md: Markdown, base: string): void {
   });
   md.core.ruler.push("links", ({ tokens, env }) => {
     const file = relative(root, env.realPath ?? env.path);
-    for (const token of tokens) if (token.type === "code_block" || token.info === "console") Object.assign(token, { type: "fence", info: "text" });
+    for (const token of tokens) if (token.type === "code_block" || ["console", "alloy"].includes(token.info)) Object.assign(token, { type: "fence", info: "text" });
     for (const token of tokens.flatMap((t) => t.children ?? [])) {
       const href = token.type === "link_open" ? token.attrGet("href") : null;
       if (href?.startsWith(published)) {

@@ -208,20 +208,30 @@ func TestSiteLooks(t *testing.T) {
 // lookedAt are pages with everything that pages have.
 var lookedAt = []string{"", "findings.html", "format/nettrace.html", "textbook/R21.html", "textbook/"}
 
-// TestSiteSearch: the search finds a page by the keyboard alone, and without other servers.
+// TestSiteSearch: the search finds a page by the keyboard alone, in the colours of the scheme,
+// and without other servers. Axe does not look at it: the list is VitePress's own, with links
+// in options in a button.
 func TestSiteSearch(t *testing.T) {
 	server := serveSite(t)
-	b := newTab(t, size{1280, 900})
-	b.shown(server, "")
-	b.key("/")
-	b.wait(`document.querySelector(".VPLocalSearchBox input")`)
-	b.focus(".VPLocalSearchBox input")
-	b.key("dominator")
-	b.wait(`[...document.querySelectorAll(".VPLocalSearchBox .result")].some((e) => e.getAttribute("href").includes("/heap"))`)
-	b.shoot("site-search")
-	b.key("\r")
-	b.wait(`location.pathname !== "` + siteBase + `" && document.querySelector("#VPContent h1")`)
-	b.within(server.URL)
+	backgrounds := map[string]bool{}
+	for _, scheme := range []string{"light", "dark"} {
+		b := newTab(t, size{1280, 900})
+		b.media(scheme, "")
+		b.shown(server, "")
+		b.key("/")
+		b.wait(`document.querySelector(".VPLocalSearchBox input")`)
+		b.focus(".VPLocalSearchBox input")
+		b.key("dominator")
+		b.wait(`[...document.querySelectorAll(".VPLocalSearchBox .result")].some((e) => e.getAttribute("href").includes("/heap"))`)
+		b.shoot("site-search-" + scheme)
+		backgrounds[eval[string](b, `getComputedStyle(document.querySelector(".VPLocalSearchBox .shell")).backgroundColor`)] = true
+		b.key("\r")
+		b.wait(`location.pathname !== "` + siteBase + `" && document.querySelector("#VPContent h1")`)
+		b.within(server.URL)
+	}
+	if len(backgrounds) != 2 {
+		t.Errorf("the search has the same background in both schemes: %v", backgrounds)
+	}
 }
 
 // TestSiteExample: a page of the textbook leads to its trace in the page that opens traces,
