@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -24,12 +25,12 @@ type cure struct {
 // TestCures: the finding is there before the change, and not after it.
 func TestCures(t *testing.T) {
 	t.Chdir("../..")
-	for _, l := range lessons(t) {
+	for i, l := range lessons(t) {
 		c := l.cure
 		if (c.Without == "") != (c.Before != "" && c.After != "" && c.Change != "") {
 			t.Errorf("%s has neither a whole pair nor the reason that there is none, or both", l.ID)
 		}
-		if c.Without != "" {
+		if c.Without != "" || !extent.All() && i%8 != 0 {
 			continue
 		}
 		if _, found := findingIn(printed(t, readingOf(c.sides()[0])...), l.ID); !found {

@@ -148,14 +148,15 @@ func inTestdata(name string) string {
 	return "testdata/" + name
 }
 
-// printed returns the output of a command that is given with its arguments.
+// printed returns the output of a command that is given with its arguments, from the root of
+// the repository.
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	full := args
 	if strings.HasPrefix(args[0], "testdata/") {
 		full = append([]string{"report"}, args...) // as Main has it
 	}
-	out, talk, code := on(t, 0, full...)
+	out, talk, code := onOnce(t, 0, full...)
 	if code != exitDone {
 		t.Fatalf("gctrail %s: exit %d: %s", strings.Join(args, " "), code, talk)
 	}
