@@ -11,8 +11,7 @@ export function Toolbar({ store, counts = true }: { store: Store; counts?: boole
   const state = useStore(store, (s) => s.state);
   const selection = useStore(store, (s) => s.selection);
   const p = store.process;
-  const [text, setText] = useState(state.where);
-  useEffect(() => setText(state.where), [state.where]);
+  const [text, setText] = useTyped(state.where);
   useEffect(() => {
     if (text === state.where) return;
     const timer = setTimeout(() => store.set({ where: text }), 250);
@@ -83,11 +82,16 @@ function Chip({ label, clear }: { label: string; clear: () => void }): JSX.Eleme
   );
 }
 
+/** A text that is typed, until another one is chosen. An effect would undo what is typed before it runs. */
+function useTyped(chosen: string): [string, (text: string) => void] {
+  const [typed, setTyped] = useState({ since: chosen, text: chosen });
+  return [typed.since === chosen ? typed.text : chosen, (text) => setTyped({ since: chosen, text })];
+}
+
 /** A time in seconds. What is being typed stays while the page is drawn again. */
 function TimeField({ id, label, value, store }: { id: "from" | "to"; label: string; value: number | null; store: Store }): JSX.Element {
   const chosen = value === null ? "" : String(value / 1e6);
-  const [text, setText] = useState(chosen);
-  useEffect(() => setText(chosen), [chosen]);
+  const [text, setText] = useTyped(chosen);
   const change = (text: string) => {
     const s = Number(text);
     const us = text.trim() === "" || !Number.isFinite(s) || s < 0 ? null : Math.round(s * 1e6);
