@@ -160,7 +160,7 @@ func (p *Profiler) count(f func(*Stats)) {
 	f(&p.stats)
 }
 
-// follow samples a process until ctx ends. Sessions that cannot begin, or end, begin again
+// follow samples a process until ctx ends. Sessions that cannot begin, or end soon, begin again
 // after growing pauses, because each of them costs the process.
 func (p *Profiler) follow(ctx context.Context, of *Subject) {
 	w := work{profiler: p, subject: of, names: newNames()}
@@ -168,9 +168,13 @@ func (p *Profiler) follow(ctx context.Context, of *Subject) {
 	var sends sync.WaitGroup
 	sends.Go(func() { w.run(ctx) })
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		began := time.Now()
 		w.sample(ctx)
 		if ctx.Err() == nil {
 			p.count(func(s *Stats) { s.Sessions++ })
+		}
+		if time.Since(began) > lastPause {
+			pause = firstPause
 		}
 		if !wait(ctx, pause) {
 			break
