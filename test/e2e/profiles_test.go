@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -49,6 +50,18 @@ service:
 	}
 	p.run(t)
 	return "http://" + address
+}
+
+// TestProfilesConfig: the Collector accepts the configuration in deploy.
+func TestProfilesConfig(t *testing.T) {
+	path, err := collector()
+	if err != nil {
+		t.Skipf("the Collector cannot be built: %v", err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, "validate", "--config", "file:../../deploy/profiles/collector.yaml", "--feature-gates=service.profilesSupport")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // Profiles are the messages that a Collector passed on, as JSON, where 64-bit numbers are
