@@ -6,6 +6,6 @@
 //
 // The stacks are addresses. A second session, which asks the runtime for the list of its methods
 // and ends at once, names them: of the list, the methods are kept that were seen in stacks. Such
-// a list is asked for when an interval has unknown addresses, and no more often than a fiftieth
-// of the time goes into lists; until then the interval goes on.
+// a list is asked for when an interval has unknown addresses. No more than a fiftieth of the time
+// goes into lists, except soon after the start; until then the interval goes on.
 package profiler
