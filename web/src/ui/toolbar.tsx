@@ -11,10 +11,14 @@ export function Toolbar({ store, counts = true }: { store: Store; counts?: boole
   const state = useStore(store, (s) => s.state);
   const selection = useStore(store, (s) => s.selection);
   const p = store.process;
-  const [text, setText] = useTyped(state.where);
+  const [text, setText, sending] = useTyped(state.where);
+  const send = (where: string) => {
+    sending(where);
+    store.set({ where });
+  };
   useEffect(() => {
     if (text === state.where) return;
-    const timer = setTimeout(() => store.set({ where: text }), 250);
+    const timer = setTimeout(() => send(text), 250);
     return () => clearTimeout(timer);
   }, [text]);
   const bar = useRef<HTMLElement>(null);
@@ -38,10 +42,10 @@ export function Toolbar({ store, counts = true }: { store: Store; counts?: boole
           aria-describedby="where-help" aria-invalid={selection.error !== ""}
           onInput={(e) => setText(e.currentTarget.value)}
           onKeyDown={(e) => {
-            if (e.key === "Enter") store.set({ where: text });
+            if (e.key === "Enter") send(text);
             if (e.key === "Escape") {
               setText("");
-              store.set({ where: "" });
+              send("");
             }
           }}
         />
@@ -82,10 +86,21 @@ function Chip({ label, clear }: { label: string; clear: () => void }): JSX.Eleme
   );
 }
 
-/** A text that is typed, until another one is chosen. An effect would undo what is typed before it runs. */
-function useTyped(chosen: string): [string, (text: string) => void] {
-  const [typed, setTyped] = useState({ since: chosen, text: chosen });
-  return [typed.since === chosen ? typed.text : chosen, (text) => setTyped({ since: chosen, text })];
+/** A text that is typed, until another one is chosen. What is typed while the page takes in what was sent stays. */
+function useTyped(chosen: string): [text: string, type: (text: string) => void, sending: (text: string) => void] {
+  const known = useRef<{ text: string; chosen: string; sent: string | null }>({ text: chosen, chosen, sent: null });
+  const [, redraw] = useState(0);
+  const k = known.current;
+  if (chosen !== k.chosen) {
+    if (chosen !== k.sent) k.text = chosen;
+    k.chosen = chosen;
+    k.sent = null;
+  }
+  const type = (text: string) => {
+    k.text = text;
+    redraw((n) => n + 1);
+  };
+  return [k.text, type, (text) => { k.sent = text; }];
 }
 
 /** A time in seconds. What is being typed stays while the page is drawn again. */
