@@ -17,9 +17,26 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// extension is the folder of the packed extension for VS Code, unpacked once.
-var extension = sync.OnceValues(func() (string, error) {
+// packedExtension is the packed extension for VS Code.
+var packedExtension = sync.OnceValues(func() (string, error) {
 	page, err := webpage()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(page + ".vsix"); err == nil {
+		return page + ".vsix", nil
+	}
+	dir, err := os.MkdirTemp("", "gctrail") // the page was packed without it
+	if err != nil {
+		return "", err
+	}
+	page = filepath.Join(dir, "web")
+	return page + ".vsix", goRoot("run", "./deploy/webpage", page, page+".zip", page+".vsix")
+})
+
+// extension is the folder of the packed extension, unpacked once.
+var extension = sync.OnceValues(func() (string, error) {
+	path, err := packedExtension()
 	if err != nil {
 		return "", err
 	}
@@ -27,13 +44,7 @@ var extension = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := os.Stat(page + ".vsix"); err != nil { // the page was packed without it
-		page = filepath.Join(dir, "web")
-		if err := goRoot("run", "./deploy/webpage", page, page+".zip", page+".vsix"); err != nil {
-			return "", err
-		}
-	}
-	z, err := zip.OpenReader(page + ".vsix")
+	z, err := zip.OpenReader(path)
 	if err != nil {
 		return "", err
 	}
