@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"io"
 	"os/exec"
 	"strconv"
@@ -79,7 +80,7 @@ func TestBrokenSession(t *testing.T) {
 		attach(a, id, p)
 		news = nil
 		a.news(&watch.News{ID: id, Process: p, Ended: true, Err: why})
-		if want := (map[int]error{1: errBrokeOff, 2: why})[id]; len(news) != 1 || news[0] != want || ends() != 0 {
+		if want := (map[int]error{1: errBrokeOff, 2: why})[id]; len(news) != 1 || !errors.Is(news[0], want) || ends() != 0 {
 			t.Errorf("%v: news %v, %v ends", why, news, ends())
 		}
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -124,7 +125,7 @@ func TestPorts(t *testing.T) {
 	port := `diagnostic_port="` + address + `"`
 	a.counted(t, port, labelled("pid", first.PID))
 	cut()
-	a.await(t, "the connection broke off", func(n *watch.News) bool { return n.Ended && n.Err == errDisconnected })
+	a.await(t, "the connection broke off", func(n *watch.News) bool { return n.Ended && errors.Is(n.Err, errDisconnected) })
 	a.await(t, "it is followed again", func(n *watch.News) bool { return n.Attached && n.ID > 1 })
 	first.Terminate()
 	a.await(t, "it ended", func(n *watch.News) bool { return n.Ended && n.ID > 1 })

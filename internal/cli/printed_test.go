@@ -76,7 +76,7 @@ var notRun = []struct{ begins, why string }{
 
 // inCode matches a command of gctrail in a line of code, behind what may come before it: a
 // prompt, variables, npx, the step of a pipeline, or a pod.
-var inCode = regexp.MustCompile("^\\s*(?:\\$ |- run: |- script: |- )?(?:[A-Z_]+=\\S+ )*(?:npx |dnx |kubectl exec .* -- /)?(gctrail(?:\\s.*)?)$")
+var inCode = regexp.MustCompile(`^\s*(?:\$ |- run: |- script: |- )?(?:[A-Z_]+=\S+ )*(?:npx |dnx |kubectl exec .* -- /)?(gctrail(?:\s.*)?)$`)
 
 // commandEnd matches what follows a command in its line: a remark, another command, a
 // redirection, or an explanation in the next column.
