@@ -37,8 +37,8 @@ func polledPair(t *testing.T, interval time.Duration) (stream, net.Conn) {
 	return p, far
 }
 
-// TestPolled: a polled stream has what its other end wrote, before and while it is read, up to
-// the end.
+// TestPolled: a polled stream has everything that its other end wrote, before and while it is
+// read, up to the end.
 func TestPolled(t *testing.T) {
 	p, far := polledPair(t, time.Millisecond)
 	if _, err := io.WriteString(far, "begin "); err != nil {

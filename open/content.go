@@ -23,8 +23,8 @@ type Content struct {
 // base returns the name without its folder.
 func (c *Content) base() string { return path.Base(strings.ReplaceAll(c.Name, `\`, "/")) }
 
-// Contents opens traces as Files does, but of contents. The files beside them are those of
-// Options.Beside.
+// Contents opens traces as Files does, but of contents. Options.Beside has the files beside
+// them.
 func Contents(files []Content, opts Options) (*Input, error) {
 	heads := make([]etl.File, len(files))
 	for i, f := range files {

@@ -13,8 +13,8 @@ import (
 	"github.com/gctrail/gctrail/symbol"
 )
 
-// TestTables holds the rows of traces with ticks, with stacks, and with sampled
-// allocations: those with most bytes by type, by type and stack, and by method.
+// TestTables holds the rows of traces with ticks, with stacks, and with sampled allocations, by
+// most bytes: by type, by type and stack, and by method.
 func TestTables(t *testing.T) {
 	const most = 12
 	var b strings.Builder

@@ -13,9 +13,9 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// TestComparisons holds all of what real traces differ in: of other settings, of another
-// runtime, without collections, of several stretches of equal length that stand for runs, and
-// of stretches of other lengths.
+// TestComparisons holds all differences between real traces: of other settings, of another
+// runtime, without collections, of several stretches of equal length that stand for runs, and of
+// stretches of other lengths.
 func TestComparisons(t *testing.T) {
 	const (
 		web, limited       = "net10-wks-web-collect.nettrace.gz", "net10-wks-hardlimit-web-collect.nettrace.gz"

@@ -47,8 +47,8 @@ func (c *cure) sides() [2][]string {
 	return [2][]string{strings.Split(c.Before, "+"), strings.Split(c.After, "+")}
 }
 
-// link returns what the page opens on the spot: the comparison of the traces, or links to
-// both sides if one has several traces, which the page does not compare.
+// link returns the address that the page opens on the spot: the comparison of the traces, or
+// links to both sides if one has several traces, which the page does not compare.
 func (c *cure) link() string {
 	sides := c.sides()
 	if len(sides[0]) == 1 && len(sides[1]) == 1 {
@@ -144,7 +144,7 @@ func (m *measuredTotals) gen2() int {
 	return 0
 }
 
-// figures writes those of both sides, as the report has them: of the processes that paused
+// figures writes the figures of both sides, as the report has them: of the processes that paused
 // most, where a side has several.
 func (c *cure) figures(t *testing.T, p func(string, ...any)) {
 	t.Helper()

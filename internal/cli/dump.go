@@ -109,8 +109,8 @@ func (o *dumpOptions) run(ctx context.Context, std *stdio) error {
 // askedPause is the expected pause from which a command asks before it takes a snapshot.
 const askedPause = time.Second
 
-// agreeToDump says what a snapshot of each process costs, and asks whether to take it if
-// that is much.
+// agreeToDump prints the cost of a snapshot of each process, and asks whether to take it if that
+// is much.
 func (std *stdio) agreeToDump(processes []*diag.Process, yes bool) (bool, error) {
 	long := false
 	for _, p := range processes {

@@ -33,7 +33,7 @@ func helpName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(strings.TrimPrefix(cmd.CommandPath(), "gctrail "), " ", "-")
 }
 
-// addHelp gives the command, and those below it, the texts of their files.
+// addHelp gives the command and its subcommands the texts of their files.
 func addHelp(cmd *cobra.Command) {
 	if data, err := helpTexts.ReadFile("help/" + helpName(cmd) + ".txt"); err == nil { // not of cobra's help, nor of man
 		long, examples, _ := strings.Cut(strings.TrimSuffix(string(data), "\n"), "\n\nExamples:\n")

@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-// suspected returns what objects says of the suspects in files, and their confidence.
+// suspected returns the sentences of objects about the suspects in files, and their confidence.
 func suspected(t *testing.T, files ...string) (said, confidence []string) {
 	t.Helper()
 	code, out, complaint := gctrail(t.Context(), append([]string{"objects", "--format", "json"}, files...)...)

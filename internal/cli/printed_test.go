@@ -78,8 +78,8 @@ var notRun = []struct{ begins, why string }{
 // prompt, variables, npx, the step of a pipeline, or a pod.
 var inCode = regexp.MustCompile(`^\s*(?:\$ |- run: |- script: |- )?(?:[A-Z_]+=\S+ )*(?:npx |dnx |kubectl exec .* -- /)?(gctrail(?:\s.*)?)$`)
 
-// commandEnd matches what follows a command in its line: a remark, another command, a
-// redirection, or an explanation in the next column.
+// commandEnd matches the end of a command in its line: a remark, another command, a redirection,
+// or an explanation in the next column.
 var commandEnd = regexp.MustCompile(` +(#|\||&&?|>|<) ?.*$|\s&$|   +.*$| >\S+$`)
 
 // printedCommands returns the commands in the code of documents, and in the help.
@@ -128,7 +128,7 @@ func commandsOf(t *testing.T, file string) []printedCommand {
 	return found
 }
 
-// helpExamples returns the examples in the help of a command and of those below it.
+// helpExamples returns the examples in the help of a command and of its subcommands.
 func helpExamples(cmd *cobra.Command) []printedCommand {
 	var found []printedCommand
 	for line := range strings.Lines(strings.ReplaceAll(cmd.Example, "\\\n", " ")) {
@@ -274,8 +274,8 @@ func onStandIns(t *testing.T, args []string, root string) []string {
 	return all
 }
 
-// placeStandIns changes to a folder that has the files that documents name, made from those
-// of testdata.
+// placeStandIns changes to a folder that has the files that documents name, made from traces of
+// testdata.
 func placeStandIns(t *testing.T, testdata string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -119,8 +119,8 @@ func TestTryShell(t *testing.T) {
 	}
 }
 
-// TestTryInterrupted says what is known after an interruption: in the first run, which settings
-// are proposed from, and in the first round.
+// TestTryInterrupted checks the last words of an interrupted trial: in the first run, which
+// settings are proposed from, and in the first round.
 func TestTryInterrupted(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no sh")

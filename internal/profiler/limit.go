@@ -15,7 +15,7 @@ const (
 	burst = 1 * time.Second
 )
 
-// restAfter returns how long a process is to raise no events after those of a session, zero
+// restAfter returns how long a process is to raise no events after a session with so many, zero
 // if they are not too many.
 func restAfter(events uint64, took time.Duration) time.Duration {
 	rest := time.Duration(min(events, 1<<32))*time.Second/maxEvents - took

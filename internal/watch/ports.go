@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 )
 
-// portTime is how long a list waits for the answers of ports, as for those of other processes.
+// portTime is how long a list waits for the answers of ports, as for answers of other processes.
 // Later answers are in the next list, because a phone can be slow.
 const portTime = time.Second
 

@@ -12,8 +12,7 @@ import (
 	"github.com/gctrail/gctrail/internal/diagtest"
 )
 
-// A peer is what listens at a port of a test. It serves each connection, and knows how many
-// are open.
+// A peer listens at a port of a test. It serves each connection, and knows how many are open.
 type peer struct {
 	address string
 	mu      sync.Mutex

@@ -103,7 +103,7 @@ func (r *row) seen(p *diag.Process) (problem error) {
 }
 
 // follows makes the row one of a process that was watched before, whose trace ended though the
-// process did not. If traces break off soon again and again, as those of a port with garbage
+// process did not. If traces break off soon again and again, as they do at a port with garbage
 // behind it, the process is attached to at longer and longer intervals: each trace costs it
 // something, and each is reported.
 func (r *row) follows(before *row) {

@@ -87,7 +87,8 @@ func TestUnrecorded(t *testing.T) {
 	}
 }
 
-// TestFurther: the page names what else a trace does not have, each with the command that records it.
+// TestFurther: the page names everything else that a trace does not have, each with the command
+// that records it.
 func TestFurther(t *testing.T) {
 	for name, want := range map[string]struct {
 		says     string

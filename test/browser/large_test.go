@@ -46,8 +46,8 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// usage is what a process uses: resident memory in MB, now and at most, and the time of
-// processors until now.
+// usage is that of a process: resident memory in MB, now and at most, and the time of processors
+// until now.
 type usage struct {
 	now, peak int
 	seconds   float64
@@ -56,7 +56,7 @@ type usage struct {
 // resident finds the memory of a process, in kB, now and at most, in Linux's status of it.
 var resident = regexp.MustCompile(`Vm(HWM|RSS):\s+(\d+) kB`)
 
-// renderer returns what the largest process that draws pages for a browser uses. It is
+// renderer returns the usage of the largest process that draws pages for a browser. It is
 // nothing where there is no /proc.
 func renderer(browser int) (largest usage) {
 	statuses, _ := filepath.Glob("/proc/[0-9]*/status")

@@ -103,10 +103,10 @@ func serveCode(t *testing.T) string {
 	return address
 }
 
-// settings leave out what would cover the Explorer, or is asked of the internet.
+// settings leave out views that would cover the Explorer, and requests to the internet.
 const settings = `{ "workbench.hover.delay": 100000, "chat.disableAIFeatures": true, "extensions.autoCheckUpdates": false, "workbench.startupEditor": "none" }`
 
-// listening reads what VS Code's server prints up to its port.
+// listening reads the output of VS Code's server up to its port.
 func listening(out io.Reader) (string, error) {
 	port := regexp.MustCompile(`Extension host agent listening on (\d+)`)
 	for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -136,7 +136,8 @@ func openFolder(t *testing.T, address string) *workbench {
 	return w
 }
 
-// note notes what policies forbid: the listeners of a webview's document are gone when it is written.
+// note records each violation of a policy: the listeners of a webview's document are gone when
+// it is written.
 func (w *workbench) note(ev any) {
 	entry, ok := ev.(*log.EventEntryAdded)
 	if !ok || !strings.Contains(entry.Entry.Text, "Content Security Policy") {
