@@ -198,7 +198,7 @@ func (s *sampling) take(n *names, now time.Time) (i *interval, lost uint64) {
 
 // extrapolate makes rows count for a rest, too.
 func extrapolate(rows []alloc.Row, length, rested time.Duration) {
-	const least = time.Millisecond // sampled, however the clocks of both processes differ
+	const least = 100 * time.Millisecond // sampled: the runtime writes that often, and few samples prove no large sum
 	factor := length.Seconds() / max(least, length-rested).Seconds()
 	for i := range rows {
 		r := &rows[i]
