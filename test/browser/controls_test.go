@@ -187,7 +187,7 @@ func TestMouse(t *testing.T) {
 		b.click(".allocations .types thead th:nth-child(1) button")
 		b.wait(`document.querySelector(".types th").ariaSort === "ascending"`)
 		x, y := b.at(".flame canvas", 0.1, 0)
-		b.must(chromedp.Do(b.ctx, chromedp.MouseClickXY(x, y+50)))
+		b.must(chromedp.Do(b.ctx, chromedp.MouseClickXY(x, y+b.boxes(2.5))))
 		b.wait(`!document.querySelector(".flame-head button").disabled`)
 		b.click(".flame-head button")
 		b.wait(`document.querySelector(".flame-head button").disabled`)

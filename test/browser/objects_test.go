@@ -95,7 +95,7 @@ func TestObjects(t *testing.T) {
 
 		// The icicle: into a box, back by the way to it.
 		x, y := b.at(".retained canvas", 0.1, 0)
-		b.must(chromedp.Do(b.ctx, chromedp.MouseClickXY(x, y+50)))
+		b.must(chromedp.Do(b.ctx, chromedp.MouseClickXY(x, y+b.boxes(2.5))))
 		b.wait(`document.querySelectorAll(".crumbs li").length === 3`)
 		if got := b.textOf(".crumbs"); got != "all that is alive leak (static) System.Collections.Generic.List`1[Shop.Leak]" {
 			b.Errorf("the box is below %q", got)
@@ -114,6 +114,12 @@ func TestObjects(t *testing.T) {
 		b.hash(true, "base=1")
 		b.wait(`!document.querySelector(".growth")`)
 	})
+}
+
+// boxes returns the height of n rows of boxes, which are larger on large screens.
+func (b *tab) boxes(n float64) float64 {
+	b.Helper()
+	return n * eval[float64](b, `matchMedia("(min-width: 2560px)").matches ? 28 : 20`)
 }
 
 // TestObjectsByKeyboard: the tree opens and closes level by level, its rows say where they
