@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -85,9 +86,12 @@ func TestPorts(t *testing.T) {
 	_, _ = noise.Read(random)
 	flood := func(b []byte) func(net.Conn) {
 		return func(c net.Conn) {
-			for err := error(nil); err == nil; {
-				_, err = c.Write(b)
-			}
+			go func() {
+				for err := error(nil); err == nil; {
+					_, err = c.Write(b)
+				}
+			}()
+			_, _ = io.Copy(io.Discard, c) // Wine does not end a Write when the other end closes
 		}
 	}
 	for name, tt := range map[string]struct {
