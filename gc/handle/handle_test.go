@@ -268,13 +268,13 @@ func TestBoundedPages(t *testing.T) {
 	for i := range uint64(maxPages + 10) {
 		set(i)
 	}
-	if c := h.Processes()[0]; c.Untracked != 10 || h.pages != maxPages {
-		t.Fatalf("%+v with %d pages", c, h.pages)
+	if c := h.Processes()[0]; c.Untracked != 10 || h.room.pages != maxPages {
+		t.Fatalf("%+v with %d pages", c, h.room.pages)
 	}
 	hPass.Feed(m.At(0, &clr.DestroyGCHandle{HandleID: 0}))
 	set(maxPages)
-	if c := h.Processes()[0]; c.Untracked != 10 || h.open != maxPages {
-		t.Errorf("%+v with %d open after one was destroyed", c, h.open)
+	if c := h.Processes()[0]; c.Untracked != 10 || h.room.open != maxPages {
+		t.Errorf("%+v with %d open after one was destroyed", c, h.room.open)
 	}
 }
 
