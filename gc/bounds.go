@@ -99,18 +99,23 @@ func (m *Model) reserveText(e *event, n int) bool {
 // runtime finds the state of the runtime that an event is from. It returns nil
 // if there is no room for one more.
 func (m *Model) runtime(e *event, instance uint16) *runtime {
-	of := e.Runtime(instance)
+	another := len(e.process.runtimes)
+	rt := m.runtimeOf(e.Runtime(instance), e.process, instance)
+	if rt != nil && another > 0 && len(e.process.runtimes) > another && times(e.Kind) && m.oneRuntime() {
+		m.missing(e.Time, e.Time)
+	}
+	return rt
+}
+
+// runtimeOf returns the state of a runtime of a process, and nil if of is.
+func (m *Model) runtimeOf(of *pass.Runtime, p *Process, instance uint16) *runtime {
 	if of == nil {
-		m.drop(e.Time)
+		m.drop(m.now)
 		return nil
 	}
 	rt, isNew := m.byRuntime.At(of.Index)
 	if !isNew {
 		return rt
-	}
-	p := e.process
-	if len(p.runtimes) > 0 && times(e.Kind) && m.oneRuntime() {
-		m.missing(e.Time, e.Time)
 	}
 	rt.init(p, instance, m)
 	p.runtimes = append(p.runtimes, rt)

@@ -1,12 +1,10 @@
 package gc
 
 import (
-	"encoding/binary"
 	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // heapStats is raised right after GCEnd, on the same thread.
@@ -312,42 +310,3 @@ func (m *Model) committed(e *event, v *clr.GCDynamicEvent) {
 		b.CommittedBefore = total
 	}
 }
-
-// tickHead is how much of an allocation tick is decoded.
-const tickHead = 4 + 4 + 2 + 8
-
-// allocationTick is raised for every 100 KB or so that a heap has given out. It
-// is by far the most frequent event that the model reads, so that only what is
-// needed of it is decoded: the head that all versions share.
-func (m *Model) allocationTick(e *event) {
-	b := e.Payload
-	if len(b) < 8 {
-		return
-	}
-	amount, kind := uint64(binary.LittleEndian.Uint32(b)), clr.AllocationKind(binary.LittleEndian.Uint32(b[4:]))
-	low := uint32(amount)
-	var instance uint16
-	if len(b) >= 10 { // from version 1 on
-		instance = binary.LittleEndian.Uint16(b[8:])
-	}
-	if len(b) >= tickHead { // from version 2 on
-		amount = binary.LittleEndian.Uint64(b[10:])
-	}
-	rt := m.runtime(e, instance)
-	if rt == nil {
-		return
-	}
-	rt.ticked = true
-	if !clr.PossibleTick(amount, low, kind) {
-		rt.badTick = true
-		return
-	}
-	rt.ticks = saturate.Add(rt.ticks, int64(amount))
-	if int(kind) < len(allocationKinds) {
-		of := &rt.ticksOf[allocationKinds[kind]]
-		*of = saturate.Add(*of, int64(amount))
-	}
-}
-
-// allocationKinds are the generations in which objects of a kind begin.
-var allocationKinds = [...]int{clr.AllocationKindSmall: gen0, clr.AllocationKindLarge: loh, clr.AllocationKindPinned: poh}

@@ -55,7 +55,8 @@ type Model struct {
 // Wants reports whether a Model reads events of a kind. Use it as the filter of
 // a reader, or pass.Wants if other models read the trace too.
 func Wants(d *trace.Descriptor) bool {
-	return handler(clr.KindOf(d.Provider, d.ID)) != nil
+	k := clr.KindOf(d.Provider, d.ID)
+	return handler(k) != nil || slices.Contains((*Model)(nil).Runs(), k)
 }
 
 // Head returns the largest number of bytes that a Model reads of the payloads
@@ -73,7 +74,7 @@ func (*Model) Head(k clr.Kind) int {
 	return math.MaxInt
 }
 
-// Kinds returns the kinds of events that a Model reads.
+// Kinds returns the kinds of events that a Model reads one by one.
 func (*Model) Kinds() []clr.Kind {
 	var kinds []clr.Kind
 	for k, handle := range handlers {
@@ -201,7 +202,6 @@ var handlers = [...]func(*Model, *event){
 	clr.KindPrvGCMarkHandles:            (*Model).oldMark,
 	clr.KindPrvGCMarkCards:              (*Model).oldMark,
 	clr.KindGCDynamicEvent:              (*Model).dynamicEvent,
-	clr.KindGCAllocationTick:            (*Model).allocationTick,
 	clr.KindGCFinalizersBegin:           (*Model).finalizersBegin,
 	clr.KindGCFinalizersEnd:             (*Model).finalizersEnd,
 	clr.KindIncreaseMemoryPressure:      (*Model).increasePressure,

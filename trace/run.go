@@ -1,8 +1,8 @@
 package trace
 
 // A Run is events in a row that a source yields as one Event, because a reader was asked to:
-// see nettrace.Options. They differ in what their Records have, and in nothing else; none
-// is late.
+// see nettrace.Options and ctf.Options. They differ in what their Records have, in CTF also in
+// thread and processor, and in nothing else; none is late.
 type Run struct {
 	Records []Record
 	Descs   []*Descriptor // which Record.Desc numbers

@@ -88,18 +88,19 @@ func (p *Pass) Process(pid uint64) *Process {
 
 // Runtime returns the runtime that the event is of, by the ClrInstanceID in its payload, and
 // nil if there is no room for one more.
-func (e *Event) Runtime(instance uint16) *Runtime {
-	for _, rt := range e.Process.Runtimes {
+func (e *Event) Runtime(instance uint16) *Runtime { return e.pass.runtime(e.Process, instance) }
+
+func (p *Pass) runtime(of *Process, instance uint16) *Runtime {
+	for _, rt := range of.Runtimes {
 		if rt.Instance == instance {
 			return rt
 		}
 	}
-	p := e.pass
-	if len(e.Process.Runtimes) == maxInstances || p.runtimes == maxRuntimes {
+	if len(of.Runtimes) == maxInstances || p.runtimes == maxRuntimes {
 		return nil
 	}
-	rt := &Runtime{e.Process, instance, p.runtimes}
-	e.Process.Runtimes = append(e.Process.Runtimes, rt)
+	rt := &Runtime{of, instance, p.runtimes}
+	of.Runtimes = append(of.Runtimes, rt)
 	p.runtimes++
 	return rt
 }

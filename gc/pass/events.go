@@ -8,12 +8,13 @@ import (
 )
 
 // Events are events in a row, on their way to models that take them together: one, or as many
-// as a source yields as one. They have their thread, processor and stack in common, and all
-// that trace.Event has but Desc, Ticks and Payload, which it has of the first one only.
+// as a source yields as one. They have their process in common, and all that trace.Event has
+// but Desc, Ticks, Payload, TID and CPU, which it has of the first one only.
 type Events struct {
 	*trace.Event
 	Process *Process
 
+	pass    *Pass
 	records []trace.Record
 	descs   []*trace.Descriptor
 	kinds   []clr.Kind // of descs
@@ -37,6 +38,10 @@ func (r *Events) Version(i int) uint32 {
 	of := r.records[i].Desc
 	return clr.VersionOf(r.kinds[of], r.descs[of].Version, r.Payload(i), r.PointerSize)
 }
+
+// Runtime returns the runtime that one of the events is of, by the ClrInstanceID in its payload,
+// and nil if there is no room for one more.
+func (r *Events) Runtime(instance uint16) *Runtime { return r.pass.runtime(r.Process, instance) }
 
 // part returns the events from one to before another.
 func (r *Events) part(from, to int) *Events {

@@ -187,7 +187,7 @@ type route struct {
 // arguments, and to Raw models before all others.
 func New(models ...Model) *Pass {
 	p := &Pass{models: models, routes: make(map[*trace.Descriptor]*route), byPID: make(map[uint64]*Process)}
-	p.event.pass = p
+	p.event.pass, p.run.pass = p, p
 	for _, m := range models {
 		if r, ok := m.(*raw); ok {
 			p.raws = append(p.raws, r)
