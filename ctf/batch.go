@@ -8,9 +8,11 @@ import (
 
 // A batch is a number of events with what became known while they were read.
 type batch struct {
-	items []item
-	data  []byte // payloads
-	read  int    // events, wanted or not
+	number   uint64 // 1 for the first
+	items    []item
+	contexts []context
+	data     []byte // payloads
+	read     int    // events, wanted or not
 
 	loss      *trace.Loss // nil if nothing changed
 	skipped   []skippedKind
@@ -20,16 +22,20 @@ type batch struct {
 	ask       *kind // that the reader is to define, after the events
 }
 
-// An item is one event. It has no pointers, so that it costs the garbage
+// An item is one event. Its Desc is an index in the Reader's kinds, its Context an index in
+// the batch's contexts, and lateItem. It has no pointers, so that it costs the garbage
 // collector nothing.
-type item struct {
-	ticks       int64
+type item = trace.Record
+
+// lateItem is set in the Context of an item that is late.
+const lateItem = 1 << 31
+
+// A context holds values that seldom change from one event of a stream to the next, so that
+// items need not have them.
+type context struct {
 	pid, tid    uint64
-	kind        uint32 // index in the Reader's kinds
-	off, end    uint32 // of the payload
 	cpu         uint32
-	pointerSize uint8
-	late        bool
+	pointerSize int
 }
 
 // A skippedKind counts events that are not wanted.
@@ -56,6 +62,17 @@ func (b *batch) skip(k *kind) {
 		b.skipped = append(b.skipped, skippedKind{kind: k})
 	}
 	k.skipped++
+}
+
+// context returns the index of the context of a stream's next event, a new one if that would
+// differ from the last.
+func (b *batch) context(s *stream) uint32 {
+	c := &s.context
+	if c.batch != b.number || c.pid != s.head.pid || c.tid != s.head.tid {
+		*c = lastContext{b.number, uint32(len(b.contexts)), s.head.pid, s.head.tid}
+		b.contexts = append(b.contexts, context{c.pid, c.tid, s.packet.cpu, s.member.pointerSize})
+	}
+	return c.index
 }
 
 // A queue passes batches from the goroutine that fills them to the goroutine that uses
@@ -113,7 +130,7 @@ func (q *queue) recycle(b *batch) {
 	if cap(data) > 4*batchData {
 		data = nil
 	}
-	*b = batch{items: b.items[:0], data: data, skipped: b.skipped[:0], processes: b.processes[:0]}
+	*b = batch{items: b.items[:0], contexts: b.contexts[:0], data: data, skipped: b.skipped[:0], processes: b.processes[:0]}
 	q.used <- b
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -36,7 +37,8 @@ func BenchmarkHeaders(b *testing.B) {
 }
 
 func BenchmarkCollections(b *testing.B) {
-	benchmark(b, ctf.Options{Want: gc.Wants, Head: gc.Head}, func(r *ctf.Reader) int {
+	var m gc.Model
+	benchmark(b, ctf.Options{Want: pass.Wants(&m), Head: pass.Head(&m), Runs: pass.Runs(&m)}, func(r *ctf.Reader) int {
 		var m gc.Model
 		for _, err := range m.Collections(r) {
 			if err != nil {

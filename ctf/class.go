@@ -51,8 +51,11 @@ type eventClass struct {
 	payload plan
 	quick   *quickPayload // nil if the plan must be used
 	kind    *kind
+	want    bool   // the kind is wanted
+	index   uint32 // of the kind
 	part    part
 	bare    bool  // planned, and without a context of its own
+	usual   bool  // bare, and quick reads all of it
 	err     error // why such events cannot be read
 }
 
@@ -68,8 +71,7 @@ type kind struct {
 	want  bool
 	head  int // bytes of payloads that are of use
 
-	count   uint64 // the reader's
-	skipped uint64 // the merger's: not wanted, since the last batch
+	skipped uint64 // since the last batch, if it is not wanted
 }
 
 // A part is the place of a tracepoint among the parts of a split event.
@@ -175,6 +177,7 @@ func (m *merger) prepare(s *streamClass, c *eventClass) {
 		fields, described = of.describer.describe(c.meta.Payload)
 		c.kind = m.kind(c.meta.Name, of, fields)
 	}
+	c.want, c.index = c.kind.want, c.kind.index
 
 	p := planner{trace: of.meta, nodes: &of.nodes, frame: s.frame, slots: s.outer, lowest: maxSlots}
 	if c.context, c.err = p.plan(tsdl.EventContext, c.meta.Context); c.err != nil {
@@ -190,6 +193,7 @@ func (m *merger) prepare(s *streamClass, c *eventClass) {
 	if c.err == nil {
 		c.quick = newQuickPayload(c.payload)
 	}
+	c.usual = c.bare && c.quick != nil && c.part == wholeEvent
 	s.slots = max(s.slots, p.slots)
 	if p.lowest <= s.outer {
 		s.quick = nil // it keeps no values for others to refer to

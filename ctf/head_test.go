@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -42,7 +43,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestHeadOfModel: a Model computes the same from heads as from whole payloads.
+// TestHeadOfModel: a Model computes the same from heads as from whole payloads, and from runs.
 func TestHeadOfModel(t *testing.T) {
 	for name, files := range realTraces(t) {
 		opts := ctf.Options{Resolve: clr.Tracepoint, Want: gc.Wants}
@@ -50,6 +51,10 @@ func TestHeadOfModel(t *testing.T) {
 		opts.Head = gc.Head
 		if got := collections(t, files, opts); len(got) == 0 || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %d collections of heads differ from %d of whole payloads", name, len(got), len(want))
+		}
+		opts.Runs = pass.Runs(&gc.Model{})
+		if got := collections(t, files, opts); len(got) == 0 || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %d collections of runs differ from %d of events one by one", name, len(got), len(want))
 		}
 	}
 }

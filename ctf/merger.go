@@ -34,6 +34,7 @@ type merger struct {
 
 	queue   *queue
 	batch   *batch
+	batches uint64 // begun
 	out     output // the batch's data
 	stopped bool   // nobody wants more
 
@@ -131,11 +132,13 @@ func (m *merger) run(q *queue) {
 // more. It returns false at the end of the stream.
 func (m *merger) drain(s *stream, others int64) bool {
 	for {
-		m.take(s)
+		if !m.takeUsual(s, others) {
+			m.take(s)
+		}
 		if m.full() {
 			m.flush()
 		}
-		if !s.next() {
+		if !s.ahead && !s.next() {
 			return false
 		}
 		if s.time >= others || m.stopped {
@@ -172,6 +175,8 @@ func (m *merger) flush() {
 // refill begins another batch.
 func (m *merger) refill() {
 	m.batch = m.queue.empty()
+	m.batches++
+	m.batch.number = m.batches
 	m.out.data = m.batch.data
 }
 
@@ -225,6 +230,7 @@ func (m *merger) take(s *stream) {
 	e, b := s.event, m.batch
 	off := len(m.out.data)
 	b.read++
+	s.ahead = false
 	if !s.payload() {
 		return
 	}
@@ -242,17 +248,17 @@ func (m *merger) take(s *stream) {
 		m.out.data = m.out.data[:off]
 		return
 	}
-	if !e.kind.want {
+	if !e.want {
 		b.skip(e.kind)
 		return
 	}
-	// Fields are set one by one: an item on the stack would be copied in larger pieces than
-	// it was written in, for which the processor waits.
-	b.items = append(b.items, item{})
-	it := &b.items[len(b.items)-1]
-	it.kind, it.ticks, it.late = e.kind.index, int64(m.since(s.time)), late
-	it.pid, it.tid, it.cpu, it.pointerSize = s.head.pid, s.head.tid, s.packet.cpu, uint8(s.member.pointerSize)
-	it.off, it.end = uint32(off), uint32(len(m.out.data))
+	ctx := b.context(s)
+	if late {
+		ctx |= lateItem
+	}
+	b.items = append(b.items, item{
+		Ticks: int64(m.since(s.time)), Desc: e.index, Context: ctx, Off: uint32(off), Len: uint32(len(m.out.data) - off),
+	})
 }
 
 // end settles the account when nothing more will come.

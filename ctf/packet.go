@@ -20,6 +20,10 @@ type packet struct {
 	size       int64  // in bytes
 	headerBits int
 
+	// Times of events, in cycles.
+	earliest, latest uint64 // outside of these they are damaged
+	until            uint64 // lastCycles, or the latest there is if that is unknown
+
 	discarded uint64 // counted since the stream began
 	width     int    // bits of that counter, 0 if there is none
 	sequence  uint64

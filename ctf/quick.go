@@ -19,6 +19,9 @@ type quickHeader struct {
 	nameLen int    // 0 if there is none
 }
 
+// fieldSize is the size of what a quickField is read from.
+const fieldSize = 8
+
 // A quickField is an integer of at most 64 bits within the 8 bytes at off. A missing one
 // has no bits, and a constant value instead.
 type quickField struct {
@@ -46,7 +49,7 @@ func newQuickHeader(s *streamClass) *quickHeader {
 	if ok {
 		bits, ok = q.add(s.eventContext, bits)
 	}
-	if !ok || bits%8 != 0 {
+	if !ok || bits == 0 || bits%8 != 0 {
 		return nil
 	}
 	q.size = bits / 8
@@ -123,7 +126,7 @@ func (q *quickPlanner) choose(n *node, bits int) (int, bool) {
 func (q *quickHeader) read(d *decoder, h *header) bool {
 	at := (d.pos + 7) >> 3
 	b := d.buf[at:]
-	if at+q.size > d.end>>3 || len(b) < q.size+8 { // each field is within 8 bytes
+	if at+q.size > d.end>>3 || len(b) < q.size+fieldSize {
 		return false
 	}
 	id := q.id.of(b)

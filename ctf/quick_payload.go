@@ -40,23 +40,30 @@ func newQuickPayload(nodes plan) *quickPayload {
 // read reads a payload. It returns false, and has done nothing, if the plan has to do it.
 func (q *quickPayload) read(d *decoder) bool {
 	from := (d.pos + 7) >> 3
-	at, end := from+q.copied+q.passed[0], d.end>>3
+	end := q.end(d.buf[:d.end>>3], from)
+	if end < 0 {
+		return false
+	}
+	d.out.data = append(d.out.data, d.buf[from:from+q.copied]...)
+	d.pos = end << 3
+	return true
+}
+
+// end returns where the payload that begins at an offset of b ends, -1 if it is not whole.
+func (q *quickPayload) end(b []byte, at int) int {
+	at += q.copied + q.passed[0]
 	for _, n := range q.passed[1:] {
-		if at > end {
-			return false
+		if at > len(b) {
+			return -1
 		}
-		i := bytes.IndexByte(d.buf[at:end], 0)
+		i := bytes.IndexByte(b[at:], 0)
 		if i < 0 {
-			return false
+			return -1
 		}
 		at += i + 1 + n
 	}
-	if at > end {
-		return false
+	if at > len(b) {
+		return -1
 	}
-	if q.copied > 0 {
-		d.out.data = append(d.out.data, d.buf[from:from+q.copied]...)
-	}
-	d.pos = at << 3
-	return true
+	return at
 }

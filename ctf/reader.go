@@ -20,6 +20,10 @@ type Options struct {
 	// for each kind. The rest may be left out, so that the reader need not convert it.
 	// Nil means whole payloads.
 	Head func(*trace.Descriptor) int
+	// Runs reports whether events of a kind that is wanted may be yielded together, if they
+	// are of one process and follow one another: see trace.Run. It is called once for each
+	// kind that is wanted. Nil means none.
+	Runs func(*trace.Descriptor) bool
 	// Resolve returns the event of a tracepoint, such as
 	// "DotNETRuntime:GCStart_V2". If it returns true, the payload has the
 	// layout that the descriptor implies; otherwise the reader adds a
@@ -42,6 +46,14 @@ type Reader struct {
 	kinds []*kind
 	used  bool
 	event trace.Event
+	run   trace.Run
+
+	// Of each kind. The merger writes to the memory of kinds, so what is used for each event
+	// is apart from it: two processors that write to one line of their caches wait for
+	// each other.
+	descs  []*trace.Descriptor
+	counts []uint64
+	runs   []bool
 }
 
 // Open opens the traces in a folder and its subfolders. The error wraps trace.ErrNotTrace
@@ -69,8 +81,8 @@ func (r *Reader) Loss() *trace.Loss { return &r.loss }
 // trace.Source.
 func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 	return func(yield func(*trace.Descriptor, uint64) bool) {
-		for _, k := range r.kinds {
-			if !yield(k.desc, k.count) {
+		for i, n := range r.counts {
+			if !yield(r.descs[i], n) {
 				return
 			}
 		}
@@ -96,11 +108,13 @@ func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 		defer q.close()
 		for b := range q.full {
 			r.learn(b)
-			for i := range b.items {
-				r.fill(b, &b.items[i])
+			for items := b.items; len(items) > 0; {
+				n := r.together(b, items)
+				r.fill(b, items[:n])
 				if !yield(&r.event, nil) {
 					return
 				}
+				items = items[n:]
 			}
 			if b.ask != nil {
 				r.define(b.ask)
@@ -117,7 +131,7 @@ func (r *Reader) learn(b *batch) {
 		r.loss = *b.loss
 	}
 	for _, n := range b.skipped {
-		n.kind.count += n.count
+		r.counts[n.kind.index] += n.count
 	}
 	for _, p := range b.processes {
 		r.info.Processes[p.pid] = p.process
@@ -128,16 +142,51 @@ func (r *Reader) learn(b *batch) {
 	r.info.Last = b.last
 }
 
-// fill sets r.event to the event of an item.
-func (r *Reader) fill(b *batch, it *item) {
-	k := r.kinds[it.kind]
-	k.count++
+// together returns how many of the items, at least one, are yielded as one event.
+func (r *Reader) together(b *batch, items []item) int {
+	first := &items[0]
+	r.counts[first.Desc]++
+	if !r.runs[first.Desc] || first.Context&lateItem != 0 {
+		return 1
+	}
+	ctx := &b.contexts[first.Context]
+	for i := 1; i < len(items); i++ {
+		it := &items[i]
+		if !r.runs[it.Desc] || it.Context != first.Context && (it.Context&lateItem != 0 || !ctx.joins(&b.contexts[it.Context])) {
+			return i
+		}
+		r.counts[it.Desc]++
+	}
+	return len(items)
+}
+
+// joins reports whether events of both contexts may be in one run.
+func (c *context) joins(o *context) bool { return c.pid == o.pid && c.pointerSize == o.pointerSize }
+
+// fill sets r.event to the event of an item, or of several that are a run.
+func (r *Reader) fill(b *batch, items []item) {
+	it := &items[0]
+	ctx := &b.contexts[it.Context&^lateItem]
 	ev := &r.event
-	ev.Desc, ev.Ticks, ev.Payload = k.desc, it.ticks, b.data[it.off:it.end:it.end]
-	ev.PID, ev.TID, ev.CPU, ev.PointerSize = it.pid, it.tid, it.cpu, int(it.pointerSize)
-	ev.Late = it.late
-	if it.pid == trace.UnknownID && k.known {
-		r.info.ProcessesUnknown = true
+	ev.Desc, ev.Ticks, ev.Payload = r.descs[it.Desc], it.Ticks, it.Payload(b.data)
+	ev.PID, ev.TID, ev.CPU, ev.PointerSize = ctx.pid, ctx.tid, ctx.cpu, ctx.pointerSize
+	ev.Late = it.Context&lateItem != 0
+	ev.Run = nil
+	if len(items) > 1 {
+		r.run = trace.Run{Records: items, Descs: r.descs, Bytes: b.data}
+		ev.Run = &r.run
+	}
+	if ctx.pid == trace.UnknownID {
+		r.unknown(items)
+	}
+}
+
+// unknown notes that the process of some events is not known.
+func (r *Reader) unknown(items []item) {
+	for i := range items {
+		if r.kinds[items[i].Desc].known {
+			r.info.ProcessesUnknown = true
+		}
 	}
 }
 
@@ -155,4 +204,7 @@ func (r *Reader) define(k *kind) {
 	}
 	k.index = uint32(len(r.kinds))
 	r.kinds = append(r.kinds, k)
+	r.descs = append(r.descs, k.desc)
+	r.counts = append(r.counts, 0)
+	r.runs = append(r.runs, k.want && r.opts.Runs != nil && r.opts.Runs(k.desc))
 }

@@ -41,6 +41,7 @@ type stream struct {
 	since   int64  // nanoseconds since 1970
 
 	// The next event.
+	ahead bool // its header was read
 	event *eventClass
 	head  header
 	empty bool  // header and contexts take no space
@@ -48,6 +49,14 @@ type stream struct {
 	named lastNamed
 
 	displaced bool // its time stamp is damaged
+	context   lastContext
+}
+
+// A lastContext is the context that a stream has put in a batch last.
+type lastContext struct {
+	batch    uint64 // its number
+	index    uint32
+	pid, tid uint64
 }
 
 // A header holds the values of an event's header and contexts.
@@ -162,6 +171,8 @@ func (s *stream) missing() {
 // enter begins the packet whose header was read.
 func (s *stream) enter() {
 	s.at, s.inside, s.within, s.clk = s.window.off, true, true, s.packet.first
+	s.packet.bound(s.class.clock.freq)
+	s.context.batch = 0 // the processor may be another
 	s.account()
 	s.entered, s.time = true, s.packet.begin
 	s.limit()
@@ -345,32 +356,25 @@ func (d *decoder) header(m *member) header {
 func (s *stream) stamp() {
 	low := s.head.low
 	t := s.clk&^low | s.head.stamp&low
-	if t < s.clk && !s.beyond(t+low/2) {
+	if t < s.clk && t+low/2 <= s.packet.until {
 		t += low + 1
 	}
-	if s.displaced = s.outside(t); s.displaced {
+	if s.displaced = t < s.packet.earliest || t > s.packet.latest; s.displaced {
 		return
 	}
 	s.clk = t
 	s.time = s.class.clock.ns(t)
 }
 
-// bounded reports whether the packet says when it ended.
-func (s *stream) bounded() bool {
-	return s.packet.lastCycles >= s.packet.first && s.packet.lastCycles > 0
-}
-
-// beyond reports whether the packet ended before.
-func (s *stream) beyond(cycles uint64) bool {
-	return s.bounded() && cycles > s.packet.lastCycles
-}
-
-// outside reports whether a time of the packet's events is before its begin or
-// after its end, by more than a millisecond.
-func (s *stream) outside(cycles uint64) bool {
-	slack := s.class.clock.freq / 1000
-	return cycles < s.packet.first && s.packet.first-cycles > slack ||
-		s.beyond(cycles) && cycles-s.packet.lastCycles > slack
+// bound sets the bounds on the times of events: an event of the packet is not before its
+// begin, nor after its end, by more than a millisecond.
+func (p *packet) bound(freq uint64) {
+	slack := freq / 1000
+	p.earliest, p.latest, p.until = p.first-min(p.first, slack), math.MaxUint64, math.MaxUint64
+	if p.lastCycles >= p.first && p.lastCycles > 0 {
+		p.until = p.lastCycles
+		p.latest = p.until + min(slack, math.MaxUint64-p.until)
+	}
 }
 
 // payload reads the payload of the next event, and emits it if it is wanted. An event

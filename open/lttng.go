@@ -28,7 +28,7 @@ func folder(path string, opts Options) (*Input, error) {
 }
 
 func openCTF(fsys fs.FS, opts Options) (*ctf.Reader, error) {
-	return ctf.Open(fsys, ctf.Options{Want: opts.Want, Head: opts.Head, Resolve: clr.Tracepoint})
+	return ctf.Open(fsys, ctf.Options{Want: opts.Want, Head: opts.Head, Runs: opts.Runs, Resolve: clr.Tracepoint})
 }
 
 // A meteredFS counts the bytes read from its files.

@@ -23,7 +23,7 @@ type Options struct {
 	// its payloads are needed; see ctf.Options. Nil means whole payloads.
 	Head func(*trace.Descriptor) int
 	// Runs is called once for each kind of event, and reports whether its events may be
-	// yielded together; see nettrace.Options. Nil means none.
+	// yielded together; see nettrace.Options and ctf.Options. Nil means none.
 	Runs func(*trace.Descriptor) bool
 	// Stacks makes events carry their stacks.
 	Stacks bool

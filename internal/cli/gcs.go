@@ -14,6 +14,7 @@ import (
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
@@ -135,7 +136,8 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	if err != nil {
 		return err
 	}
-	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants, Head: gc.Head})
+	m := gc.Model{PerHeap: o.perHeap}
+	r, err := std.read(ctx, paths, open.Options{Want: pass.Wants(&m), Head: pass.Head(&m), Runs: pass.Runs(&m)})
 	if err != nil {
 		return err
 	}
@@ -143,7 +145,6 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	if err := w.begin(r); err != nil {
 		return err
 	}
-	m := gc.Model{PerHeap: o.perHeap}
 	var incomplete []uint32
 	all, kept := 0, 0
 	for c, err := range r.Collections(&m) {
