@@ -43,11 +43,21 @@ const (
 	roleStackWalk          // is such a stack
 )
 
+// A place is where a kind of event has its thread.
+type place uint8
+
+const (
+	inHeader     place = iota
+	first              // in the payload
+	afterPointer       // in the payload, as the second field
+)
+
 // A kind holds the common properties of the events of one key.
 type kind struct {
 	key   key
 	desc  trace.Descriptor
 	role  role
+	tid   place
 	want  bool
 	index uint16
 	count uint64
@@ -155,6 +165,10 @@ func (n *kind) describeHook(hook uint16) {
 			n.role = roleProcess
 		case group == groupThread && threadStart <= d.Opcode && d.Opcode <= threadDCEnd:
 			n.role = roleThread
+		case group == groupThread && d.Opcode == contextSwitch:
+			n.tid = first
+		case group == groupPerfInfo && d.Opcode == cpuSample:
+			n.tid = afterPointer
 		}
 	default:
 		d.Provider = "kernel group " + hexByte(group)

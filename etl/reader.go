@@ -269,13 +269,16 @@ func (r *Reader) fill(k *kind, h *held) {
 	ev.Desc = &k.desc
 	ev.Ticks, ev.Clock = h.item.ticks, r.info.Clock
 	ev.PID, ev.TID = f.threadOf(e)
-	if ev.PID == trace.UnknownID && ev.TID != trace.UnknownID {
-		ev.PID = r.threads.processOf(ev.TID, ev.Ticks)
-	}
 	ev.CPU = uint32(h.batch.entry.cpu)
 	ev.PointerSize = int(f.pointer)
 	r.ext = extended{}
 	ev.Payload = f.payload(e, &r.ext)
+	if k.tid != inHeader {
+		ev.PID, ev.TID = trace.UnknownID, k.tid.threadIn(ev.Payload, ev.PointerSize)
+	}
+	if ev.PID == trace.UnknownID && ev.TID != trace.UnknownID {
+		ev.PID = r.threads.processOf(ev.TID, ev.Ticks)
+	}
 	ev.Labels = nil
 	if f.form == formEvent {
 		r.label(e)

@@ -8,7 +8,15 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-const groupThread = 5
+// Groups and opcodes of the kernel's events about threads that run: the MOF classes CSwitch,
+// which begins with the thread that runs from then on, and SampledProfile.
+const (
+	groupThread   = 5
+	contextSwitch = 36
+
+	groupPerfInfo = 0x0f
+	cpuSample     = 46
+)
 
 // Ids of Microsoft-Windows-Kernel-Process. It has no rundown of threads.
 const (
@@ -90,6 +98,18 @@ func (t *threads) advance(ticks int64) {
 		}
 	}
 	t.pending = slices.Delete(t.pending, 0, n)
+}
+
+// threadIn returns the thread that the payload of an event names; trace.UnknownID for none.
+func (p place) threadIn(payload []byte, pointer int) uint64 {
+	at := 0
+	if p == afterPointer {
+		at = pointer
+	}
+	if p == inHeader || len(payload) < at+4 {
+		return trace.UnknownID
+	}
+	return uint64(le.Uint32(payload[at:]))
 }
 
 // processOf returns the process of a thread at a time, trace.UnknownID if unknown. Times

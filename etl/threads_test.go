@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -79,6 +80,50 @@ func TestThreads(t *testing.T) {
 		if want := "1: 3:5 4:9 5: 7: 9:6 11:7 12:7 13: 15:8 17:8 19: "; got.String() != want {
 			t.Errorf("with stacks %v: got %s, want %s", stacks, got.String(), want)
 		}
+	}
+}
+
+// TestRunningThreads: CPU samples and context switches have the thread of their payload, with
+// the process that it belonged to at the time.
+func TestRunningThreads(t *testing.T) {
+	const none = 1<<32 - 1
+	f := etltest.New()
+	b := f.Buffer(0)
+	raise := func(us int64, kind, group, opcode uint8, payload ...any) {
+		b.Event(etltest.Event{Type: kind, Time: 1_000_000 + 10*us, PID: none, TID: none, Group: group, Opcode: opcode, Version: 3, Payload: etltest.Payload(payload...)})
+	}
+	const thread, perfInfo = 5, 0x0f
+	raise(1, etltest.System64, thread, 3, uint32(5), uint32(60), make([]byte, 64))
+	raise(2, etltest.PerfInfo64, perfInfo, 46, uint64(1), uint32(60), uint32(1))
+	raise(3, etltest.PerfInfo32, perfInfo, 46, uint32(1), uint32(60), uint32(1))
+	raise(4, etltest.PerfInfo64, perfInfo, 46, uint64(1), uint32(61), uint32(1)) // unknown
+	raise(5, etltest.PerfInfo64, perfInfo, 46, uint64(1), uint16(60))            // too short
+	raise(6, etltest.PerfInfo64, thread, 36, uint32(60), uint32(61), make([]byte, 16))
+	raise(7, etltest.PerfInfo64, perfInfo, 73, uint32(0), uint32(60), uint32(60)) // of no thread
+	raise(8, etltest.System64, thread, 2, uint32(5), uint32(60), make([]byte, 64))
+	raise(9, etltest.PerfInfo64, perfInfo, 46, uint64(1), uint32(60), uint32(1))
+
+	data := f.Bytes()
+	r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{
+		Want: func(d *trace.Descriptor) bool {
+			return d.Provider == "PerfInfo" || d.Provider == "Thread" && d.ID == 36
+		},
+	})
+	var got strings.Builder
+	id := func(n uint64) string {
+		if n == trace.UnknownID {
+			return "-"
+		}
+		return strconv.FormatUint(n, 10)
+	}
+	for ev, err := range r.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&got, "%d:%s/%s ", ev.Time().Microseconds(), id(ev.PID), id(ev.TID))
+	}
+	if want := "2:5/60 3:5/60 4:-/61 5:-/- 6:5/60 7:-/- 9:-/60 "; got.String() != want {
+		t.Errorf("got %s, want %s", got.String(), want)
 	}
 }
 

@@ -27,20 +27,61 @@ func (t *ProcessorTime) readGC(v *clr.GCThreadTime) {
 	})
 }
 
-// GCTime returns bounds of the processor time that the GC used of Processor.Run; unknown if
-// the threads were not read. The lower bound is the time of the threads that do nothing but
-// collect. With workstation GC, the thread that starts a collection pauses the others and
-// does the work, unless a background GC does it. How much of a pause that thread ran is not
-// known: the upper bound takes all of it. Server GC has no upper bound, and needs none,
-// because its own threads do the work; that they ran shows that it is on.
-func (p *Process) GCTime() (least, most Opt[time.Duration]) {
+// GCTime bounds the processor time that the GC of a process used.
+type GCTime struct {
+	Source   TimeSource
+	Run      time.Duration // of all threads of the process
+	Least    time.Duration
+	Most     Opt[time.Duration]
+	Estimate Opt[time.Duration] // between Least and Most; unknown of ThreadTimes
+}
+
+// LeastPct and MostPct return the bounds as shares of Run, in percent.
+func (t *GCTime) LeastPct() Opt[float64] { return t.pct(Some(t.Least)) }
+func (t *GCTime) MostPct() Opt[float64]  { return t.pct(t.Most) }
+
+// EstimatePct returns the estimate as a share of Run, in percent.
+func (t *GCTime) EstimatePct() Opt[float64] { return t.pct(t.Estimate) }
+
+func (t *GCTime) pct(d Opt[time.Duration]) Opt[float64] {
+	v, known := percentOf(d, t.Run).Get()
+	if !known {
+		return Opt[float64]{}
+	}
+	return Some(min(100, v))
+}
+
+// GCTime returns bounds of the processor time that the GC used; unknown if the trace has
+// nothing about the processors. Context switches are exact, readings of the threads' times
+// are from the trace's recorder, and samples have an error.
+func (p *Process) GCTime() Opt[GCTime] {
+	kernel, traced := p.Kernel.Get()
+	if traced && kernel.Source == ContextSwitches {
+		return Some(kernel.gcTime())
+	}
+	if t, read := p.readTime().Get(); read {
+		return Some(t)
+	}
+	if traced {
+		return Some(kernel.gcTime())
+	}
+	return Opt[GCTime]{}
+}
+
+// readTime returns the bounds by the readings of threads. The lower bound is the time of the
+// threads that do nothing but collect. With workstation GC, the thread that starts a
+// collection pauses the others and does the work, unless a background GC does it. How much of
+// a pause that thread ran is not known: the upper bound takes all of it. Server GC has no
+// upper bound, and needs none, because its own threads do the work; that they ran shows that
+// it is on.
+func (p *Process) readTime() Opt[GCTime] {
 	t, known := p.Processor.GC.Get()
 	if !known || p.Processor.Run <= 0 {
-		return least, most
+		return Opt[GCTime]{}
 	}
-	least = Some(min(t.Least(), p.Processor.Run))
+	g := GCTime{Source: ThreadTimes, Run: p.Processor.Run, Least: min(t.Least(), p.Processor.Run)}
 	if !p.Server.Or(false) && t.Server == 0 && p.Missing == 0 {
-		most = Some(min(saturate.Add(t.Least(), p.Processor.PauseCovered), p.Processor.Run))
+		g.Most = Some(min(saturate.Add(t.Least(), p.Processor.PauseCovered), p.Processor.Run))
 	}
-	return least, most
+	return Some(g)
 }

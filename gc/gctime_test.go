@@ -46,7 +46,13 @@ func TestGCTime(t *testing.T) {
 			}
 			return d.Or(0) / time.Millisecond
 		}
-		least, most := p.GCTime()
+		least, most := gc.Opt[time.Duration]{}, gc.Opt[time.Duration]{}
+		if g, known := p.GCTime().Get(); known {
+			least, most = gc.Some(g.Least), g.Most
+			if g.Source != gc.ThreadTimes || g.Run != p.Processor.Run || g.Estimate.Known() {
+				t.Errorf("%s: %+v", tt.name, g)
+			}
+		}
 		if inMillis(least) != tt.least || inMillis(most) != tt.most || p.Processor.Run != tt.run*time.Millisecond {
 			t.Errorf("%s: %v to %v of %v, want %d to %d of %d ms", tt.name, least, most, p.Processor.Run, tt.least, tt.most, tt.run)
 		}

@@ -117,6 +117,7 @@ func (rt *runtime) globalHistory(e *event, mechanisms clr.GlobalMechanisms, gene
 	b.global, b.concurrent, b.told = true, concurrent, e.Time
 	b.Generation = Some(int(generation))
 	b.Heaps = Some(int(heaps))
+	rt.process.heaps = max(rt.process.heaps, int(heaps))
 	if desired > 0 && plausible(desired) {
 		b.desired = Some(int64(desired))
 	}

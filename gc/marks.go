@@ -66,6 +66,7 @@ func (m *Model) marked(e *event, instance uint16, source markSource, mark rawMar
 	if rt == nil {
 		return
 	}
+	m.ran.plays(e, marks)
 	b := rt.current()
 	if b == nil || source < b.markSource {
 		return

@@ -39,9 +39,10 @@ type Model struct {
 	held      []*Collection // finished, not emitted; in order of start
 	weight    int           // of the held back collections
 	room      room
-	dropped   trace.Loss // data that there was no room for
-	fresh     bool       // a collection was finished since ready was last asked
-	next      int        // with how many held it is asked again
+	ran       *processors // nil unless asked for
+	dropped   trace.Loss  // data that there was no room for
+	fresh     bool        // a collection was finished since ready was last asked
+	next      int         // with how many held it is asked again
 	loss      *trace.Loss
 	info      *trace.Info
 	surveyed  bool      // loss and processes cover the whole trace
@@ -356,6 +357,7 @@ func (m *Model) named(p *Process) bool {
 // end finishes the open collections and suspensions.
 func (m *Model) end() {
 	m.ending = true
+	m.ran.end(m)
 	for _, p := range m.processes {
 		m.named(p)
 		if p.Stopped <= p.last {

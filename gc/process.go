@@ -51,6 +51,9 @@ type Process struct {
 	NoGC      NoGC
 	Limits    *Limits // nil if the trace has none
 	Processor ProcessorTime
+	// Kernel is the processor time by events of the kernel, once the trace has ended; known
+	// if the trace has them and Model.Processors was asked for.
+	Kernel Opt[KernelTime]
 
 	Pressure   Pressure
 	AllocWaits AllocWaits
@@ -67,6 +70,8 @@ type Process struct {
 	last        time.Duration // of the process's events that are about collections
 	unfinalized int64         // objects found for the finalizer thread since it ended a run
 	text        int           // bytes that its names may take
+	heaps       int           // the most that its collections show
+	partial     bool          // a pause began before the trace
 }
 
 // An Identity distinguishes processes, for example as the key of a map. A process and

@@ -309,6 +309,9 @@ func (m *Model) gcEnd(e *event) {
 	rt.ended[e.TID], b.endThread = b, e.TID
 	switch b {
 	case rt.background:
+		if rt.suspensions[e.TID] == nil { // else it ran blocking
+			m.ran.plays(e, runsBackgroundGC)
+		}
 		rt.leaveBackground()
 	case rt.blocking:
 		rt.blocking = nil

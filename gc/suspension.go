@@ -23,6 +23,7 @@ type suspension struct {
 	gcs          []*building        // that began in it, in order
 	finalMark    bool               // the private provider marks it as a final mark pause
 	waited       time.Duration
+	ran          tally // of its thread, when its time was last counted
 
 	owner *building // of the restart: Pauses[pause] of it
 	pause int
@@ -86,6 +87,7 @@ func (m *Model) suspendBegin(e *event) {
 	m.room.suspended++
 	rt.suspensions[e.TID] = s
 	rt.windows = append(rt.windows, s)
+	m.ran.pauses(e, s)
 	if s.forGC() {
 		e.process.last = e.Time
 	}
@@ -111,6 +113,7 @@ func (m *Model) restartBegin(e *event) {
 	rt, s := m.suspension(e)
 	if s == nil {
 		if rt != nil {
+			rt.process.partial = true
 			rt.restartedByOther()
 		}
 		return
@@ -120,6 +123,7 @@ func (m *Model) restartBegin(e *event) {
 		return
 	}
 	s.restartBegin = Some(e.Time)
+	m.ran.paused(e, s)
 	rt.restarts.seen(m)
 	rt.closed(s)
 	rt.delay(s, e.Time)
@@ -143,6 +147,7 @@ func (m *Model) restartEnd(e *event) {
 		s.restartBegin = Some(e.Time)
 		rt.closed(s)
 	}
+	m.ran.paused(e, s)
 	rt.restarting = slices.DeleteFunc(rt.restarting, func(o *suspension) bool { return o == s })
 	rt.detach(s)
 	rt.delay(s, e.Time)

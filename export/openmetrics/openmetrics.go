@@ -95,8 +95,8 @@ var families = [...]family{
 	fragmentation: {"dotnet_gc_last_collection_heap_fragmentation_size_bytes", "gauge", "bytes", "Free space after the latest collection that measured it."},
 	committed:     {"dotnet_gc_last_collection_memory_committed_size_bytes", "gauge", "bytes", "Memory committed for the heap at the latest collection."},
 	pauseDuration: {"dotnet_gc_pause_duration_seconds", "histogram", "seconds", "Length of GC pauses, by the generation collected and the kind of collection."},
-	gcTime:        {"gctrail_gc_cpu_seconds", "counter", "seconds", "Time for which threads of the process ran that only collect garbage, since the first reading: what the GC used at least, and nearly all with server GC."},
-	runTime:       {"gctrail_process_cpu_run_time_seconds", "counter", "seconds", "Time for which threads of the process ran, since the first reading."},
+	gcTime:        {"gctrail_gc_cpu_seconds", "counter", "seconds", "Time for which threads of the process ran that only collect garbage, since the first reading: what the GC used at least, and nearly all with server GC. Of a trace of Windows' kernel, all that its CPU samples or context switches show at least of the GC."},
+	runTime:       {"gctrail_process_cpu_run_time_seconds", "counter", "seconds", "Time for which threads of the process ran, since the first reading, or by the CPU samples or context switches of Windows' kernel."},
 }
 
 // bounds are the upper bounds of the histogram's buckets, in seconds.
@@ -191,7 +191,18 @@ func (p *process) setProcessorTime() {
 	if t, known := p.of.Processor.GC.Get(); known {
 		p.get(id{gcTime, "_total", ""}).value = t.Least().Seconds()
 		p.get(id{runTime, "_total", ""}).value = p.of.Processor.Run.Seconds()
+	} else if t, known := p.of.GCTime().Get(); known { // at the end only, for all of the trace
+		for family, d := range map[int]time.Duration{gcTime: t.Least, runTime: t.Run} {
+			p.atEnd(id{family, "_total", ""}).value = d.Seconds()
+		}
 	}
+}
+
+// atEnd returns a series without points before the end, because its value is of all of the trace.
+func (p *process) atEnd(k id) *series {
+	s := p.get(k)
+	s.first, s.values = len(p.points), nil
+	return s
 }
 
 func (p *process) pause(generation string, kind gc.Kind, seconds float64) {

@@ -74,3 +74,24 @@ func TestThinned(t *testing.T) {
 		t.Errorf("%d points: %v … %v", n, at[:min(n, 5)], at[max(0, n-5):])
 	}
 }
+
+// TestKernelTime: what is known of all of the trace only, by the kernel's events, has one point.
+func TestKernelTime(t *testing.T) {
+	process := &gc.Process{PID: 7, Name: "web", Stopped: 5 * time.Second}
+	process.Kernel = gc.Some(gc.KernelTime{Source: gc.ContextSwitches, Run: 2 * time.Second, Pausing: 250 * time.Millisecond})
+	var out bytes.Buffer
+	w := openmetrics.NewWriter(&out, time.Unix(0, 0))
+	for i := range uint32(3) {
+		if err := w.Add(collection(process, i+1, time.Duration(i+1)*time.Second, time.Millisecond, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"gctrail_gc_cpu_seconds_total": "0.25 5.000", "gctrail_process_cpu_run_time_seconds_total": "2 5.000"} {
+		if n := strings.Count(out.String(), "\n"+name+"{"); n != 1 || !strings.Contains(out.String(), name+`{process="web",pid="7"} `+want+"\n") {
+			t.Errorf("%d points of %s:\n%s", n, name, out.String())
+		}
+	}
+}

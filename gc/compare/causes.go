@@ -7,8 +7,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -16,6 +18,32 @@ import (
 type Note struct {
 	Kind string // as in JSON: "one_run", "length", "start_up", "loss", "runtime", …
 	Text string
+}
+
+// timeSources says where the GC's processor time is from, unless all runs have readings of
+// their threads' times or some have none.
+func timeSources(before, after []*Run) (kind, says string) {
+	var sources []string
+	for _, r := range slices.Concat(before, after) {
+		if r.Process == nil {
+			return "", ""
+		}
+		t, known := r.Process.GCTime().Get()
+		if !known {
+			return "", ""
+		}
+		if says := timeSourceWords[t.Source]; !slices.Contains(sources, says) {
+			sources = append(sources, says)
+		}
+	}
+	if len(sources) == 0 || len(sources) == 1 && sources[0] == timeSourceWords[gc.ThreadTimes] {
+		return "", ""
+	}
+	return "gc_cpu_source", "The GC's processor time is from " + strings.Join(sources, " in some runs, in others from ") + "."
+}
+
+var timeSourceWords = map[gc.TimeSource]string{
+	gc.ThreadTimes: "the times of its threads", gc.ContextSwitches: "context switches", gc.CPUSamples: "CPU samples, with bounds of 95 % confidence",
 }
 
 func notes(c *Comparison) []Note {
@@ -54,6 +82,9 @@ func notes(c *Comparison) []Note {
 		if r.Collections == 0 {
 			add("no_collection", "%s has no collection.", r.Name)
 		}
+	}
+	if kind, says := timeSources(before, after); says != "" {
+		add(kind, "%s", says)
 	}
 	differ := func(f *fact) bool {
 		b, a := f.values(before), f.values(after)

@@ -277,24 +277,23 @@ func (r *Run) allocatedBounds(f *figures, whole bool) Bounds {
 }
 
 // gcTime bounds the share of the program's processor time that the GC used, in percent.
-// Readings of processor time are of the whole run.
+// Processor time is of the whole run.
 func (r *Run) gcTime() Bounds {
 	if r.Process == nil || r.From.Known() || r.To.Known() {
 		return Exactly(math.NaN())
 	}
-	least, most := r.Process.GCTime()
-	low, known := least.Get()
-	if !known {
+	t, known := r.Process.GCTime().Get()
+	if !known || t.Run <= 0 {
 		return Exactly(math.NaN())
 	}
-	percent := func(d time.Duration) float64 { return 100 * float64(d) / float64(r.Process.Processor.Run) }
-	switch high, bounded := most.Get(); {
+	low := t.LeastPct().Or(0)
+	switch high, bounded := t.MostPct().Get(); {
 	case bounded:
-		return Bounds{percent(low), percent(high)}
-	case r.Process.Processor.GC.Or(gc.CollectorTime{}).Server > 0: // its threads do the work
-		return Exactly(percent(low))
+		return Bounds{low, high}
+	case t.Source == gc.ThreadTimes && r.Process.Processor.GC.Or(gc.CollectorTime{}).Server > 0: // its threads do the work
+		return Exactly(low)
 	}
-	return Bounds{percent(low), math.Inf(1)}
+	return Bounds{low, math.Inf(1)}
 }
 
 // estimate returns the bytes that the run likely allocated; NaN if unknown.

@@ -109,7 +109,7 @@ func limitRun(run *compare.Run, name string, most float64) Check {
 	case c.Value > most:
 		c.Status = Over
 	case c.Most > most:
-		c.Status, c.Reason = CannotTell, endUnknown
+		c.Status, c.Reason = CannotTell, boundsOf(m.Name)
 	case run.Incomplete():
 		c.Status, c.Reason = CannotTell, eventsMissing
 	}

@@ -24,7 +24,8 @@ func RunOptions(page *report.Page) open.Options {
 	}
 	var r runRecorder
 	r.allocs.Types = new(symbol.Types)
-	return open.Options{Want: pass.Wants(append(r.models(), new(gc.Model))...)}
+	m := new(gc.Model)
+	return open.Options{Want: pass.Wants(append(r.models(), m, m.Processors())...)}
 }
 
 // ReadRun reads a trace to its end as a run, of the process with the longest total pause, and

@@ -199,7 +199,7 @@ func recordedIn(t *compare.Trend) string {
 	case t.Known() == 0:
 		return "not recorded"
 	case t.Known() >= compare.MinTrend && t.EndUnknown():
-		return endUnknown
+		return boundsOf(t.Name)
 	}
 	return fmt.Sprintf("recorded in %s, %d needed", text.Counted(t.Known(), "run"), compare.MinTrend)
 }

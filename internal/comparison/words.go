@@ -74,7 +74,7 @@ func undecided(ch *compare.Change) string {
 // why returns the reason that a metric has no result; empty if it has one.
 func why(ch *compare.Change) string {
 	why := map[compare.Reason]string{
-		compare.EndUnknown:    endUnknown,
+		compare.EndUnknown:    boundsOf(ch.Name),
 		compare.NotRecorded:   "not recorded in every run",
 		compare.TooFewPauses:  "too few pauses",
 		compare.TooFewRuns:    "too few runs",
@@ -89,6 +89,15 @@ func why(ch *compare.Change) string {
 
 // endUnknown explains compare.EndUnknown, and names the recordings that avoid it.
 const endUnknown = "the end of the runs hides it; gctrail run records it"
+
+// boundsOf returns why the value of a metric is known only within bounds: what a program
+// allocates after its last collection is one reason.
+func boundsOf(metric string) string {
+	if metric == "gc_cpu_pct" {
+		return "the trace only bounds it"
+	}
+	return endUnknown
+}
 
 // textOf returns a metric in words.
 func textOf(name string) string {

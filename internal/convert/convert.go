@@ -148,6 +148,11 @@ func (c *Converter) wantsRequests() bool {
 	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.requests })
 }
 
+// wantsProcessors reports whether the processor time by the kernel's events is written.
+func (c *Converter) wantsProcessors() bool {
+	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.processors })
+}
+
 // OnlySnapshot reports whether a heap snapshot is written, and nothing else.
 func (c *Converter) OnlySnapshot() bool {
 	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.snapshot != nil })
@@ -175,6 +180,9 @@ func (c *Converter) models() []pass.Model {
 	}
 	if c.wantsRequests() {
 		models = append(models, c.requests.Models()...)
+	}
+	if c.wantsProcessors() {
+		models = append(models, c.model.Processors())
 	}
 	if c.format.Snapshots() {
 		models = append(models, &c.heaps)

@@ -40,6 +40,7 @@ type part struct {
 	phases      bool // collections, and the phases of background ones
 	requests    bool // collections, and requests
 	snapshots   bool // heap snapshots, beside what else it has
+	processors  bool // collections, and the processor time by the kernel's events
 	collections func(io.Writer, *Converter) export.Writer
 	allocations func(io.Writer, *Converter, []*export.Allocations) error
 	events      func(io.Writer) *parquet.Events
@@ -107,7 +108,7 @@ var formats = []Format{
 	{
 		Name: "openmetrics", Suffixes: []string{".om", ".prom"}, Says: "metrics for Prometheus (promtool)",
 		Next:  "promtool tsdb create-blocks-from openmetrics %s DATA",
-		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return openmetrics.NewWriter(w, c.start()) }}},
+		parts: []part{{processors: true, collections: func(w io.Writer, c *Converter) export.Writer { return openmetrics.NewWriter(w, c.start()) }}},
 	},
 	{
 		Name: "heapsnapshot", Suffixes: []string{".heapsnapshot"}, Says: "heap snapshot for browsers' DevTools",

@@ -41,6 +41,7 @@ var enums = map[string]reflect.Type{
 	"gc.Kind":              reflect.TypeFor[gc.Kind](),
 	"gc.Certainty":         reflect.TypeFor[gc.Certainty](),
 	"gc.PauseKind":         reflect.TypeFor[gc.PauseKind](),
+	"gc.TimeSource":        reflect.TypeFor[gc.TimeSource](),
 	"alloc.Source":         reflect.TypeFor[alloc.Source](),
 	"alloc.Heap":           reflect.TypeFor[alloc.Heap](),
 	"background.Phase":     reflect.TypeFor[background.Phase](),

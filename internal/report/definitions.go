@@ -65,10 +65,17 @@ var figures = append(figure.Definitions(), []figure.Definition{
 		Text: "How long the process's threads were ready to run but waited for a processor, how long they ran, and the share of waiting, over the whole time and around GC pauses. Only in traces that collect made on Linux; on Windows, how long they ran is known, and the others are null.", Source: "ProcessThreadTime of the provider gctrail",
 	},
 	{
-		Name: "GC processor time", Unit: "ms", Keys: []string{"gc_cpu_ms", "gc_cpu_pct", "gc_cpu_max_ms", "gc_cpu_max_pct", "background_gc_cpu_ms", "gc_threads"},
+		Name: "GC processor time", Unit: "ms", Keys: []string{"gc_cpu_ms", "gc_cpu_pct", "gc_cpu_max_ms", "gc_cpu_max_pct", "background_gc_cpu_ms", "gc_threads", "gc_cpu_source"},
 		Text: "The processor time of the threads that do nothing but collect, which the runtime names .NET Server GC and .NET BGC, and its share of the program's: what the GC used at least, because threads that ended count up to the last reading, and because with workstation GC the thread that starts a collection does the work unless a background GC does it. " +
-			"gc_cpu_max_ms and gc_cpu_max_pct also take all of the pauses of workstation GC, in which that thread may have waited; they are null for server GC, whose own threads do the work, and where GCs are missing. Time that the program's threads spend waiting for a GC, and on allocating, is not in it. Only in traces that collect, run or top made on Linux or Windows.",
+			"gc_cpu_max_ms and gc_cpu_max_pct also take all of the pauses of workstation GC, in which that thread may have waited; they are null for server GC, whose own threads do the work, and where GCs are missing. Time that the program's threads spend waiting for a GC, and on allocating, is not in it. In traces that collect, run or top made on Linux or Windows; gc_cpu_source is then thread_times. Other values of it: see GC processor time by the kernel.",
 		Source: "GCThreadTime and ProcessThreadTime of the provider gctrail",
+	},
+	{
+		Name: "GC processor time by the kernel", Unit: "ms", Keys: []string{"gc_cpu_estimate_ms", "gc_cpu_estimate_pct", "pausing_gc_cpu_ms", "cpu_samples", "gc_cpu_samples", "cpu_samples_of_unknown", "cpu_sample_ms"},
+		Text: "What the GC used by the events of Windows' kernel, in an .etl that has CPU samples (gc_cpu_source samples) or context switches (context_switches, which are preferred). Of the GC are the threads of server GC and of background GC, and each thread that pauses the others for a GC from then until they run again (pausing_gc_cpu_ms). " +
+			"The events of collections show which threads these are: those of server GC mark, the one of background GC ends a background collection. Of samples, a time is their number times their interval: gc_cpu_estimate_ms is gc_cpu_samples × cpu_sample_ms (1 ms, as usual, if the trace does not say), and gc_cpu_ms and gc_cpu_max_ms are its bounds with 95 % confidence, of a Poisson distribution. " +
+			"Samples of threads whose process the trace does not show (cpu_samples_of_unknown) are in gc_cpu_max_ms. That is null, and gc_cpu_ms a lower bound, where events were lost, GCs or the start or end of a pause are missing, a background GC had not ended, or the trace does not show all threads of server GC. Samples of EventPipe's Microsoft-DotNETCore-SampleProfiler are not processor time, because it suspends all threads and samples each of them whether it ran or not: they are not used.",
+		Source: "PerfInfo 46 and 72 to 74, Thread 1 to 4 and 36 of the kernel; SuspendEEBegin to RestartEEEnd, GCMark…, GCEnd",
 	},
 	{
 		Name: "throttled", Unit: "ms", Keys: []string{"throttled_ms", "quota_periods", "throttled_periods", "quota_processors"},

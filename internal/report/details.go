@@ -108,6 +108,7 @@ func Options() open.Options { return optionsOf(new(gc.Model)) }
 // optionsOf returns the options of a reader for Details and other models.
 func optionsOf(models ...pass.Model) open.Options {
 	all := append(NewDetails(new(selection.Selection), nil).Models(), models...)
+	all = append(all, new(gc.Model).Processors())
 	return open.Options{Want: pass.Wants(all...), Runs: pass.Runs(all...), Stacks: true}
 }
 

@@ -255,6 +255,14 @@ type (
 		GCTimePct         gc.Opt[float64] `json:"gc_cpu_pct"`
 		GCTimeMaxPct      gc.Opt[float64] `json:"gc_cpu_max_pct"`
 		BackgroundGCTime  gc.Opt[Millis]  `json:"background_gc_cpu_ms"`
+		GCTimeSource      gc.Opt[string]  `json:"gc_cpu_source"`
+		GCTimeEstimate    gc.Opt[Millis]  `json:"gc_cpu_estimate_ms"`
+		GCTimeEstimatePct gc.Opt[float64] `json:"gc_cpu_estimate_pct"`
+		PausingGCTime     gc.Opt[Millis]  `json:"pausing_gc_cpu_ms"`
+		Samples           gc.Opt[uint64]  `json:"cpu_samples"`
+		GCSamples         gc.Opt[uint64]  `json:"gc_cpu_samples"`
+		UnknownSamples    gc.Opt[uint64]  `json:"cpu_samples_of_unknown"`
+		SampleInterval    gc.Opt[Millis]  `json:"cpu_sample_ms"`
 		QuotaPeriods      gc.Opt[int64]   `json:"quota_periods"`
 		ThrottledPeriods  gc.Opt[int64]   `json:"throttled_periods"`
 		Throttled         gc.Opt[Millis]  `json:"throttled_ms"`

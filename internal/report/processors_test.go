@@ -43,6 +43,46 @@ func TestGCTimeWords(t *testing.T) {
 	}
 }
 
+// TestKernelTimeWords names the source of the time, and states an estimate with its bounds.
+func TestKernelTimeWords(t *testing.T) {
+	const ms = time.Millisecond
+	samples := gc.KernelTime{
+		Source: gc.CPUSamples, Run: 2000 * ms, Pausing: 180 * ms, Background: 20 * ms, Samples: 2000, GCSamples: 200, Interval: ms, Whole: true,
+	}
+	with := func(change func(*gc.KernelTime)) gc.KernelTime {
+		k := samples
+		change(&k)
+		return k
+	}
+	for _, tt := range []struct {
+		time gc.KernelTime
+		want string
+	}{
+		{samples, "Processors: threads ran 2.00 s, by 2,000 CPU samples, 1.00 ms apart. The GC used 10.0 % of the program's processor time (8.7 % to 11.5 %, with 95 % confidence): " +
+			"180 ms on the threads that paused the others, 20.0 ms on threads of its own."},
+		{with(func(k *gc.KernelTime) { k.Whole, k.Unknown, k.Assumed = false, 3, true }), "Processors: threads ran 2.00 s, by 2,000 CPU samples, if they are 1.00 ms apart, as usual. " +
+			"The GC used at least 8.7 % of the program's processor time (with 95 % confidence): 180 ms on the threads that paused the others, 20.0 ms on threads of its own. " +
+			"The trace does not show the processes of 3 more samples."},
+		{with(func(k *gc.KernelTime) { k.Source = gc.ContextSwitches }), "Processors: threads ran 2.00 s, by context switches. The GC used 10.0 % of the program's processor time: " +
+			"180 ms on the threads that paused the others, 20.0 ms on threads of its own."},
+		{with(func(k *gc.KernelTime) { k.Source, k.Whole = gc.ContextSwitches, false }), "Processors: threads ran 2.00 s, by context switches. The GC used at least 10.0 % of the program's processor time: " +
+			"180 ms on the threads that paused the others, 20.0 ms on threads of its own."},
+		{with(func(k *gc.KernelTime) { k.Pausing, k.Background, k.GCSamples, k.Whole = 0, 0, 0, false }), "Processors: threads ran 2.00 s, by 2,000 CPU samples, 1.00 ms apart."},
+	} {
+		c := Case{Result: findings.Result{Case: &findings.Case{Summary: stats.Summary{Process: &gc.Process{Kernel: gc.Some(tt.time)}}}}}
+		page := &text.Page{Width: 1000}
+		c.writeProcessors(page)
+		if says := strings.TrimSpace(page.String()); says != tt.want {
+			t.Errorf("%q,\nwant %q", says, tt.want)
+		}
+		j := processorsJSON(c.Summary.Process)
+		if j == nil || j.Run != gc.Some(Millis(tt.time.Run)) || j.GCTimeSource != gc.Some(tt.time.Source.String()) || j.GCTimeMax.Known() != tt.time.Whole ||
+			j.Samples.Known() != (tt.time.Source == gc.CPUSamples) || j.PausingGCTime != gc.Some(Millis(tt.time.Pausing)) {
+			t.Errorf("%+v", j)
+		}
+	}
+}
+
 // TestUnknownWait does not take a wait that is not known for none.
 func TestUnknownWait(t *testing.T) {
 	for unknown, want := range map[bool]string{

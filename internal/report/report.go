@@ -73,7 +73,7 @@ func gather(r Input, o *selection.Selection, budget Budget, details *Details, re
 		set.Options.Details = details.of
 	}
 	ranks := make(map[*gc.Process]*Ranks)
-	for c, err := range r.Collections(&m, details.Models()...) {
+	for c, err := range r.Collections(&m, append(details.Models(), m.Processors())...) {
 		if err != nil {
 			return nil, err
 		}

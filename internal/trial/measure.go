@@ -46,8 +46,8 @@ func gcTime(p *gc.Process) (time.Duration, bool) {
 	if p == nil {
 		return 0, false
 	}
-	least, _ := p.GCTime()
-	return least.Get()
+	t, known := p.GCTime().Get()
+	return t.Least, known
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

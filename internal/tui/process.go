@@ -111,11 +111,11 @@ func processorTime(p *gc.Process) string {
 	if p == nil {
 		return ""
 	}
-	least, _ := p.GCTime()
-	if least.Or(0) == 0 {
+	t := p.GCTime().Or(gc.GCTime{})
+	if t.Least == 0 {
 		return ""
 	}
-	return "GC at least " + units.Percent(100*float64(least.Or(0))/float64(p.Processor.Run)) + " of CPU"
+	return "GC at least " + units.Percent(t.LeastPct().Or(0)) + " of CPU"
 }
 
 // drawCollections lists the latest collections, the newest first.

@@ -207,6 +207,14 @@ export interface Processors {
   gc_cpu_pct: number | null;
   gc_cpu_max_pct: number | null;
   background_gc_cpu_ms: number | null;
+  gc_cpu_source: string | null;
+  gc_cpu_estimate_ms: number | null;
+  gc_cpu_estimate_pct: number | null;
+  pausing_gc_cpu_ms: number | null;
+  cpu_samples: number | null;
+  gc_cpu_samples: number | null;
+  cpu_samples_of_unknown: number | null;
+  cpu_sample_ms: number | null;
   quota_periods: number | null;
   throttled_periods: number | null;
   throttled_ms: number | null;
