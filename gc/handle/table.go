@@ -130,10 +130,14 @@ func (t *table[V]) remove(id uint64) (v V) {
 	return v
 }
 
+// newPage returns an empty page. A new one is written to, because memory that is read first
+// costs a second fault, which interrupts all processors.
 func (t *table[V]) newPage() *page[V] {
 	n := len(t.spare)
 	if n == 0 {
-		return new(page[V])
+		p := new(page[V])
+		clear(p[:])
+		return p
 	}
 	p := t.spare[n-1]
 	t.spare = t.spare[:n-1]
