@@ -256,7 +256,8 @@ func (h *Handles) Rows(pid uint64, stacks bool) []Row {
 	}
 	rows := make(map[site]*Row)
 	inTime := make(map[site]*series)
-	for _, s := range p.list {
+	open := p.openBySite()
+	for i, s := range p.list {
 		g := group(s.site)
 		row := rows[g]
 		if row == nil {
@@ -267,11 +268,11 @@ func (h *Handles) Rows(pid uint64, stacks bool) []Row {
 		row.Created += s.created
 		row.Destroyed += s.destroyed
 		inTime[g].merge(&s.series)
-	}
-	for o := range p.open.values() {
-		row := rows[group(p.list[o.site-1].site)]
-		if row.Open++; row.Open == 1 || o.at() < row.Oldest {
-			row.Oldest = o.at()
+		if o := open[i]; o.count > 0 {
+			if row.Open == 0 || o.oldest < row.Oldest {
+				row.Oldest = o.oldest
+			}
+			row.Open += o.count
 		}
 	}
 	all := make([]Row, 0, len(rows))
@@ -284,4 +285,23 @@ func (h *Handles) Rows(pid uint64, stacks bool) []Row {
 		return cmp.Or(cmp.Compare(b.Open, a.Open), cmp.Compare(b.Created, a.Created), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Stack, b.Stack))
 	})
 	return all
+}
+
+// An openSum sums up open handles.
+type openSum struct {
+	count  int64
+	oldest time.Duration // when the first of them was created
+}
+
+// openBySite sums up the open handles of each site of the process's list.
+func (p *handles) openBySite() []openSum {
+	sums := make([]openSum, len(p.list))
+	for o := range p.open.values() {
+		s := &sums[o.site-1]
+		if at := o.at(); s.count == 0 || at < s.oldest {
+			s.oldest = at
+		}
+		s.count++
+	}
+	return sums
 }
