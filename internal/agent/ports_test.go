@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"net"
 	"os"
@@ -140,28 +139,6 @@ func TestPorts(t *testing.T) {
 
 func labelled(name string, value int) string { return name + `="` + strconv.Itoa(value) + `"` }
 
-// tracing answers questions about a process with this command line, and serves its sessions.
-func tracing(commandLine string, serve func(net.Conn)) func(net.Conn) {
-	return func(c net.Conn) {
-		request := make([]byte, 1<<16)
-		n, err := c.Read(request)
-		const commandAt = 16
-		if err != nil || n < commandAt+2 {
-			return
-		}
-		switch command := binary.BigEndian.Uint16(request[commandAt:]); {
-		case command == diagtest.ProcessInfo:
-			diagtest.Answer(c, diagtest.OK, diagtest.Info(commandLine))
-		case command > diagtest.ProcessInfo:
-			diagtest.Answer(c, diagtest.Error, []byte("\x85\x13\x13\x80"))
-		case command == diagtest.StopTracing:
-		default:
-			diagtest.Answer(c, diagtest.OK, make([]byte, 8))
-			serve(c)
-		}
-	}
-}
-
 // TestBadPorts: peers that send garbage, or without an end, in place of events, and one that
 // sends nothing, are reported, take bounded memory, and delay no other process.
 func TestBadPorts(t *testing.T) {
@@ -189,7 +166,7 @@ func TestBadPorts(t *testing.T) {
 	}
 	var ports []string
 	for name, serve := range peers {
-		ports = append(ports, listening(t, tracing("/app/"+name, serve))+",connect")
+		ports = append(ports, diagtest.Serve(t, "tcp", "127.0.0.1:0", diagtest.Answering("/app/"+name, serve))+",connect")
 	}
 	heap := watchHeap(t)
 	a := runPorts(t, ports...)
@@ -201,26 +178,6 @@ func TestBadPorts(t *testing.T) {
 	if got := heap(); got > most {
 		t.Errorf("the heap had %d bytes", got)
 	}
-}
-
-// listening serves each connection to a free port.
-func listening(t *testing.T, serve func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() { defer c.Close(); serve(c) }()
-		}
-	}()
-	return l.Addr().String()
 }
 
 // watchHeap returns a function that returns the largest size of the heap so far.

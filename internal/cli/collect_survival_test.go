@@ -431,29 +431,13 @@ func impostor(t *testing.T, serve func(command uint16, c net.Conn)) string {
 	}
 	_, rest, _ := bytes.Cut(stat, []byte(") "))
 	started := strings.Fields(string(rest))[19]
-	l, err := net.Listen("unix", fmt.Sprintf("%s/dotnet-diagnostic-%d-%s-socket", dir, os.Getpid(), started))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		l.Close()
-		_ = os.RemoveAll(dir)
-	})
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				b := make([]byte, 1<<16)
-				if n, err := c.Read(b); err == nil && n >= 20 {
-					serve(uint16(b[16])<<8|uint16(b[17]), c)
-				}
-			}()
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	diagtest.Serve(t, "unix", fmt.Sprintf("%s/dotnet-diagnostic-%d-%s-socket", dir, os.Getpid(), started), func(c net.Conn) {
+		b := make([]byte, 1<<16)
+		if n, err := c.Read(b); err == nil && n >= 20 {
+			serve(uint16(b[16])<<8|uint16(b[17]), c)
 		}
-	}()
+	})
 	return "TMPDIR=" + dir
 }
 

@@ -69,21 +69,12 @@ func (r *Runtime) Listen(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				r.serve(c)
-				if r.Ends {
-					l.Close()
-				}
-				c.Close()
-			}()
+	go accept(l, func(c net.Conn) {
+		r.serve(c)
+		if r.Ends {
+			l.Close()
 		}
-	}()
+	})
 	return path
 }
 
@@ -93,7 +84,7 @@ func (r *Runtime) serve(c net.Conn) {
 	if err != nil || n < headerSize {
 		return
 	}
-	command := uint16(b[16])<<8 | uint16(b[17])
+	command := commandOf(b)
 	r.mu.Lock()
 	r.asked = append(r.asked, command)
 	r.mu.Unlock()

@@ -20,6 +20,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/lttngtest"
 )
 
@@ -161,24 +162,11 @@ func TestReceiveReal(t *testing.T) {
 // A replay is a daemon that answers anything with the same bytes.
 func replay(t *testing.T, answer []byte) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Write(answer)
-			_ = conn.(*net.TCPConn).CloseWrite()
-			_, _ = io.Copy(io.Discard, conn)
-			conn.Close()
-		}
-	}()
-	return l.Addr().String()
+	return diagtest.Serve(t, "tcp", "127.0.0.1:0", func(c net.Conn) {
+		_, _ = c.Write(answer)
+		_ = c.(*net.TCPConn).CloseWrite()
+		_, _ = io.Copy(io.Discard, c)
+	})
 }
 
 // TestHostile: a daemon that answers nonsense gives an error, and fills no disk.

@@ -1,8 +1,6 @@
 package profiler_test
 
 import (
-	"context"
-	"encoding/binary"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -21,30 +19,14 @@ import (
 func TestBrokenSessions(t *testing.T) {
 	extent.Long(t, "waits for the pause between two sessions")
 	sessions := make(chan struct{}, 100)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			serveBroken(c, sessions)
-		}
-	}()
+	address := diagtest.Serve(t, "tcp", "127.0.0.1:0", diagtest.Answering("web", func(c net.Conn) {
+		_, _ = c.Write([]byte("Nettrace, but no trace"))
+		sessions <- struct{}{}
+	}))
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("there is a profile") }))
 	defer receiver.Close()
-	p, err := profiler.New(profiler.Options{URL: receiver.URL, Interval: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); p.Run(ctx) }()
-	p.Attach(ctx, 1, &profiler.Subject{Process: &diag.Process{Address: l.Addr().String(), InnerPID: 7, Name: "web"}, Service: "web"})
+	p, ctx, end := started(t, receiver.URL, time.Second)
+	p.Attach(ctx, 1, &profiler.Subject{Process: &diag.Process{Address: address, InnerPID: 7, Name: "web"}, Service: "web"})
 	for range 2 {
 		select {
 		case <-sessions:
@@ -53,26 +35,8 @@ func TestBrokenSessions(t *testing.T) {
 		}
 	}
 	p.Detach(1)
-	cancel()
-	<-done
+	end()
 	if s := p.Stats(); s.Sessions == 0 || s.Sampling != 0 || s.Sent != 0 || s.QueuedBytes != 0 {
 		t.Errorf("%+v", s)
 	}
-}
-
-// serveBroken begins a session with garbage, and closes it.
-func serveBroken(c net.Conn, sessions chan<- struct{}) {
-	defer c.Close()
-	request := make([]byte, 1<<16)
-	const commandAt = 16
-	n, err := c.Read(request)
-	if err != nil || n < commandAt+2 {
-		return
-	}
-	if command := binary.BigEndian.Uint16(request[commandAt:]); command == diagtest.StopTracing || command >= diagtest.ProcessInfo {
-		return
-	}
-	diagtest.Answer(c, diagtest.OK, make([]byte, 8))
-	_, _ = c.Write([]byte("Nettrace, but no trace"))
-	sessions <- struct{}{}
 }

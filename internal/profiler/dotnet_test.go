@@ -98,23 +98,30 @@ func TestRuntimes(t *testing.T) {
 				}
 			}))
 			defer receiver.Close()
-			p, err := profiler.New(profiler.Options{URL: receiver.URL, Interval: time.Second})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan struct{})
-			go func() { defer close(done); p.Run(ctx) }()
+			p, ctx, end := started(t, receiver.URL, time.Second)
 			p.Attach(ctx, 1, &profiler.Subject{Process: processOf(t, program.PID), Service: "web"})
 			awaitNames(t, profiles)
 			close(enough)
-			cancel()
-			<-done
+			end()
 			if s := p.Stats(); s.Failures == 0 || s.Sent == 0 || s.Sampling != 0 || s.Lists == 0 {
 				t.Errorf("%+v", s)
 			}
 		})
 	}
+}
+
+// started starts a profiler that sends to a URL, and returns the context of its sessions, and a
+// function that ends them and waits for the rest of the profiles.
+func started(t *testing.T, url string, interval time.Duration) (p *profiler.Profiler, ctx context.Context, end func()) {
+	t.Helper()
+	p, err := profiler.New(profiler.Options{URL: url, Interval: interval})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); p.Run(ctx) }()
+	return p, ctx, func() { cancel(); <-ended }
 }
 
 // processOf waits for a process with its information.

@@ -2,7 +2,6 @@ package profiler_test
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"math"
 	"net/http"
@@ -104,14 +103,8 @@ func profiled(t *testing.T, version int) map[string]*sums {
 		}
 	}))
 	defer receiver.Close()
-	p, err := profiler.New(profiler.Options{URL: receiver.URL, Interval: 500 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); p.Run(ctx) }()
-	defer func() { close(done); cancel(); <-ended }()
+	p, ctx, end := started(t, receiver.URL, 500*time.Millisecond)
+	defer func() { close(done); end() }()
 	for mode := range programs {
 		all[mode] = &sums{types: make(map[string]float64), methods: make(map[string]float64)}
 		program := dotnettest.StartShares(t, version, mode, rate)

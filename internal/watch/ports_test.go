@@ -23,26 +23,13 @@ type peer struct {
 
 func newPeer(t *testing.T, serve func(net.Conn)) *peer {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &peer{address: l.Addr().String(), closed: make(chan struct{}, 1000)}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			p.count(1)
-			go func() {
-				defer func() { p.count(-1); p.closed <- struct{}{} }()
-				defer c.Close()
-				serve(c)
-			}()
-		}
-	}()
+	p := &peer{closed: make(chan struct{}, 1000)}
+	p.address = diagtest.Serve(t, "tcp", "127.0.0.1:0", func(c net.Conn) {
+		p.count(1)
+		defer func() { p.count(-1); p.closed <- struct{}{} }()
+		defer c.Close()
+		serve(c)
+	})
 	return p
 }
 
@@ -54,17 +41,7 @@ func (p *peer) count(n int) {
 
 // answering answers questions about a process with this command line.
 func answering(commandLine string) func(net.Conn) {
-	return func(c net.Conn) {
-		const commandAt, unknownCommand = 17, "\x85\x13\x13\x80"
-		request := make([]byte, 1<<10)
-		switch n, err := c.Read(request); {
-		case err != nil || n <= commandAt:
-		case request[commandAt] == diagtest.ProcessInfo&0xff:
-			diagtest.Answer(c, diagtest.OK, diagtest.Info(commandLine))
-		default:
-			diagtest.Answer(c, diagtest.Error, []byte(unknownCommand))
-		}
-	}
+	return diagtest.Answering(commandLine, func(net.Conn) {})
 }
 
 func listOf(t *testing.T, ports ...string) func() []*diag.Process {

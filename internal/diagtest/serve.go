@@ -1,0 +1,57 @@
+package diagtest
+
+import (
+	"encoding/binary"
+	"net"
+	"testing"
+)
+
+// Serve listens at an address until the test ends, and serves each connection on its own, which
+// it closes afterwards. It returns the address that it listens at.
+func Serve(t testing.TB, network, address string, serve func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go accept(l, serve)
+	return l.Addr().String()
+}
+
+func accept(l net.Listener, serve func(net.Conn)) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer c.Close()
+			serve(c)
+		}()
+	}
+}
+
+// Answering answers questions about a process with this command line, and accepts every session,
+// whose bytes session writes.
+func Answering(commandLine string, session func(net.Conn)) func(net.Conn) {
+	return func(c net.Conn) {
+		request := make([]byte, 1<<16)
+		if n, err := c.Read(request); err != nil || n < headerSize {
+			return
+		}
+		switch command := commandOf(request); {
+		case command == StopTracing:
+		case command == ProcessInfo:
+			Answer(c, OK, Info(commandLine))
+		case command > ProcessInfo:
+			Answer(c, Error, binary.LittleEndian.AppendUint32(nil, unknownCommand))
+		default:
+			Answer(c, OK, make([]byte, 8))
+			session(c)
+		}
+	}
+}
+
+// commandOf returns the command of a request.
+func commandOf(request []byte) uint16 { return binary.BigEndian.Uint16(request[headerSize-4:]) }
