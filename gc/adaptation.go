@@ -18,10 +18,7 @@ func (a *Adaptation) MeanCost() Opt[float64] { return mean(a.Cost, a.Tunings) }
 func (a *Adaptation) MeanFullCost() Opt[float64] { return mean(a.FullCost, a.FullTunings) }
 
 func mean(sum float64, n int) Opt[float64] {
-	if n == 0 {
-		return Opt[float64]{}
-	}
-	return Some(sum / float64(n))
+	return SomeIf(sum/float64(n), n > 0)
 }
 
 // adaptation processes a tuning: SizeAdaptationTuning and

@@ -216,10 +216,7 @@ func GenerationNames() [NumGenerations]string { return generationNames }
 
 // Duration returns the time from GCStart to GCEnd.
 func (c *Collection) Duration() Opt[time.Duration] {
-	if !c.Start.Known() || !c.End.Known() {
-		return Opt[time.Duration]{}
-	}
-	return Some(c.End.Or(0) - c.Start.Or(0))
+	return SomeIf(c.End.Or(0)-c.Start.Or(0), c.Start.Known() && c.End.Known())
 }
 
 // Pause returns how long the program's threads were paused for the collection,

@@ -255,10 +255,8 @@ const maxPadding = 16 << 10
 // there were none, or more survived than there were and padding accounts for.
 func (g *generation) survival() Opt[float64] {
 	objects := g.objectsBefore()
-	if objects <= 0 || g.survived-objects > objects/100+maxPadding {
-		return Opt[float64]{}
-	}
-	return Some(100 * float64(min(g.survived, objects)) / float64(objects))
+	plausible := objects > 0 && g.survived-objects <= objects/100+maxPadding
+	return SomeIf(100*float64(min(g.survived, objects))/float64(objects), plausible)
 }
 
 // recordedAfter reports whether the sizes after the collection describe generation i.

@@ -15,6 +15,15 @@ type Opt[T any] struct {
 // Some returns a known figure.
 func Some[T any](v T) Opt[T] { return Opt[T]{v: v, known: true} }
 
+// SomeIf returns a figure if it is known, as a map or Get returns it, and otherwise the unknown
+// one.
+func SomeIf[T any](v T, known bool) Opt[T] {
+	if !known {
+		return Opt[T]{}
+	}
+	return Some(v)
+}
+
 // Get returns the figure, and whether it is known. An unknown figure is the
 // zero value.
 func (o Opt[T]) Get() (v T, known bool) { return o.v, o.known }

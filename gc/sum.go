@@ -58,10 +58,7 @@ func (s Sum[T]) Get() (T, Certainty) {
 
 // Opt returns the total of the known figures, unknown if none is.
 func (s Sum[T]) Opt() Opt[T] {
-	if s.known == 0 {
-		return Opt[T]{}
-	}
-	return Some(s.total)
+	return SomeIf(s.total, s.known > 0)
 }
 
 // String returns the total behind the mark of its certainty, or "-" if it is unknown.

@@ -267,10 +267,7 @@ func (s *suspension) duration() time.Duration { return s.restartBegin.Or(0) - s.
 
 // suspending returns how long it took to suspend all threads.
 func (s *suspension) suspending() Opt[time.Duration] {
-	if !s.end.Known() {
-		return Opt[time.Duration]{}
-	}
-	return Some(s.end.Or(0) - s.begin)
+	return SomeIf(s.end.Or(0)-s.begin, s.end.Known())
 }
 
 // share divides a suspension in which collections began. A background one owns

@@ -66,10 +66,7 @@ func (b *Bytes) atLeast() Bytes {
 
 // Max returns an upper bound of the true sum, unknown where nothing limits it.
 func (b *Bytes) Max() gc.Opt[int64] {
-	if b.Known == 0 || b.unbounded {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(saturate.Add(b.Sum, saturate.Add(b.above, b.spread())))
+	return gc.SomeIf(saturate.Add(b.Sum, saturate.Add(b.above, b.spread())), b.Known > 0 && !b.unbounded)
 }
 
 // AllocatedBefore returns the bytes allocated between the previous collection and c.

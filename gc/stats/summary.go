@@ -78,10 +78,7 @@ type Survival struct {
 // Percent returns the share that survived; it is unknown if there were no
 // objects.
 func (s *Survival) Percent() gc.Opt[float64] {
-	if s.Survived+s.Freed <= 0 {
-		return gc.Opt[float64]{}
-	}
-	return gc.Some(100 * float64(s.Survived) / (float64(s.Survived) + float64(s.Freed)))
+	return gc.SomeIf(100*float64(s.Survived)/(float64(s.Survived)+float64(s.Freed)), s.Survived+s.Freed > 0)
 }
 
 // A Class has the totals of the collections of one generation and kind.
@@ -352,10 +349,7 @@ func (p *Summary) PauseShare() gc.Opt[float64] {
 
 func (p *Summary) share(of time.Duration) gc.Opt[float64] {
 	watched := p.Watched()
-	if watched <= 0 {
-		return gc.Opt[float64]{}
-	}
-	return gc.Some(min(100, 100*float64(of)/float64(watched)))
+	return gc.SomeIf(min(100, 100*float64(of)/float64(watched)), watched > 0)
 }
 
 // Stalls returns the interval with the longest pauses of collections for each of the

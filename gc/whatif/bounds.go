@@ -89,10 +89,7 @@ func (p *Program) assumptions(usual float64, e *effect) []string {
 // now returns the metrics of the trace.
 func (p *Program) now() []Metric {
 	ms := func(d time.Duration) gc.Opt[float64] {
-		if p.pauses.Count() == 0 {
-			return gc.Opt[float64]{}
-		}
-		return gc.Some(float64(d) / float64(time.Millisecond))
+		return gc.SomeIf(float64(d)/float64(time.Millisecond), p.pauses.Count() > 0)
 	}
 	watched := p.watched()
 	rate, share := 0.0, 0.0

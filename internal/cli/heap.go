@@ -54,10 +54,7 @@ func heapFields(perHeap bool) []list.Field[heapRow] {
 
 // budget returns how much may be allocated in a generation, if the collection sets it.
 func budget(g *gc.Generation) gc.Opt[int64] {
-	if g.Budget <= 0 {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(g.Budget)
+	return gc.SomeIf(g.Budget, g.Budget > 0)
 }
 
 // committed returns the field of a part of what is committed.
@@ -151,11 +148,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 // rows returns the rows of one collection.
 func (o *heapOptions) rows(c *gc.Collection, snapshot segment.Snapshot, known bool) []heapRow {
 	if !o.perHeap {
-		row := heapRow{Collection: c, generations: c.Generations}
-		if known {
-			row.segments = gc.Some(snapshot)
-		}
-		return []heapRow{row}
+		return []heapRow{{Collection: c, generations: c.Generations, segments: gc.SomeIf(snapshot, known)}}
 	}
 	return perHeapRows(c)
 }

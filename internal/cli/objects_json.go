@@ -59,16 +59,13 @@ func newSnapshotDoc(s *snapshotOf, limit int) snapshotDoc {
 	doc := snapshotDoc{
 		Process: word(s.process.Name), Complete: s.Missing.Whole(), Sampled: s.Sampled, Missing: s.Missing.Bytes,
 		Objects: s.Objects, Bytes: s.Bytes, Aligned: s.Aligned, Dependent: s.Dependent, Statics: s.Statics, WeakRoots: s.WeakRoots,
-		Number: s.number(), PID: s.pid(), Roots: make(map[string]int64), Generations: []generationDoc{}, Suspects: []suspectDoc{},
+		Edges: gc.SomeIf(s.Edges, s.Missing.Whole()), Number: s.number(), PID: s.pid(), Roots: make(map[string]int64), Generations: []generationDoc{}, Suspects: []suspectDoc{},
 	}
 	for k, n := range s.Roots {
 		doc.Roots[heap.RootKind(k).String()] = n
 	}
 	for _, g := range s.Generations {
 		doc.Generations = append(doc.Generations, generationDoc{g.Name, g.Objects, g.Bytes, g.Free})
-	}
-	if s.Missing.Whole() {
-		doc.Edges = gc.Some(s.Edges)
 	}
 	if s.tree != nil {
 		doc.Live, doc.LiveBytes = gc.Some(s.tree.Live()), gc.Some(s.tree.LiveBytes())
@@ -79,32 +76,17 @@ func newSnapshotDoc(s *snapshotOf, limit int) snapshotDoc {
 	}
 	doc.Types = make([]typeDoc, len(types))
 	for i, t := range types {
-		doc.Types[i] = typeDoc{word(t.Type.Name), word(t.Type.Declaring), word(t.Type.Module), gc.Opt[string]{}, t.Objects, t.Bytes.Or(0), t.Retained}
-		if t.Type.ID != 0 {
-			doc.Types[i].ID = gc.Some(fmt.Sprintf("0x%x", t.Type.ID))
-		}
+		id := gc.SomeIf(fmt.Sprintf("0x%x", t.Type.ID), t.Type.ID != 0)
+		doc.Types[i] = typeDoc{word(t.Type.Name), word(t.Type.Declaring), word(t.Type.Module), id, t.Objects, t.Bytes.Or(0), t.Retained}
 	}
 	return doc
 }
 
-func (s *snapshotOf) number() gc.Opt[int64] {
-	if s.Number == 0 {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(int64(s.Number))
-}
+func (s *snapshotOf) number() gc.Opt[int64] { return gc.SomeIf(int64(s.Number), s.Number > 0) }
 
 func (s *snapshotOf) pid() gc.Opt[int64] {
-	if s.PID == trace.UnknownID {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(int64(s.PID))
+	return gc.SomeIf(int64(s.PID), s.PID != trace.UnknownID)
 }
 
 // word returns a word, unknown if it is empty.
-func word(s string) gc.Opt[string] {
-	if s == "" {
-		return gc.Opt[string]{}
-	}
-	return gc.Some(s)
-}
+func word(s string) gc.Opt[string] { return gc.SomeIf(s, s != "") }

@@ -44,10 +44,7 @@ func CostOf(heap int64) DumpCost {
 func ExpectedCost(p *diag.Process) gc.Opt[DumpCost] {
 	memory, err := proc.NewMemoryReader(p.PID).Read(false)
 	anon, known := memory.Anon.Get()
-	if err != nil || !known || p.PID == 0 {
-		return gc.Opt[DumpCost]{}
-	}
-	return gc.Some(CostOf(anon + memory.Swap.Or(0)))
+	return gc.SomeIf(CostOf(anon+memory.Swap.Or(0)), err == nil && known && p.PID != 0)
 }
 
 // bufferFor returns the size in MB of the buffer for a snapshot: half of it, if the usual

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,11 +37,7 @@ func Runs(ctx context.Context, s Store, f *Filter, limit int) ([]*compare.Run, e
 		}
 		p.collections = append(p.collections, figuresOf(t, row))
 	}
-	all := make([]*process, 0, len(processes))
-	for _, p := range processes {
-		all = append(all, p)
-	}
-	slices.SortFunc(all, func(a, b *process) int {
+	all := slices.SortedFunc(maps.Values(processes), func(a, b *process) int {
 		return cmp.Or(cmp.Compare(len(b.collections), len(a.collections)), cmp.Compare(a.name, b.name))
 	})
 	runs := make([]*compare.Run, 0, min(limit, len(all)))
@@ -90,24 +87,15 @@ type figures struct {
 func figuresOf(t *Table, r Row) figures {
 	size := func(name string) gc.Opt[int64] {
 		v := t.Value(r, name)
-		if v.Type == figure.Unknown {
-			return gc.Opt[int64]{}
-		}
-		return gc.Some(v.Int)
+		return gc.SomeIf(v.Int, v.Type != figure.Unknown)
 	}
 	count := func(name string) gc.Opt[int] {
 		n, known := size(name).Get()
-		if !known {
-			return gc.Opt[int]{}
-		}
-		return gc.Some(int(n))
+		return gc.SomeIf(int(n), known)
 	}
 	length := func(name string) gc.Opt[time.Duration] {
 		n, known := size(name).Get()
-		if !known {
-			return gc.Opt[time.Duration]{}
-		}
-		return gc.Some(time.Duration(n))
+		return gc.SomeIf(time.Duration(n), known)
 	}
 	f := figures{
 		at: t.Value(r, columnTime).Int, number: uint32(t.Value(r, "number").Int), lossy: t.Value(r, "affected_by_loss").Int != 0,

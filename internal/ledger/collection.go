@@ -39,8 +39,5 @@ func (r *Record) SetCollection(c *gc.Collection) {
 
 func widened[T ~int | ~uint32](v gc.Opt[T]) gc.Opt[int64] {
 	n, known := v.Get()
-	if !known {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(int64(n))
+	return gc.SomeIf(int64(n), known)
 }

@@ -57,10 +57,7 @@ var Unbounded = Bounds{0, math.MaxInt64}
 // Exact returns the size if it is known to 1 MB.
 func (b Bounds) Exact() gc.Opt[int64] {
 	const precise = 1 << 20
-	if b.Most-b.Least > precise {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(b.Least)
+	return gc.SomeIf(b.Least, b.Most-b.Least <= precise)
 }
 
 // Native returns the bounds of resident memory outside the GC heap.

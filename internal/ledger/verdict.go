@@ -137,10 +137,7 @@ func (l *Ledger) native(i int) gc.Opt[Bounds] {
 			b, known = other, true
 		}
 	}
-	if !known {
-		return gc.Opt[Bounds]{}
-	}
-	return gc.Some(b)
+	return gc.SomeIf(b, known)
 }
 
 // grown returns the part of the memory that grew more until the end, where one of the last

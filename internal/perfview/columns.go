@@ -132,11 +132,8 @@ func Events() []Column {
 			Column{
 				Name: name + " Frag %", Digits: 2, Number: func(g *GC) float64 { return 100 * g.Free[i] / g.SizeAfter[i] },
 				Own: own(func(g *gc.Generation) gc.Opt[float64] {
-					share := quotient(sizeOf(g.Fragmentation), sizeOf(g.After))
-					if v, known := share.Get(); known {
-						return gc.Some(100 * v)
-					}
-					return share
+					share, known := quotient(sizeOf(g.Fragmentation), sizeOf(g.After)).Get()
+					return gc.SomeIf(100*share, known)
 				}),
 				Why: "of sizes of the heap histories; PerfView's are of GCHeapStats",
 			})
@@ -228,26 +225,19 @@ func (g *GC) reason(column int) string {
 }
 
 func ms(d gc.Opt[time.Duration]) gc.Opt[float64] {
-	if v, known := d.Get(); known {
-		return gc.Some(millis(v))
-	}
-	return gc.Opt[float64]{}
+	v, known := d.Get()
+	return gc.SomeIf(millis(v), known)
 }
 
 func sizeOf(n gc.Opt[int64]) gc.Opt[float64] {
-	if v, known := n.Get(); known {
-		return gc.Some(mb(v))
-	}
-	return gc.Opt[float64]{}
+	v, known := n.Get()
+	return gc.SomeIf(mb(v), known)
 }
 
 func quotient(a, b gc.Opt[float64]) gc.Opt[float64] {
 	v, known := a.Get()
 	by, also := b.Get()
-	if !known || !also || by == 0 {
-		return gc.Opt[float64]{}
-	}
-	return gc.Some(v / by)
+	return gc.SomeIf(v/by, known && also && by != 0)
 }
 
 // ownPauseShare returns the pause's part of the time since the collection
@@ -255,16 +245,10 @@ func quotient(a, b gc.Opt[float64]) gc.Opt[float64] {
 func ownPauseShare(c *gc.Collection) gc.Opt[float64] {
 	pause, known := c.Pause().Get()
 	since, also := c.SinceLast.Get()
-	if !known || !also || pause+since <= 0 {
-		return gc.Opt[float64]{}
-	}
-	return gc.Some(100 * float64(pause) / float64(pause+since))
+	return gc.SomeIf(100*float64(pause)/float64(pause+since), known && also && pause+since > 0)
 }
 
 func ownRate(c *gc.Collection) gc.Opt[float64] {
 	since, known := c.SinceLast.Get()
-	if !known {
-		return gc.Opt[float64]{}
-	}
-	return quotient(sizeOf(c.Allocated), gc.Some(since.Seconds()))
+	return quotient(sizeOf(c.Allocated), gc.SomeIf(since.Seconds(), known))
 }

@@ -72,19 +72,9 @@ func (m *mean) add(v float64) {
 	}
 }
 
-func (m *mean) mean() gc.Opt[float64] {
-	if m.count == 0 {
-		return gc.Opt[float64]{}
-	}
-	return gc.Some(m.sum / float64(m.count))
-}
+func (m *mean) mean() gc.Opt[float64] { return gc.SomeIf(m.sum/float64(m.count), m.count > 0) }
 
-func (m *mean) total() gc.Opt[float64] {
-	if m.count == 0 {
-		return gc.Opt[float64]{}
-	}
-	return gc.Some(m.sum)
-}
+func (m *mean) total() gc.Opt[float64] { return gc.SomeIf(m.sum, m.count > 0) }
 
 func (s *sums) add(pause, promoted float64) {
 	s.count++
@@ -196,21 +186,10 @@ func (r *Run) Metrics() []Metric {
 	c := &r.classes
 	ephemeral := mean{c[gen0].pause.sum + c[gen1].pause.sum, c[gen0].pause.count + c[gen1].pause.count}
 	count := func(n int) gc.Opt[float64] { return gc.Some(float64(n)) }
-	span := gc.Opt[float64]{}
-	if first, known := r.first.Get(); known {
-		span = gc.Some((r.last - first).Seconds())
-	}
-	share := gc.Opt[float64]{}
-	if r.watched > 0 && r.all.pause.count > 0 {
-		share = gc.Some(100 * r.all.pause.sum / millis(r.watched))
-	}
-	duration, heaps := gc.Opt[float64]{}, gc.Opt[float64]{}
-	if r.duration > 0 {
-		duration = gc.Some(millis(r.duration))
-	}
-	if r.heaps > 0 {
-		heaps = count(r.heaps)
-	}
+	first, known := r.first.Get()
+	span := gc.SomeIf((r.last - first).Seconds(), known)
+	share := gc.SomeIf(100*r.all.pause.sum/millis(r.watched), r.watched > 0 && r.all.pause.count > 0)
+	duration, heaps := gc.SomeIf(millis(r.duration), r.duration > 0), gc.SomeIf(float64(r.heaps), r.heaps > 0)
 	return []Metric{
 		{"PctTimePausedInGC", "%", share},
 		{"FirstToLastGCSeconds", "s", span},

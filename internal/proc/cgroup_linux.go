@@ -66,9 +66,8 @@ func throttlingOf(b *Buffer, path string, v2 bool) (t throttling) {
 	}
 	Fields(text, " ", 1, map[string]*gc.Opt[int64]{"nr_periods": &t.periods, "nr_throttled": &t.throttled})
 	Fields(text, " ", unit, map[string]*gc.Opt[int64]{name: &spent})
-	if n, known := spent.Get(); known {
-		t.time = gc.Some(time.Duration(n))
-	}
+	n, known := spent.Get()
+	t.time = gc.SomeIf(time.Duration(n), known)
 	return t
 }
 

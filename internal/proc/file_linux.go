@@ -50,10 +50,7 @@ func (b *Buffer) Number(name string) gc.Opt[int64] {
 		return gc.Opt[int64]{}
 	}
 	n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
-	if err != nil {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(n)
+	return gc.SomeIf(n, err == nil)
 }
 
 // Fields reads lines of a name, a separator and a number, in a unit. It leaves out

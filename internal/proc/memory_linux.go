@@ -119,10 +119,7 @@ func (r *MemoryReader) KillsSince() gc.Opt[int64] {
 	r.borrow()
 	defer r.giveBack()
 	since := func(now, before gc.Opt[int64]) gc.Opt[int64] {
-		if !now.Known() || !before.Known() {
-			return gc.Opt[int64]{}
-		}
-		return gc.Some(max(0, now.Or(0)-before.Or(0)))
+		return gc.SomeIf(max(0, now.Or(0)-before.Or(0)), now.Known() && before.Known())
 	}
 	if own := r.killsIn(r.cgroup.events); own.Known() {
 		return since(own, r.kills.own)
@@ -155,9 +152,7 @@ func (r *MemoryReader) ReadShares() {
 	}
 	var clean, dirty gc.Opt[int64]
 	Fields(rollup, ":", 1<<10, map[string]*gc.Opt[int64]{"Pss": &r.pss, "Private_Clean": &clean, "Private_Dirty": &dirty})
-	if clean.Known() && dirty.Known() {
-		r.private = gc.Some(clean.Or(0) + dirty.Or(0))
-	}
+	r.private = gc.SomeIf(clean.Or(0)+dirty.Or(0), clean.Known() && dirty.Known())
 }
 
 // findCgroup returns the cgroup that accounts for the memory of the process: of

@@ -10,17 +10,11 @@ func (c *Case) typesJSON(f *findings.Finding) []AllocatedType {
 	types := []AllocatedType{}
 	for i := range f.Types {
 		t := &f.Types[i]
-		j := AllocatedType{
+		types = append(types, AllocatedType{
 			Type: t.Name, Heap: filled(t.Heap.String()), Source: c.Details.Source.String(),
-			Bytes: t.Bytes, LowBytes: t.Low, HighBytes: gc.Some(t.High), SharePct: t.Share, From: filled(t.From),
-		}
-		if t.Open {
-			j.HighBytes = gc.Opt[int64]{}
-		}
-		if t.From != "" {
-			j.FromBytes = gc.Some(t.FromBytes)
-		}
-		types = append(types, j)
+			Bytes: t.Bytes, LowBytes: t.Low, HighBytes: gc.SomeIf(t.High, !t.Open), SharePct: t.Share,
+			From: filled(t.From), FromBytes: gc.SomeIf(t.FromBytes, t.From != ""),
+		})
 	}
 	return types
 }
@@ -37,11 +31,7 @@ func handlesJSON(f *findings.Finding) []HandleGrowth {
 	list := []HandleGrowth{}
 	for i := range f.Handles {
 		h := &f.Handles[i]
-		j := HandleGrowth{Kind: h.Kind.String(), Created: h.Created, Open: h.Open, GrowthPerSecond: h.Growth, From: filled(h.From)}
-		if h.From != "" {
-			j.FromOpen = gc.Some(h.FromOpen)
-		}
-		list = append(list, j)
+		list = append(list, HandleGrowth{h.Kind.String(), h.Created, h.Open, h.Growth, filled(h.From), gc.SomeIf(h.FromOpen, h.From != "")})
 	}
 	return list
 }

@@ -123,13 +123,9 @@ func (c *Case) totals() ProcessTotals {
 		}
 	}
 	for _, r := range c.Summary.Reasons() {
-		reason := ReasonTotals{Count: r.Count, Reason: reasonOf(r.Reason)}
-		if v, ok := r.Reason.Get(); ok {
-			reason.Code = gc.Some(uint32(v))
-		}
+		code, known := r.Reason.Get()
 		t := totalsJSON(r.Totals)
-		reason.Pause, reason.PauseMax = t.Pause, t.PauseMax
-		j.Reasons = append(j.Reasons, reason)
+		j.Reasons = append(j.Reasons, ReasonTotals{reasonOf(r.Reason), gc.SomeIf(uint32(code), known), r.Count, t.Pause, t.PauseMax})
 	}
 	for _, s := range c.Summary.Suspended() {
 		j.Worst = append(j.Worst, WorstWindow{Millis(s.Window), Millis(s.From), Millis(s.Pause), Millis(s.Other), s.Share(), s.MutatorUtilization()})
@@ -170,10 +166,8 @@ func bytesJSON(b stats.Bytes) (sum gc.Opt[int64], is gc.Opt[string]) {
 }
 
 func reasonOf(o gc.Opt[clr.GCReason]) gc.Opt[string] {
-	if r, ok := o.Get(); ok {
-		return filled(r.String())
-	}
-	return gc.Opt[string]{}
+	r, known := o.Get()
+	return gc.SomeIf(r.String(), known)
 }
 
 func (c *Case) timeline() *Timeline {
@@ -212,25 +206,17 @@ func findingJSON(f *findings.Finding, next []step) Finding {
 
 // known returns an id, unknown if the trace does not record it.
 func known(id uint64) gc.Opt[uint64] {
-	if id == trace.UnknownID {
-		return gc.Opt[uint64]{}
-	}
-	return gc.Some(id)
+	return gc.SomeIf(id, id != trace.UnknownID)
 }
 
 // filled returns a text, unknown if it is empty.
 func filled(s string) gc.Opt[string] {
-	if s == "" {
-		return gc.Opt[string]{}
-	}
-	return gc.Some(s)
+	return gc.SomeIf(s, s != "")
 }
 
 func millis(o gc.Opt[time.Duration]) gc.Opt[Millis] {
-	if v, ok := o.Get(); ok {
-		return gc.Some(Millis(v))
-	}
-	return gc.Opt[Millis]{}
+	v, known := o.Get()
+	return gc.SomeIf(Millis(v), known)
 }
 
 // finite returns a number that JSON can hold, unknown for others.
@@ -242,8 +228,5 @@ func finite(o gc.Opt[float64]) gc.Opt[float64] {
 }
 
 func positive[T int | int64 | float64](n T) gc.Opt[T] {
-	if n <= 0 {
-		return gc.Opt[T]{}
-	}
-	return gc.Some(n)
+	return gc.SomeIf(n, n > 0)
 }

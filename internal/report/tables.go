@@ -26,10 +26,7 @@ func (c *Case) writeTables(p *text.Page) {
 
 // ofPauses returns a figure of pauses, unknown if none is known.
 func ofPauses(t *stats.Totals, d time.Duration) gc.Opt[time.Duration] {
-	if t.Pause.Count() == 0 {
-		return gc.Opt[time.Duration]{}
-	}
-	return gc.Some(d)
+	return gc.SomeIf(d, t.Pause.Count() > 0)
 }
 
 func (c *Case) writePauses(p *text.Page) {

@@ -63,13 +63,7 @@ func (s *Selection) Overlaps(info *trace.Info) bool {
 // Span returns the times from and to which a trace is selected, unknown if
 // there is no bound.
 func (s *Selection) Span(info *trace.Info) (from, to gc.Opt[time.Duration]) {
-	if s.From.Given {
-		from = gc.Some(s.From.After(info.Start))
-	}
-	if s.To.Given {
-		to = gc.Some(s.To.After(info.Start))
-	}
-	return from, to
+	return gc.SomeIf(s.From.After(info.Start), s.From.Given), gc.SomeIf(s.To.After(info.Start), s.To.Given)
 }
 
 // Flags returns the selection as flags of a command, with their values.
