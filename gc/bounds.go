@@ -27,12 +27,13 @@ const (
 	lookBack        = 64      // collections that a history without a number may be of
 )
 
-// defaultHold is how many finished collections a Model holds back at most, each
-// counted once more for every markWeight marks and suspensions of it: about 10 MB, and 26 MB
-// where they have their heaps' parts.
+// maxHeld bounds the finished collections that a Model holds back, by their weights of about
+// 1.3 KB: 21 MB. A collection is two of them, each heap's part one, and so are markWeight marks
+// and suspensions.
 const (
-	defaultHold = 8192
-	markWeight  = 16
+	maxHeld          = 16384
+	collectionWeight = 2
+	markWeight       = 16
 )
 
 // batch is how many finished collections are gathered before a Model that is not live

@@ -334,7 +334,9 @@ func (p *previous) follow(b *building) {
 func newest[T any](s []T) []T { return slices.Delete(s, 0, max(0, len(s)-maxMeasured)) }
 
 // weight returns the collection's share of the limit on held back ones.
-func (c *Collection) weight() int { return 1 + (len(c.Marks)+len(c.Outside))/markWeight }
+func (c *Collection) weight() int {
+	return collectionWeight + len(c.PerHeap) + (len(c.Marks)+len(c.Outside))/markWeight
+}
 
 // usePromotedByStats uses the statistics for runtimes that raise no histories. For others
 // it would be wrong, because these may promote in POH too, which the statistics leave

@@ -276,6 +276,7 @@ func (m *Model) ready() iter.Seq[*Collection] {
 			if open != nil && open.pending[0].order() < c.order() || !m.known(c) && !m.crowded() {
 				return
 			}
+			m.held[0] = nil // so that the caller decides how long it is in memory
 			m.held = m.held[1:]
 			m.weight -= c.weight()
 			c.account(m.loss, &m.dropped)
@@ -293,7 +294,7 @@ func (m *Model) lost(from, to time.Duration) bool {
 
 // crowded reports whether too many collections are held back for any to wait for
 // information from a later one.
-func (m *Model) crowded() bool { return m.weight > defaultHold }
+func (m *Model) crowded() bool { return m.weight > maxHeld }
 
 // release finishes the collections of all processes that expect no more events.
 func (m *Model) release() {
