@@ -14,7 +14,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -265,10 +264,7 @@ func (b *buffer) add(typ figure.Type, v figure.Value) {
 	case typeInt64:
 		b.values = binary.LittleEndian.AppendUint64(b.values, uint64(v.Int))
 	case typeDouble:
-		f := v.Float()
-		if typ == figure.Millis {
-			f = float64(v.Int) / float64(time.Millisecond)
-		}
+		f, _ := v.InFiles()
 		b.values = binary.LittleEndian.AppendUint64(b.values, math.Float64bits(f))
 	case typeBoolean:
 		if b.bits%8 == 0 {

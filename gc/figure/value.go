@@ -23,6 +23,20 @@ func Number(typ Type, v float64) Value { return Value{Type: typ, Int: int64(math
 // Float returns the number of a value that Number returned.
 func (v Value) Float() float64 { return math.Float64frombits(uint64(v.Int)) }
 
+// InFiles returns a number in the unit that files have it in, which is milliseconds for times;
+// false for words and unknown values.
+func (v Value) InFiles() (float64, bool) {
+	switch v.Type {
+	case Int, Bytes, Bool:
+		return float64(v.Int), true
+	case Millis:
+		return float64(v.Int) / float64(time.Millisecond), true
+	case Float, Percent, Rate:
+		return v.Float(), true
+	}
+	return 0, false
+}
+
 // Type states which field of a Value is set, and its unit.
 type Type uint8
 

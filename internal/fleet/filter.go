@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,12 +79,7 @@ func (f *Filter) keeps(t *Table, r Row) bool {
 	if !f.From.IsZero() && at.Before(f.From) || !f.To.IsZero() && !at.Before(f.To) {
 		return false
 	}
-	for i := range f.Where {
-		if !f.Where[i].holds(t.Value(r, f.Where[i].Column)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.Where, func(term Term) bool { return !term.holds(t.Value(r, term.Column)) })
 }
 
 // day reports whether a folder of the form day=YYYYMMDD may have selected rows.
@@ -99,7 +95,7 @@ func (term *Term) holds(v figure.Value) bool {
 	if v.Type == figure.Text || v.Type == figure.Unknown && term.isText() {
 		return matches(term.Pattern, v.Text) == (term.Op == "=")
 	}
-	n, known := numeric(v)
+	n, known := v.InFiles()
 	if !known {
 		return false
 	}
@@ -126,20 +122,6 @@ func (term *Term) isText() bool {
 	}
 	i, ok = Ends().index[term.Column]
 	return ok && Ends().Columns[i].Type == figure.Text
-}
-
-// numeric returns a value in the unit of tables: times in milliseconds.
-func numeric(v figure.Value) (float64, bool) {
-	switch v.Type {
-	case figure.Int, figure.Bytes, figure.Bool:
-		return float64(v.Int), true
-	case figure.Millis:
-		return float64(v.Int) / float64(time.Millisecond), true
-	case figure.Float, figure.Percent:
-		return v.Float(), true
-	default:
-		return 0, false
-	}
 }
 
 // matches reports whether s matches a pattern, in which * matches anything.

@@ -43,10 +43,7 @@ type Group struct {
 // certain as Pause is. It is unknown if no pause or no time between collections is known.
 func (g *Group) PauseShare() gc.Opt[float64] {
 	pause, known := g.Pause.Opt().Get()
-	if g.Watched <= 0 || !known {
-		return gc.Opt[float64]{}
-	}
-	return gc.Some(100 * min(1, (pause-g.before).Seconds()/g.Watched.Seconds()))
+	return gc.SomeIf(100*min(1, (pause-g.before).Seconds()/g.Watched.Seconds()), known && g.Watched > 0)
 }
 
 // setAllocated sets Allocated and its certainty. known collections have a figure, and
@@ -335,9 +332,8 @@ func Text(v figure.Value) string {
 	case figure.Bool:
 		return fmt.Sprint(v.Int != 0)
 	}
-	n, known := numeric(v)
-	if !known {
-		return ""
+	if n, known := v.InFiles(); known {
+		return fmt.Sprint(n)
 	}
-	return fmt.Sprint(n)
+	return ""
 }

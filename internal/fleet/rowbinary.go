@@ -46,10 +46,9 @@ func (c *Column) appendValue(dst []byte, v figure.Value, required bool) []byte {
 		return append(dst, byte(v.Int&1))
 	case figure.Int, figure.Bytes:
 		return binary.LittleEndian.AppendUint64(dst, uint64(v.Int))
-	case figure.Millis:
-		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(float64(v.Int)/float64(time.Millisecond)))
 	default:
-		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Float()))
+		n, _ := v.InFiles()
+		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(n))
 	}
 }
 

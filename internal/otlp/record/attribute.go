@@ -1,8 +1,6 @@
 package record
 
 import (
-	"time"
-
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 
 	"github.com/gctrail/gctrail/gc/figure"
@@ -38,10 +36,9 @@ func anyValue(v figure.Value) *commonpb.AnyValue {
 		return Int(v.Int)
 	case figure.Bool:
 		return &commonpb.AnyValue{Value: &commonpb.AnyValue_BoolValue{BoolValue: v.Int != 0}}
-	case figure.Millis:
-		return Double(float64(v.Int) / float64(time.Millisecond))
-	case figure.Float, figure.Percent:
-		return Double(v.Float())
+	case figure.Millis, figure.Float, figure.Percent:
+		n, _ := v.InFiles()
+		return Double(n)
 	}
 	return nil
 }
