@@ -161,9 +161,9 @@ func writeCheckJSON(w io.Writer, r *CheckResult) error {
 	checks := make([]jsonCheck, 0, len(r.Checks))
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		j := jsonCheck{Name: c.Name, Status: c.Status, Run: c.Run, Unit: string(c.Unit), Value: number(c.Value), Most: number(c.Most), Limit: c.Limit, RunsNeeded: c.RunsNeeded, Reason: c.Reason}
+		j := jsonCheck{Name: c.Name, Status: c.Status, Run: c.Run, Unit: string(c.Unit), Value: jsontext.Number(c.Value), Most: jsontext.Number(c.Most), Limit: c.Limit, RunsNeeded: c.RunsNeeded, Reason: c.Reason}
 		if c.Run == "" {
-			j.Low, j.High = number(c.Low), number(c.High)
+			j.Low, j.High = jsontext.Number(c.Low), jsontext.Number(c.High)
 		}
 		checks = append(checks, j)
 	}

@@ -52,8 +52,8 @@ func WriteJSON(w io.Writer, c *compare.Comparison) error {
 		ch := &c.Changes[i]
 		m := jsonMetric{
 			Name: ch.Name, Verdict: ch.Verdict, Unit: ch.UnitOn(c.Basis),
-			Before: number(ch.Before.Low), BeforeMax: number(ch.Before.High), After: number(ch.After.Low), AfterMax: number(ch.After.High),
-			Change: number(ch.Percent), Low: number(ch.Low), High: number(ch.High), P: number(ch.P),
+			Before: jsontext.Number(ch.Before.Low), BeforeMax: jsontext.Number(ch.Before.High), After: jsontext.Number(ch.After.Low), AfterMax: jsontext.Number(ch.After.High),
+			Change: jsontext.Number(ch.Percent), Low: jsontext.Number(ch.Low), High: jsontext.Number(ch.High), P: jsontext.Number(ch.P),
 			Reason: ch.Reason, Explains: ch.Explains,
 		}
 		if ch.RunsNeeded > 0 {
@@ -70,18 +70,10 @@ func WriteJSON(w io.Writer, c *compare.Comparison) error {
 	return jsontext.Encode(w, out)
 }
 
-// number returns null for numbers that JSON lacks.
-func number(v float64) *float64 {
-	if !finite(v) {
-		return nil
-	}
-	return &v
-}
-
 func numbers(values []float64) []*float64 {
 	all := make([]*float64, len(values))
 	for i, v := range values {
-		all[i] = number(v)
+		all[i] = jsontext.Number(v)
 	}
 	return all
 }
@@ -120,7 +112,7 @@ func WriteTrendsJSON(w io.Writer, labels []string, trends []compare.Trend) error
 		t := &trends[i]
 		j := jsonTrend{Name: t.Name, Verdict: t.Verdict(), Unit: t.UnitOn(t.Basis), Values: numbers(t.Values), Most: numbers(t.Most), Steps: []jsonStep{}}
 		for _, s := range t.Steps {
-			j.Steps = append(j.Steps, jsonStep{labels[s.Run], s.Run, s.Before, s.After, number(s.Percent)})
+			j.Steps = append(j.Steps, jsonStep{labels[s.Run], s.Run, s.Before, s.After, jsontext.Number(s.Percent)})
 		}
 		out.Metrics = append(out.Metrics, j)
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"math"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -72,6 +73,23 @@ func Encode(w io.Writer, v any) error {
 	}
 	_, err := w.Write(escape(b.Bytes()))
 	return err
+}
+
+// OrNull returns a field for v that is null for the zero value.
+func OrNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// Number returns a field for v that is null for numbers that JSON lacks.
+func Number(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
 }
 
 // escape escapes, in the strings of JSON, what encoding/json leaves as it is.

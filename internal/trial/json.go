@@ -3,7 +3,6 @@ package trial
 import (
 	"encoding/json"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/gctrail/gctrail/internal/jsontext"
@@ -75,7 +74,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 
 func (r *Result) jsonSetting(o *Outcomes) jsonSetting {
 	s := jsonSetting{
-		Name: o.Name, Set: append([]string{}, o.Environment()...), Runtime: textOrNull(o.Runtime), Why: textOrNull(o.Why),
+		Name: o.Name, Set: append([]string{}, o.Environment()...), Runtime: jsontext.OrNull(o.Runtime), Why: jsontext.OrNull(o.Why),
 		Runs: len(o.Runs), Failed: o.Bad(), Front: o.Front, Metrics: []jsonMetric{}, Each: []jsonRun{},
 	}
 	for i := range o.Figures {
@@ -84,8 +83,8 @@ func (r *Result) jsonSetting(o *Outcomes) jsonSetting {
 			continue
 		}
 		m := jsonMetric{
-			Name: f.Metric.Name, Unit: f.Metric.Unit, Value: number(f.Value), Low: number(f.Low), High: number(f.High), Against: f.Against.String(),
-			Change: number(f.Change), ChangeLow: number(f.ChangeLow), ChangeHigh: number(f.ChangeHigh),
+			Name: f.Metric.Name, Unit: f.Metric.Unit, Value: jsontext.Number(f.Value), Low: jsontext.Number(f.Low), High: jsontext.Number(f.High), Against: f.Against.String(),
+			Change: jsontext.Number(f.Change), ChangeLow: jsontext.Number(f.ChangeLow), ChangeHigh: jsontext.Number(f.ChangeHigh),
 		}
 		if o == r.Base() {
 			m.Against = Same.String()
@@ -94,7 +93,7 @@ func (r *Result) jsonSetting(o *Outcomes) jsonSetting {
 	}
 	for i := range o.Runs {
 		run := &o.Runs[i]
-		s.Each = append(s.Each, jsonRun{run.Round, run.Outcome.String(), textOrNull(run.Reason), textOrNull(run.Trace), textOrNull(run.Output)})
+		s.Each = append(s.Each, jsonRun{run.Round, run.Outcome.String(), jsontext.OrNull(run.Reason), jsontext.OrNull(run.Trace), jsontext.OrNull(run.Output)})
 	}
 	return s
 }
@@ -105,25 +104,10 @@ func (r *Result) lines() (l jsonLines) {
 		return l
 	}
 	best := r.Best[0].Setting
-	l.Environment, l.Kubernetes = textOrNull(strings.Join(best.Environment(), "\n")), textOrNull(best.Manifest())
+	l.Environment, l.Kubernetes = jsontext.OrNull(strings.Join(best.Environment(), "\n")), jsontext.OrNull(best.Manifest())
 	if config := best.RuntimeConfig(); config != "" {
 		raw := json.RawMessage(config)
 		l.RuntimeConfig = &raw
 	}
 	return l
-}
-
-func textOrNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// number returns null for numbers that JSON lacks.
-func number(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -40,7 +41,7 @@ func (t *traced) propose() *Proposal {
 	share := t.found.Summary.PauseShare().Or(0)
 	if share < leastShare && len(p.Settings) == 0 {
 		p.None = fmt.Sprintf("pauses took %s of the time of a run (%s), and no finding advises a setting: the most that one could gain is that. Give settings to try with --set, as in --set GCgen0size=64M",
-			units.Percent(share), countGCs(t.found.Summary.All().Count))
+			units.Percent(share), text.Counted(t.found.Summary.All().Count, "GC"))
 		return p
 	}
 	if setting, why := t.largerGen0(); setting != "" {
@@ -55,13 +56,6 @@ func (t *traced) propose() *Proposal {
 		p.None = "every setting that gctrail would propose is in force already. Give settings to try with --set"
 	}
 	return p
-}
-
-func countGCs(n int) string {
-	if n == 1 {
-		return "1 GC"
-	}
-	return units.Count(n) + " GCs"
 }
 
 // add adds a setting whose variable is not proposed yet.
