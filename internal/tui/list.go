@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,18 +15,21 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// A column is a figure of each process in the list.
-type column struct {
+// A column is a figure of each item of a list.
+type column[T any] struct {
 	heading string
 	width   int
 	left    bool // aligned
 	rank    int  // columns with the highest are left out first; 0 never
 	memory  bool // is known only where the system reports it
-	cell    func(*watch.Process) string
+	cell    func(T) string
 }
 
+// A processColumn is a column of the list of processes.
+type processColumn = column[*watch.Process]
+
 // figureColumns follow the id and the name of a process.
-var figureColumns = []column{
+var figureColumns = []processColumn{
 	{heading: "runtime", width: 9, left: true, rank: 5, cell: runtimeOf},
 	{heading: "GC", width: 11, left: true, rank: 8, cell: collectorOf},
 	{heading: "up", width: 9, rank: 9, cell: upFor},
@@ -58,24 +62,25 @@ const (
 )
 
 // columnsOf returns the columns that have figures.
-func columnsOf(processes []*watch.Process) []column {
+func columnsOf(processes []*watch.Process) []processColumn {
 	hasMemory := slices.ContainsFunc(processes, func(p *watch.Process) bool { return p.Memory.RSS.Known() })
-	return slices.DeleteFunc(slices.Clone(figureColumns), func(c column) bool { return c.memory && !hasMemory })
+	return slices.DeleteFunc(slices.Clone(figureColumns), func(c processColumn) bool { return c.memory && !hasMemory })
 }
 
-// fitting returns the columns that there is room for, and the width of names.
-func fitting(columns []column, width int) ([]column, int) {
+// fitting returns the columns that there is room for in a width, each with a space, if some cells
+// are to be left, and how many are.
+func fitting[T any](columns []column[T], width, leave int) (fit []column[T], left int) {
 	for {
-		name := width - markWidth - idWidth - 1
+		left = width
 		least := -1
 		for i := range columns {
-			name -= columns[i].width + 1
+			left -= columns[i].width + 1
 			if columns[i].rank > 0 && (least < 0 || columns[i].rank >= columns[least].rank) {
 				least = i
 			}
 		}
-		if name >= shortestName || least < 0 {
-			return columns, min(max(name, 1), longestName)
+		if left >= leave || least < 0 {
+			return columns, left
 		}
 		columns = slices.Delete(columns, least, least+1)
 	}
@@ -86,7 +91,8 @@ func fitting(columns []column, width int) ([]column, int) {
 func (m *model) drawList(p *painter, current *watch.Process) {
 	rows := m.rows()
 	p.heading(m.title(rows), m.snap.Now, m.frozen)
-	columns, nameWidth := fitting(columnsOf(m.snap.Processes), p.width)
+	columns, left := fitting(columnsOf(m.snap.Processes), p.width-markWidth-idWidth-1, shortestName)
+	nameWidth := min(max(left, 1), longestName)
 	p.text(p.styles.strong, m.headings(p, columns, nameWidth))
 	room := max(1, min(len(rows), (p.height-6)/2))
 	if p.height < 12 {
@@ -123,14 +129,11 @@ func (m *model) title(rows []*watch.Process) string {
 			watched++
 		}
 	}
-	text := fmt.Sprintf("gctrail top  %d .NET processes, %d watched", len(rows), watched)
-	if len(rows) == 1 {
-		text = fmt.Sprintf("gctrail top  1 .NET process, %d watched", watched)
-	}
+	title := fmt.Sprintf("gctrail top  %s, %d watched", text.Plural(int64(len(rows)), ".NET process", ".NET processes"), watched)
 	if m.filter != "" {
-		text += fmt.Sprintf("  filter %q", m.filter)
+		title += fmt.Sprintf("  filter %q", m.filter)
 	}
-	return text + "  by " + sortings[m.order].name
+	return title + "  by " + sortings[m.order].name
 }
 
 // heading adds the first line, with the time, and whether the screen is frozen.
@@ -154,7 +157,7 @@ func (m *model) sortMark(p *painter) string {
 	return marks[0]
 }
 
-func (m *model) headings(p *painter, columns []column, nameWidth int) string {
+func (m *model) headings(p *painter, columns []processColumn, nameWidth int) string {
 	marked := func(heading string) string {
 		if heading != sortings[m.order].heading {
 			return heading
@@ -168,7 +171,7 @@ func (m *model) headings(p *painter, columns []column, nameWidth int) string {
 	return line
 }
 
-func (c *column) align(cell string) string {
+func (c *column[T]) align(cell string) string {
 	if c.left {
 		return text.PadRight(cell, c.width)
 	}
@@ -177,7 +180,7 @@ func (c *column) align(cell string) string {
 
 // row returns the line of a process. A process that cannot be watched has the reason in
 // place of figures.
-func (m *model) row(p *painter, process *watch.Process, selected bool, columns []column, nameWidth int) part {
+func (m *model) row(p *painter, process *watch.Process, selected bool, columns []processColumn, nameWidth int) part {
 	mark, style := "  ", plain
 	if selected {
 		mark, style = "> ", p.styles.selected
@@ -213,11 +216,7 @@ func (m *model) drawSelected(p *painter, process *watch.Process) {
 		return
 	}
 	p.sizes(process)
-	verdict := process.Verdict
-	if verdict == "" {
-		verdict = "No GC yet."
-	}
-	p.wrapped("", verdict, 2, p.styles.strong)
+	p.wrapped("", cmp.Or(process.Verdict, "No GC yet."), 2, p.styles.strong)
 }
 
 // trouble returns the problems in watching a process, and their remedies.

@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gctrail/gctrail/clr"
@@ -36,11 +38,7 @@ func (m *model) drawProcess(p *painter, process *watch.Process) {
 	if process.State == watch.Found {
 		return
 	}
-	verdict := process.Verdict
-	if verdict == "" {
-		verdict = "No GC yet: figures appear with the first one."
-	}
-	p.wrapped("", verdict, 2, p.styles.strong)
+	p.wrapped("", cmp.Or(process.Verdict, "No GC yet: figures appear with the first one."), 2, p.styles.strong)
 	if !m.advice || p.left() >= chartedLines {
 		p.sizes(process)
 		p.parts(2, sums(process))
@@ -139,30 +137,25 @@ func (m *model) drawCollections(p *painter, process *watch.Process) {
 	p.collections(newest, false)
 }
 
-// A fact is a column of the list of collections.
-type fact struct {
-	heading string
-	width   int
-	left    bool
-	rank    int
-	cell    func(*watch.Collection) string // nil for the time, which depends on where one is
-}
+// A fact is a column of the list of collections. The time has no cell, because it depends on where
+// one is.
+type fact = column[*watch.Collection]
 
 var facts = []fact{
-	{"time", 12, true, 0, nil},
-	{"process", 16, true, 0, func(c *watch.Collection) string { return c.Process.Name }},
-	{"pid", 7, false, 6, func(c *watch.Collection) string { return processID(c.Process.PID, c.Process.InnerPID) }},
-	{"GC", 6, false, 5, func(c *watch.Collection) string { return strconv.Itoa(int(c.Number)) }},
-	{"what", 15, true, 0, generationAndKind},
-	{"reason", 22, true, 3, func(c *watch.Collection) string {
+	{heading: "time", width: 12, left: true},
+	{heading: "process", width: 16, left: true, cell: func(c *watch.Collection) string { return c.Process.Name }},
+	{heading: "pid", width: 7, rank: 6, cell: func(c *watch.Collection) string { return processID(c.Process.PID, c.Process.InnerPID) }},
+	{heading: "GC", width: 6, rank: 5, cell: func(c *watch.Collection) string { return strconv.Itoa(int(c.Number)) }},
+	{heading: "what", width: 15, left: true, cell: generationAndKind},
+	{heading: "reason", width: 22, left: true, rank: 3, cell: func(c *watch.Collection) string {
 		return units.Optional(c.Reason, func(r clr.GCReason) string { return r.String() })
 	}},
-	{"pause ms", 8, false, 0, func(c *watch.Collection) string { return units.Optional(c.Pause(), units.Millis) }},
-	{"before MB", 9, false, 4, func(c *watch.Collection) string { return units.Optional(c.HeapBefore, units.MB) }},
-	{"after MB", 9, false, 1, func(c *watch.Collection) string { return units.Optional(c.HeapAfter, units.MB) }},
-	{"promoted MB", 11, false, 7, func(c *watch.Collection) string { return units.Optional(c.Promoted, units.MB) }},
-	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return c.FreedQuality.Mark() + units.Optional(c.Freed, units.MB) }},
-	{"suspend ms", 10, false, 9, func(c *watch.Collection) string { return units.Optional(c.Suspend(), units.Millis) }},
+	{heading: "pause ms", width: 8, cell: func(c *watch.Collection) string { return units.Optional(c.Pause(), units.Millis) }},
+	{heading: "before MB", width: 9, rank: 4, cell: func(c *watch.Collection) string { return units.Optional(c.HeapBefore, units.MB) }},
+	{heading: "after MB", width: 9, rank: 1, cell: func(c *watch.Collection) string { return units.Optional(c.HeapAfter, units.MB) }},
+	{heading: "promoted MB", width: 11, rank: 7, cell: func(c *watch.Collection) string { return units.Optional(c.Promoted, units.MB) }},
+	{heading: "freed MB", width: 9, rank: 8, cell: func(c *watch.Collection) string { return c.FreedQuality.Mark() + units.Optional(c.Freed, units.MB) }},
+	{heading: "suspend ms", width: 10, rank: 9, cell: func(c *watch.Collection) string { return units.Optional(c.Suspend(), units.Millis) }},
 }
 
 // allocating returns a process's allocation rate with its mark.
@@ -207,35 +200,9 @@ func (p *painter) collections(all []*watch.Collection, withProcess bool) {
 }
 
 func factsFor(width int, withProcess bool) []fact {
-	var columns []fact
-	total := 0
-	for _, f := range facts {
-		if withProcess || f.heading != "process" && f.heading != "pid" {
-			columns = append(columns, f)
-			total += f.width + 1
-		}
-	}
-	for total > width+1 {
-		least := -1
-		for i := range columns {
-			if columns[i].rank > 0 && (least < 0 || columns[i].rank > columns[least].rank) {
-				least = i
-			}
-		}
-		if least < 0 {
-			break
-		}
-		total -= columns[least].width + 1
-		columns = append(columns[:least], columns[least+1:]...)
-	}
+	columns := slices.DeleteFunc(slices.Clone(facts), func(f fact) bool { return !withProcess && (f.heading == "process" || f.heading == "pid") })
+	columns, _ = fitting(columns, width+1, 0)
 	return columns
-}
-
-func (f *fact) align(cell string) string {
-	if f.left {
-		return text.PadRight(cell, f.width)
-	}
-	return text.PadLeft(cell, f.width)
 }
 
 // drawFindings shows the findings, in all of the remaining room.

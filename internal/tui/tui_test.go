@@ -41,14 +41,15 @@ func TestColumnsFit(t *testing.T) {
 				t.Errorf("collections need %d cells of %d", total, width)
 			}
 		}
-		for _, all := range [][]column{figureColumns, columnsOf(nil)} {
-			columns, name := fitting(slices.Clone(all), width)
-			total := markWidth + idWidth + 1 + name
+		for _, all := range [][]processColumn{figureColumns, columnsOf(nil)} {
+			const first = markWidth + idWidth + 1
+			columns, name := fitting(slices.Clone(all), width-first, shortestName)
+			total := first
 			for _, c := range columns {
 				total += c.width + 1
 			}
-			if total > width || name < shortestName {
-				t.Errorf("processes need %d cells of %d, with %d for names", total, width, name)
+			if total+name != width || name < shortestName {
+				t.Errorf("processes need %d cells of %d, and leave %d for names", total, width, name)
 			}
 		}
 	}
