@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"io"
 	"iter"
 	"path/filepath"
 	"strings"
@@ -80,10 +79,6 @@ func (d *drawing) write(std *stdio, o *reportOptions, rep *report.Report, from, 
 	if s == nil {
 		return nil
 	}
-	out, err := std.create(d.path, o.files)
-	if err != nil {
-		return err
-	}
 	title := called(p)
 	if p.Runtime != "" {
 		title += ", " + p.Runtime
@@ -92,6 +87,5 @@ func (d *drawing) write(std *stdio, o *reportOptions, rep *report.Report, from, 
 	if strings.EqualFold(filepath.Ext(d.path), ".png") {
 		draw = (*chart.Series).WritePNG
 	}
-	err = draw(s, io.Writer(out), title, rep.Verdict(), from, to)
-	return out.end(err)
+	return std.writeTo(d.path, o.files, func(out *output) error { return draw(s, out, title, rep.Verdict(), from, to) })
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,31 +122,26 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	out, err := std.create(o.init, o.traces)
-	if err != nil {
+	return std.writeTo(o.init, o.traces, func(out *output) error {
+		_, err := out.Write(yaml)
 		return err
-	}
-	_, err = out.Write(yaml)
-	return out.end(err)
+	})
 }
 
 // check compares runs with the budget and writes the result.
 func (c *checkFlags) check(std *stdio, b *comparison.Budget, runs, baseline []*compare.Run, inputs []string) error {
 	for _, run := range slices.Concat(runs, baseline) {
-		if run.Work == 0 {
-			run.Work = b.Work.Amount
-		}
+		run.Work = cmp.Or(run.Work, b.Work.Amount)
 		if limit := b.NeedsWork(); limit != "" && run.Work == 0 {
 			return &usageError{whole: true, err: fmt.Errorf("%s: %s needs the amount of work of each run, and %s has none: give --work, or write work: into the budget", c.budget, limit, run.Name)}
 		}
 	}
 	result := b.Check(runs, baseline)
 	for _, to := range slices.Concat(reports{{c.format.value, "-"}}, c.outs) {
-		out, err := std.create(to.path, slices.Concat(inputs, c.baseline, []string{c.budget}))
+		err := std.writeTo(to.path, slices.Concat(inputs, c.baseline, []string{c.budget}), func(out *output) error {
+			return comparison.WriteCheck(out, to.format, result)
+		})
 		if err != nil {
-			return err
-		}
-		if err := out.end(comparison.WriteCheck(out, to.format, result)); err != nil {
 			return err
 		}
 	}

@@ -37,11 +37,7 @@ func newDemoCmd(std *stdio) *cobra.Command {
 		Short: "Show what gctrail does, on a built-in real trace",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := std.create("-", nil)
-			if err != nil {
-				return err
-			}
-			return out.end(demo(cmd.Context(), std, out))
+			return std.writeTo("-", nil, func(out *output) error { return demo(cmd.Context(), std, out) })
 		},
 	}
 }

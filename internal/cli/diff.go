@@ -81,30 +81,24 @@ func (o *diffOptions) run(ctx context.Context, std *stdio) error {
 	if err := o.work.apply(slices.Concat(before, after)); err != nil {
 		return err
 	}
-	out, err := std.create(o.output, append(o.before, o.after...))
-	if err != nil {
-		return err
-	}
-	return out.end(o.write(std, out, compare.Compare(before, after)))
+	c := compare.Compare(before, after)
+	return std.writeTo(o.output, slices.Concat(o.before, o.after), func(out *output) error {
+		if o.page != nil {
+			return o.writePage(out, c)
+		}
+		return std.writeComparison(out, o.format.value, c)
+	})
 }
 
-func (o *diffOptions) write(std *stdio, out *output, c *compare.Comparison) error {
-	if o.page != nil {
-		return o.writePage(out, c)
-	}
-	if o.format.value == "json" {
+// writeComparison writes a comparison as text, json or markdown.
+func (std *stdio) writeComparison(out *output, format string, c *compare.Comparison) error {
+	switch format {
+	case "json":
 		return comparison.WriteJSON(out, c)
+	case "markdown":
+		return writeMarkdown(out, func(p *text.Page) { comparison.WriteMarkdown(p, c) })
 	}
-	var p *text.Page
-	if o.format.value == "markdown" {
-		p = text.PageOn(text.Terminal{})
-		comparison.WriteMarkdown(p, c)
-	} else {
-		p = newPage(std, out)
-		comparison.WriteText(p, c)
-	}
-	_, err := out.Write(p.Bytes())
-	return err
+	return std.writePage(out, func(p *text.Page) { comparison.WriteText(p, c) })
 }
 
 // writePage writes the comparison as a page, with the collections of all runs.

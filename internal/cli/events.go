@@ -52,14 +52,12 @@ func (o *eventsOptions) conflict() error {
 }
 
 func (o *eventsOptions) run(ctx context.Context, std *stdio) error {
-	out, err := std.create(o.output, o.files)
-	if err != nil {
-		return err
-	}
-	if o.paged {
-		std.paged(out)
-	}
-	return out.end(o.write(ctx, std, out))
+	return std.writeTo(o.output, o.files, func(out *output) error {
+		if o.paged {
+			std.paged(out)
+		}
+		return o.write(ctx, std, out)
+	})
 }
 
 func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) error {

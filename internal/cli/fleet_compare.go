@@ -10,9 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/fleet"
-	"github.com/gctrail/gctrail/internal/text"
 )
 
 type fleetCompareOptions struct {
@@ -99,21 +97,7 @@ func (o *fleetCompareOptions) run(ctx context.Context, std *stdio) error {
 			return fmt.Errorf("no collections on the side %s: select others, or a longer time with --from", [2]string{"BEFORE", "AFTER"}[i])
 		}
 	}
-	out, err := std.create(o.output, nil)
-	if err != nil {
-		return err
-	}
-	c := compare.Compare(sides[0], sides[1])
-	if o.as.value == "json" {
-		return out.end(comparison.WriteJSON(out, c))
-	}
-	p := text.PageOn(text.Terminal{})
-	if o.as.value == "markdown" {
-		comparison.WriteMarkdown(p, c)
-	} else {
-		p = newPage(std, out)
-		comparison.WriteText(p, c)
-	}
-	_, err = out.Write(p.Bytes())
-	return out.end(err)
+	return std.writeTo(o.output, nil, func(out *output) error {
+		return std.writeComparison(out, o.as.value, compare.Compare(sides[0], sides[1]))
+	})
 }

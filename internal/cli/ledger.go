@@ -172,21 +172,16 @@ func (o *ledgerOptions) show(std *stdio, arg string) error {
 	if err != nil {
 		return err
 	}
-	out, err := std.create("-", nil)
-	if err != nil {
-		return err
-	}
-	if o.format.value == "jsonl" {
+	return std.writeTo("-", nil, func(out *output) error {
+		if o.format.value != "jsonl" {
+			return std.writePage(out, func(p *text.Page) { report.WriteLedger(p, l) })
+		}
 		warnLost(std, l)
 		for i := range l.Records {
-			if _, err = out.Write(append(l.Records[i].AppendJSON(nil), '\n')); err != nil {
-				break
+			if _, err := out.Write(append(l.Records[i].AppendJSON(nil), '\n')); err != nil {
+				return err
 			}
 		}
-		return out.end(outputFailed(stdoutName, err))
-	}
-	p := newPage(std, out)
-	report.WriteLedger(p, l)
-	_, err = out.Write(p.Bytes())
-	return out.end(outputFailed(stdoutName, err))
+		return nil
+	})
 }

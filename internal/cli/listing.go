@@ -228,20 +228,19 @@ func (w *rowWriter[R]) section(head func(*text.Page), rows []R) error {
 	if w.format.value != list.Table {
 		return w.write(rows)
 	}
-	p := newPage(w.std, w.out)
-	if w.begun++; w.begun > 1 {
-		p.Line("")
-	}
-	head(p)
-	if len(rows) > 0 {
-		p.Line("")
-		w.table(p, rows)
-	}
-	if more := all - len(rows); more > 0 {
-		p.Prose("", text.Plural(int64(more), "more row", "more rows")+"; --top 0 shows all.")
-	}
-	_, err := w.out.Write(p.Bytes())
-	return err
+	return w.std.writePage(w.out, func(p *text.Page) {
+		if w.begun++; w.begun > 1 {
+			p.Line("")
+		}
+		head(p)
+		if len(rows) > 0 {
+			p.Line("")
+			w.table(p, rows)
+		}
+		if more := all - len(rows); more > 0 {
+			p.Prose("", text.Plural(int64(more), "more row", "more rows")+"; --top 0 shows all.")
+		}
+	})
 }
 
 func (w *rowWriter[R]) write(rows []R) error {

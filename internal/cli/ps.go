@@ -65,15 +65,11 @@ func (o *psOptions) run(ctx context.Context, std *stdio) error {
 		return err
 	}
 	listed, err := o.pick(all)
-	out, outErr := std.create("-", nil)
-	if outErr != nil {
-		return outErr
-	}
 	write := writeProcessTable
 	if o.format.value == "jsonl" {
 		write = writeProcessLines
 	}
-	if err := out.end(write(std, out, listed)); err != nil {
+	if err := std.writeTo("-", nil, func(out *output) error { return write(std, out, listed) }); err != nil {
 		return err
 	}
 	if len(o.wanted) > 0 {
@@ -160,10 +156,7 @@ func writeProcessTable(std *stdio, out *output, all []*diag.Process) error {
 }
 
 func processRow(p *diag.Process) []string {
-	info := p.Info
-	if info == nil {
-		info = &diag.Info{}
-	}
+	info := cmp.Or(p.Info, &diag.Info{})
 	problem := ""
 	if p.Err != nil {
 		problem = problemOf(p.Err)
@@ -279,8 +272,8 @@ func writeProcessLines(_ *stdio, out *output, all []*diag.Process) error {
 
 func lineOf(p *diag.Process) *processLine {
 	l := &processLine{
-		PID: orNull(p.PID), InnerPID: p.InnerPID, Name: orNull(p.Name), Container: orNull(p.Container), Address: orNull(p.Address),
-		Runtime: orNull(runtimeOf(p)), Server: p.GC.Server.Bool(), Concurrent: p.GC.Concurrent.Bool(),
+		PID: jsontext.OrNull(p.PID), InnerPID: p.InnerPID, Name: jsontext.OrNull(p.Name), Container: jsontext.OrNull(p.Container), Address: jsontext.OrNull(p.Address),
+		Runtime: jsontext.OrNull(runtimeOf(p)), Server: p.GC.Server.Bool(), Concurrent: p.GC.Concurrent.Bool(),
 	}
 	if !p.Started.IsZero() {
 		started := p.Started.UTC().Truncate(time.Millisecond)
@@ -288,20 +281,11 @@ func lineOf(p *diag.Process) *processLine {
 		l.Started, l.UptimeMS = &started, &up
 	}
 	if i := p.Info; i != nil {
-		l.Arch, l.OS, l.RID = orNull(i.Arch), orNull(i.OS), orNull(i.RID)
-		l.CommandLine, l.EntryAssembly, l.Cookie = orNull(i.CommandLine), orNull(i.EntryAssembly), orNull(i.Cookie.String())
+		l.Arch, l.OS, l.RID = jsontext.OrNull(i.Arch), jsontext.OrNull(i.OS), jsontext.OrNull(i.RID)
+		l.CommandLine, l.EntryAssembly, l.Cookie = jsontext.OrNull(i.CommandLine), jsontext.OrNull(i.EntryAssembly), jsontext.OrNull(i.Cookie.String())
 	}
 	if p.Err != nil {
-		l.Problem, l.Remedy = orNull(problemOf(p.Err)), orNull(diag.Remedy(p.Err))
+		l.Problem, l.Remedy = jsontext.OrNull(problemOf(p.Err)), jsontext.OrNull(diag.Remedy(p.Err))
 	}
 	return l
-}
-
-// orNull returns a pointer to v, nil for the zero value.
-func orNull[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
 }

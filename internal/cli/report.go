@@ -88,28 +88,23 @@ func (o *reportOptions) run(ctx context.Context, std *stdio) error {
 			return err
 		}
 		o.addLedgers(rep)
-		if o.format.value == "json" {
-			if o.full {
-				return rep.WriteJSON(out)
-			}
+		switch {
+		case o.format.value == "json" && o.full:
+			return rep.WriteJSON(out)
+		case o.format.value == "json":
 			return rep.WriteBriefJSON(out)
+		case o.format.value == "markdown":
+			return writeMarkdown(out, rep.WriteMarkdown)
 		}
-		if o.format.value == "markdown" {
-			p := text.PageOn(text.Terminal{})
-			rep.WriteMarkdown(p)
-			_, err = out.Write(p.Bytes())
-			return err
-		}
-		p := newPage(std, out)
-		if begun++; begun > 1 {
-			p.Line("")
-		}
-		if len(o.files) > 1 {
-			p.Heading("%s", rep.Name)
-		}
-		rep.Write(p)
-		_, err = out.Write(p.Bytes())
-		return err
+		return std.writePage(out, func(p *text.Page) {
+			if begun++; begun > 1 {
+				p.Line("")
+			}
+			if len(o.files) > 1 {
+				p.Heading("%s", rep.Name)
+			}
+			rep.Write(p)
+		})
 	})
 	return out.end(errors.Join(err, o.unusedLedgers()))
 }
@@ -120,19 +115,14 @@ func (o *reportOptions) define(std *stdio) error {
 	if len(defined) == 0 {
 		return misusef("unknown term %q%s", o.explain, suggestion(o.explain))
 	}
-	out, err := std.create(o.output, nil)
-	if err != nil {
-		return err
-	}
-	p := newPage(std, out)
-	for i := range defined {
-		if i > 0 {
-			p.Line("")
+	return std.writePageTo(o.output, nil, func(p *text.Page) {
+		for i := range defined {
+			if i > 0 {
+				p.Line("")
+			}
+			report.WriteDefinition(p, &defined[i])
 		}
-		report.WriteDefinition(p, &defined[i])
-	}
-	_, err = out.Write(p.Bytes())
-	return out.end(err)
+	})
 }
 
 // suggestion names the figures that a word may have meant.

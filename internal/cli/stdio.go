@@ -183,6 +183,15 @@ func (std *stdio) create(path string, inputs []string) (*output, error) {
 	return &output{Writer: bufio.NewWriterSize(f, outputBuffer), name: path, file: f, std: std}, nil
 }
 
+// writeTo has a function write the output path, as create opens it.
+func (std *stdio) writeTo(path string, inputs []string, write func(*output) error) error {
+	out, err := std.create(path, inputs)
+	if err != nil {
+		return err
+	}
+	return out.end(write(out))
+}
+
 // Write writes p; the error names the output.
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.Writer.Write(p)
@@ -226,6 +235,27 @@ func newPage(std *stdio, out *output) *text.Page {
 	}
 	std.paged(out)
 	return text.PageOn(std.outTerm)
+}
+
+// writePage writes a page for people, which fits the terminal of an output.
+func (std *stdio) writePage(out *output, write func(*text.Page)) error {
+	return out.page(newPage(std, out), write)
+}
+
+// writePageTo writes such a page to the output path.
+func (std *stdio) writePageTo(path string, inputs []string, write func(*text.Page)) error {
+	return std.writeTo(path, inputs, func(out *output) error { return std.writePage(out, write) })
+}
+
+// writeMarkdown writes a page of Markdown, for which no terminal is too narrow.
+func writeMarkdown(out *output, write func(*text.Page)) error {
+	return out.page(text.PageOn(text.Terminal{}), write)
+}
+
+func (o *output) page(p *text.Page, write func(*text.Page)) error {
+	write(p)
+	_, err := o.Write(p.Bytes())
+	return err
 }
 
 // warn writes a line that is not a failure.

@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 type trendOptions struct {
@@ -55,18 +56,11 @@ func (o *trendOptions) run(ctx context.Context, std *stdio) error {
 	for i, run := range runs {
 		labels[i] = labelOf(label, run.Name)
 	}
-	out, err := std.create(o.output, o.traces)
-	if err != nil {
-		return err
-	}
 	trends := compare.Trends(runs)
 	if o.format.value == "json" {
-		return out.end(comparison.WriteTrendsJSON(out, labels, trends))
+		return std.writeTo(o.output, o.traces, func(out *output) error { return comparison.WriteTrendsJSON(out, labels, trends) })
 	}
-	p := newPage(std, out)
-	comparison.WriteTrends(p, labels, trends)
-	_, err = out.Write(p.Bytes())
-	return out.end(err)
+	return std.writePageTo(o.output, o.traces, func(p *text.Page) { comparison.WriteTrends(p, labels, trends) })
 }
 
 func labelOf(label *regexp.Regexp, name string) string {

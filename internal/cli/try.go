@@ -140,7 +140,8 @@ func (o *tryOptions) run(ctx context.Context, std *stdio) error {
 	began := time.Now()
 	if len(o.candidates) == 0 {
 		if none := o.propose(ctx, std, program); none != "" {
-			return cmp.Or(std.say(none), ctx.Err())
+			err := std.writePageTo("-", nil, func(p *text.Page) { p.Prose("", none) })
+			return cmp.Or(err, ctx.Err())
 		}
 	}
 	e := &trial.Experiment{
@@ -155,11 +156,8 @@ func (o *tryOptions) run(ctx context.Context, std *stdio) error {
 		}
 	}
 	result := e.Do(ctx)
-	out, err := std.create(o.output, nil)
-	if err != nil {
-		return err
-	}
-	return cmp.Or(out.end(o.write(std, out, result)), ctx.Err())
+	err := std.writeTo(o.output, nil, func(out *output) error { return o.write(std, out, result) })
+	return cmp.Or(err, ctx.Err())
 }
 
 // propose runs the program once and makes candidates of what its trace shows. It returns why
@@ -184,33 +182,14 @@ func (o *tryOptions) propose(ctx context.Context, std *stdio, program *trial.Pro
 	return ""
 }
 
-// say writes a sentence to standard output.
-func (std *stdio) say(sentence string) error {
-	out, err := std.create("-", nil)
-	if err != nil {
-		return err
-	}
-	p := newPage(std, out)
-	p.Prose("", sentence)
-	_, err = out.Write(p.Bytes())
-	return out.end(err)
-}
-
 func (o *tryOptions) write(std *stdio, out *output, r *trial.Result) error {
 	switch o.format.value {
 	case "json":
 		return r.WriteJSON(out)
 	case "html":
 		return r.WritePage(out)
+	case "markdown":
+		return writeMarkdown(out, r.WriteMarkdown)
 	}
-	var p *text.Page
-	if o.format.value == "markdown" {
-		p = text.PageOn(text.Terminal{})
-		r.WriteMarkdown(p)
-	} else {
-		p = newPage(std, out)
-		r.WriteText(p)
-	}
-	_, err := out.Write(p.Bytes())
-	return err
+	return std.writePage(out, r.WriteText)
 }

@@ -66,11 +66,14 @@ func (o *whatIfOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	out, err := std.create(o.output, o.traces)
-	if err != nil {
-		return err
+	if p == nil {
+		p = &whatif.Program{Process: &gc.Process{}}
 	}
-	return out.end(o.write(std, out, p))
+	result := whatif.Predict(p, o.sets)
+	if o.format.value == "json" {
+		return std.writeTo(o.output, o.traces, func(out *output) error { return json.NewEncoder(out).Encode(whatIfJSON(p, result)) })
+	}
+	return std.writePageTo(o.output, o.traces, func(page *text.Page) { writeWhatIf(page, p, result) })
 }
 
 // program reads the traces as one, and returns the process that collections paused longest;
@@ -110,20 +113,6 @@ func (o *whatIfOptions) program(ctx context.Context, std *stdio) (*whatif.Progra
 			len(all), text.Quoted(worst.Process.Name)))
 	}
 	return worst, nil
-}
-
-func (o *whatIfOptions) write(std *stdio, out *output, program *whatif.Program) error {
-	if program == nil {
-		program = &whatif.Program{Process: &gc.Process{}}
-	}
-	result := whatif.Predict(program, o.sets)
-	if o.format.value == "json" {
-		return json.NewEncoder(out).Encode(whatIfJSON(program, result))
-	}
-	p := newPage(std, out)
-	writeWhatIf(p, program, result)
-	_, err := out.Write(p.Bytes())
-	return err
 }
 
 // writeWhatIf writes a result as text.
