@@ -187,7 +187,7 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 	nothing := errors.Is(err, convert.ErrNothing)
 	switch {
 	case nothing && (c.OnlySnapshot() || c.Heap):
-		err = &lackError{r.in.Name, o.noSnapshot()}
+		err = &lackError{r.in.Name, o.noSnapshot(r)}
 	case errors.Is(err, snapshot.ErrIncomplete):
 		err = &lackError{r.in.Name, notWhole(c.Snapshot) + ", and other tools cannot tell; what it has: gctrail objects " + text.Quoted(r.in.Name)}
 	case nothing && c.OnlyAllocations():
@@ -210,14 +210,14 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 }
 
 // noSnapshot says that a trace has no heap snapshot.
-func (o *convertOptions) noSnapshot() string {
+func (o *convertOptions) noSnapshot(r *reading) string {
 	switch {
 	case o.gc != 0:
 		return fmt.Sprintf("no heap snapshot of GC %d; list the snapshots with: gctrail objects FILE", o.gc)
 	case len(o.Flags()) > 0:
 		return "no heap snapshot in the selected part of this trace"
 	}
-	return "no heap snapshot in this trace; take one with: gctrail dump -p PID"
+	return "no heap snapshot in " + r.extent() + "; take one with: gctrail dump -p PID"
 }
 
 // notWhole says that a heap snapshot lacks objects, and which one it is.
@@ -243,10 +243,7 @@ func (o *convertOptions) report(ctx context.Context, std *stdio, paths []string)
 	if err != nil {
 		return err
 	}
-	p := text.PageOn(text.Terminal{})
-	rep.WriteMarkdown(p)
-	_, err = outs[0].Write(p.Bytes())
-	return outs[0].end(err)
+	return outs[0].end(writeMarkdown(outs[0], rep.WriteMarkdown))
 }
 
 // events writes the events of one trace.

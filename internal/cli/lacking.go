@@ -26,7 +26,7 @@ func (l *lack) of(r *reading, o *selection.Selection, processes []*gc.Process) s
 	if len(o.Flags()) > 0 {
 		return outside(r, o, processes, "no "+l.what+" in the selected part of this trace")
 	}
-	words := "no " + l.what + " in this trace"
+	words := "no " + l.what + " in " + r.extent()
 	if l.command != "" {
 		return words + "; record one with: " + l.command
 	}

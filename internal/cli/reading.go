@@ -66,6 +66,15 @@ func throughPipe(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
+// extent names the part of the trace that was read, for messages on what it lacks: the rest may
+// have it.
+func (r *reading) extent() string {
+	if loss := r.Loss(); loss.Truncated || loss.Damaged > 0 {
+		return "the part of this trace that could be read"
+	}
+	return "this trace"
+}
+
 // Close ends the reading.
 func (r *reading) Close() {
 	r.progress.stop()
