@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"cmp"
 	"os"
 	"strconv"
 	"strings"
@@ -46,10 +47,7 @@ func (p *Provider) capture(env environment) (*Session, error) {
 		defaultBufferMB = 0x400
 		maxBufferMB     = 0x400
 	)
-	path := strings.ReplaceAll(env.value("EventPipeOutputPath"), "{pid}", strconv.Itoa(os.Getpid()))
-	if path == "" {
-		path = defaultPath
-	}
+	path := cmp.Or(strings.ReplaceAll(env.value("EventPipeOutputPath"), "{pid}", strconv.Itoa(os.Getpid())), defaultPath)
 	held := env.number("EventPipeOutputStreaming", 1) == 0
 	mb := max(env.number("EventPipeCircularMB", defaultBufferMB), 1)
 	opt := SessionOptions{

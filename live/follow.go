@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,9 +141,7 @@ func Follow(ctx context.Context, process *diag.Process, opts Options) iter.Seq2[
 	if opts.Requests {
 		opts.Config.Providers = append(slices.Clip(opts.Config.Providers), Requests())
 	}
-	if opts.Queue == 0 {
-		opts.Queue = defaultQueue
-	}
+	opts.Queue = cmp.Or(opts.Queue, defaultQueue)
 	return func(yield func(*Update, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		f := &follower{opts: opts, process: process, out: newQueue(opts.Queue)}

@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"bytes"
+	"cmp"
 	"sync"
 	"time"
 
@@ -257,10 +258,7 @@ func (t *Table) module(ev *trace.Event) {
 	if _, known := p.modules[v.ModuleID]; known {
 		return
 	}
-	path := v.ModuleILPath.String()
-	if path == "" {
-		path = v.ModuleNativePath.String()
-	}
+	path := cmp.Or(v.ModuleILPath.String(), v.ModuleNativePath.String())
 	name := baseName(path)
 	if t.modules >= maxModules || t.bytes+len(name) > maxNameBytes {
 		t.dropped++

@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/gctrail/gctrail/internal/blob"
@@ -133,12 +134,7 @@ func formats() string {
 }
 
 func known(format string) bool {
-	for _, f := range blob.Formats() {
-		if f.Name == format {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(blob.Formats(), func(f blob.Format) bool { return f.Name == format })
 }
 
 // program names this program with its version.

@@ -53,9 +53,7 @@ func readPrograms(paths []string, version string) ([]program, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.version == "" {
-			p.version = version
-		}
+		p.version = cmp.Or(p.version, version)
 		if p.version == "" {
 			return nil, fmt.Errorf("%s: Go noted no version in it", path)
 		}

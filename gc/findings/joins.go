@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/gc/join"
@@ -76,16 +77,8 @@ func enoughJoins(j *judgement) bool { return j.Details.Joins.Collections >= many
 
 func waitsBecause(causes ...join.Cause) func(*judgement, *Finding) bool {
 	return func(j *judgement, _ *Finding) bool {
-		if !enoughJoins(j) {
-			return false
-		}
 		s, _ := j.Details.Joins.Straggler()
-		for _, c := range causes {
-			if s.Cause == c {
-				return true
-			}
-		}
-		return false
+		return enoughJoins(j) && slices.Contains(causes, s.Cause)
 	}
 }
 

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -52,12 +53,7 @@ func (c *Chart) Span() time.Duration { return c.Each * time.Duration(len(c.Point
 
 // Empty reports whether no point has a heap size.
 func (c *Chart) Empty() bool {
-	for i := range c.Points {
-		if p := &c.Points[i]; p.After.Or(0) > 0 || p.Before.Or(0) > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Points, func(p Point) bool { return p.After.Or(0) > 0 || p.Before.Or(0) > 0 })
 }
 
 // Heap draws the heap in a number of lines: filled up to the size after the latest

@@ -66,7 +66,7 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 	by := allocBys[o.by.value]
 	var model alloc.Model
 	var snapshots heap.Snapshots
-	s := &allocSection{model: &model, sums: map[uint64]*collectedAllocs{}}
+	s := &allocSection{model: &model}
 	l := modelList[alloc.Total, alloc.Row]{
 		model: &model, beside: []pass.Model{&snapshots}, rejected: model.Rejected, collection: s.collection, fields: s.fields(by),
 		pid: func(t alloc.Total) uint64 { return t.PID },
@@ -126,7 +126,7 @@ type allocSection struct {
 	seconds float64
 	lossy   bool
 	total   alloc.Total // of the process whose rows are written
-	sums    map[uint64]*collectedAllocs
+	sums    sums[uint64, collectedAllocs]
 }
 
 // collectedAllocs are the bytes allocated between the collections of a process,
@@ -141,11 +141,7 @@ type collectedAllocs struct {
 
 // collection adds the bytes that were allocated since the previous collection.
 func (s *allocSection) collection(c *gc.Collection) {
-	sum := s.sums[c.Process.PID]
-	if sum == nil {
-		sum = new(collectedAllocs)
-		s.sums[c.Process.PID] = sum
-	}
+	sum := s.sums.of(c.Process.PID)
 	before, known := s.model.TakeBefore(c.Process.PID, c.Number)
 	if allocated, ok := c.Allocated.Get(); ok && known && sum.known {
 		sum.collections++
@@ -226,7 +222,7 @@ func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
 		source += fmt.Sprintf(" (95 %%: %s to %s)", units.Bytes(t.Low), units.Bytes(t.High))
 	}
 	p.Prose("Source: ", source+".")
-	if sum := s.sums[of.PID]; sum != nil && sum.histories > 0 {
+	if sum := s.sums.by[of.PID]; sum != nil && sum.histories > 0 {
 		events := sum.events[t.Source]
 		p.Prose("Check: ", fmt.Sprintf("between collections, the events add up to %s and the heap histories to %s (%+.1f %%), in %s.",
 			units.Bytes(int64(events)), units.Bytes(sum.histories), 100*(events/float64(sum.histories)-1), text.Counted(sum.collections, "collection")))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -67,11 +68,7 @@ func (o *fleetTopOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	limit := o.limit()
-	if limit == 0 {
-		limit = mostGroups
-	}
-	groups, err := fleet.Top(ctx, store, filter, o.by, limit)
+	groups, err := fleet.Top(ctx, store, filter, o.by, cmp.Or(o.limit(), mostGroups))
 	if err != nil {
 		return storeError(err)
 	}
@@ -114,10 +111,7 @@ func pauseIs(g *fleet.Group) gc.Certainty {
 
 // clockOf is a point of time, to the second.
 func clockOf(at time.Time) figure.Value {
-	if at.Unix() <= 0 {
-		return figure.Value{}
-	}
-	return list.Word(at.UTC().Format(time.RFC3339))
+	return list.If(at.Unix() > 0, list.Word(at.UTC().Format(time.RFC3339)))
 }
 
 // answer writes the rows of an answer in the format that was asked for.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -141,9 +142,7 @@ type placeGrowthDoc struct {
 
 // placeDocs returns the first places, as many as a table has if there is no limit.
 func placeDocs(grown []heap.PlaceGrowth, limit int) []placeGrowthDoc {
-	if limit == 0 {
-		limit = defaultTop
-	}
+	limit = cmp.Or(limit, defaultTop)
 	docs := []placeGrowthDoc{}
 	for i := range grown[:min(limit, len(grown))] {
 		g := &grown[i]

@@ -55,7 +55,7 @@ func (o *gcsOptions) thresholds(ctx context.Context, std *stdio, paths []string)
 		return nil, err
 	}
 	defer r.Close()
-	pauses := make(map[uint64]*report.Threshold)
+	var pauses sums[uint64, report.Threshold]
 	var m gc.Model
 	for c, err := range r.Collections(&m) {
 		if err != nil {
@@ -65,15 +65,10 @@ func (o *gcsOptions) thresholds(ctx context.Context, std *stdio, paths []string)
 		if !known || !o.keeps(r, c) {
 			continue
 		}
-		d := pauses[c.Process.PID]
-		if d == nil {
-			d = new(report.Threshold)
-			pauses[c.Process.PID] = d
-		}
-		d.Add(pause)
+		pauses.of(c.Process.PID).Add(pause)
 	}
 	least := make(map[uint64]time.Duration)
-	for pid, d := range pauses {
+	for pid, d := range pauses.by {
 		least[pid] = d.Percentile(o.pauseAbove.percentile)
 	}
 	return least, nil

@@ -125,12 +125,7 @@ func (c *Converter) Events() bool {
 
 // Stacks reports whether the stacks of events are needed.
 func (c *Converter) Stacks() bool {
-	for _, p := range c.parts() {
-		if p.allocations != nil || p.timed || p.profile != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.allocations != nil || p.timed || p.profile != nil })
 }
 
 // timed reports whether the format needs allocations with their times.

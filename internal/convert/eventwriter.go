@@ -286,10 +286,7 @@ var processInfo = &trace.Descriptor{
 
 func (w *eventWriter) name(pid uint64) error {
 	p := w.src.Info().Processes[pid]
-	line := p.CommandLine
-	if line == "" {
-		line = p.Name
-	}
+	line := cmp.Or(p.CommandLine, p.Name)
 	if w.named[pid] || line == "" {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -160,12 +161,7 @@ func (f *FileFollower) Hold(since time.Time) {
 
 // Cut reports whether something was dropped that the limits of time would have kept.
 func (f *FileFollower) Cut() bool {
-	for _, c := range f.chains {
-		if c.cut {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.chains, func(c *chain) bool { return c.cut })
 }
 
 // Join gives the traces their names, when the reader has ended. A session with limits has

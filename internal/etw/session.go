@@ -1,6 +1,7 @@
 package etw
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -69,10 +70,7 @@ const (
 func Start(system System, o *Options) (*Session, error) {
 	stopOrphans(system)
 	s := &Session{system: system, name: namePrefix + strconv.Itoa(os.Getpid()), trace: o.Path, limits: o.Limits, pids: o.PIDs}
-	mb := o.BufferMB
-	if mb == 0 {
-		mb = defaultMB
-	}
+	mb := cmp.Or(o.BufferMB, defaultMB)
 	p, err := s.properties(mb * 1024 / bufferKB)
 	if err != nil {
 		return nil, err

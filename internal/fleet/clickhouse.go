@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -182,10 +183,7 @@ func (c *ClickHouse) post(ctx context.Context, parameters string, body []byte) (
 		req.Header.Set("X-ClickHouse-User", c.User)
 		req.Header.Set("X-ClickHouse-Key", c.Password)
 	}
-	client := c.Client
-	if client == nil {
-		client = http.DefaultClient
-	}
+	client := cmp.Or(c.Client, http.DefaultClient)
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("asking ClickHouse: %w", err)

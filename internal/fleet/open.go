@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -27,9 +28,7 @@ func Open(place, password string) (Store, error) {
 	if given, ok := u.User.Password(); ok {
 		c.Password = given
 	}
-	if c.Database == "" {
-		c.Database = DefaultDatabase
-	}
+	c.Database = cmp.Or(c.Database, DefaultDatabase)
 	c.URL = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"strconv"
@@ -122,9 +123,7 @@ func (d *decoder) record(message []byte) error {
 	if err != nil {
 		return err
 	}
-	if time == 0 {
-		time = observed
-	}
+	time = cmp.Or(time, observed)
 	for _, t := range Tables() {
 		if t.Event == event {
 			return d.row(t, time, attributes)

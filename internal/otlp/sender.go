@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"fmt"
@@ -116,9 +117,7 @@ func NewSender(opts Options) (*Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opts.Media == "" {
-		opts.Media = mediaProtobuf
-	}
+	opts.Media = cmp.Or(opts.Media, mediaProtobuf)
 	if opts.Timeout <= 0 {
 		opts.Timeout = defaultTimeout
 	}

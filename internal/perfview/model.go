@@ -1,6 +1,7 @@
 package perfview
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -323,10 +324,5 @@ func (p *process) isDone(n int) bool {
 	if g.Type != clr.GCTypeBackgroundGC {
 		return true
 	}
-	for _, o := range p.gcs[n+1:] {
-		if !o.complete && (o == p.last || o == p.background) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.gcs[n+1:], func(o *GC) bool { return !o.complete && (o == p.last || o == p.background) })
 }

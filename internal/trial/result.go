@@ -61,12 +61,7 @@ func (o *Outcomes) hopeless() bool {
 
 // decided reports whether every metric that can decide is decided.
 func (o *Outcomes) decided() bool {
-	for i := range o.Figures {
-		if f := &o.Figures[i]; f.Metric.decides && f.Known() && f.Against == CannotTell {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.Figures[:], func(f Figure) bool { return f.Metric.decides && f.Known() && f.Against == CannotTell })
 }
 
 // series returns the values of a metric by round, NaN for a round without one.

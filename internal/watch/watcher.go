@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -105,9 +106,7 @@ type Watcher struct {
 // New returns a Watcher that does nothing before Run.
 func New(opts Options) *Watcher {
 	opts.Source = opts.Source.complete()
-	if opts.Interval == 0 {
-		opts.Interval = Interval
-	}
+	opts.Interval = cmp.Or(opts.Interval, Interval)
 	if opts.Max == 0 {
 		opts.Max = MaxFollowed
 	}
