@@ -199,9 +199,9 @@ func (l *look) started(st *stat) time.Time {
 	return l.boot.Add(time.Duration(ticks) * (time.Second / ticksPerSecond))
 }
 
-// claim finds the socket of a process in the shared folders, or in the process's own
-// folder for temporary files, behind its own root. Anybody may have created the file in a
-// shared folder, so the caller must verify it.
+// claim finds the socket of a process in the shared folders, or in the process's own folder for
+// temporary files, behind its own root. The caller must verify it, because anybody may have
+// created the file in a shared folder.
 func (l *look) claim(p *Process, st *stat, who *identity) error {
 	d := &endpoint{finder: l.finder, pid: p.PID, inner: who.inner, start: who.start}
 	own := func(socket stamp) {

@@ -15,10 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An endpoint is the socket that a process should listen on. Any user can create a file
-// with its name in /tmp, so every connection is checked before anything is sent:
-// the file is a socket, it belongs to the process's user, and the process itself
-// listens on it.
+// An endpoint is the socket that a process should listen on. Every connection is checked before
+// anything is sent, because any user can create a file with its name in /tmp: the file is a
+// socket, it belongs to the process's user, and the process itself listens on it.
 type endpoint struct {
 	finder *finder
 	root   root
@@ -194,8 +193,8 @@ func (d *endpoint) verify(c conn, info fs.FileInfo) error {
 	return nil
 }
 
-// verifyHidden checks a process of another namespace. Only its user is known, so this
-// must be the user of the calling process.
+// verifyHidden checks a process of another namespace. This must belong to the user of the
+// calling process, because nothing but its user is known.
 func (d *endpoint) verifyHidden(listener *unix.Ucred, info fs.FileInfo) error {
 	user, owner := uint32(os.Geteuid()), ownerOf(info)
 	if owner != user || listener.Uid != user {

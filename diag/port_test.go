@@ -44,7 +44,7 @@ func TestParsePort(t *testing.T) {
 	}
 }
 
-// tempDir returns a folder with a short path, as sockets need.
+// tempDir returns a folder with a short path, because the paths of sockets are limited.
 func tempDir(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "diag")
 	if err != nil {

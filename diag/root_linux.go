@@ -82,8 +82,8 @@ var openat2 = unix.Openat2
 // renamed meanwhile.
 const maxRenames = 16
 
-// walk is resolve for systems without openat2. Links that it may follow come from this
-// process's user, so they may lead out of the root.
+// walk is resolve for systems without openat2. Links may lead out of the root, because the ones
+// that it may follow come from this process's user.
 func (r root) walk(dir int, path string, flags int) (int, error) {
 	if r.follow {
 		return unix.Openat(dir, path, flags, 0)

@@ -51,8 +51,8 @@ type allocations struct {
 	// The latest background collection sweeps gen0 and gen1 at sweepFrom, and
 	// from then to sweepTo what is older.
 	sweepFrom, sweepTo time.Duration
-	// unmeasured is set after a background collection that is known too
-	// incompletely: it may sweep LOH and POH until the next collection of gen2 ends.
+	// unmeasured is set after a background collection that is known too incompletely, because it
+	// may sweep LOH and POH until the next collection of gen2 ends.
 	unmeasured bool
 
 	ofTicks, ofBudget ratio

@@ -56,7 +56,7 @@ func TestFigures(t *testing.T) {
 	golden.Hold(t, "testdata/figures.txt", b.String())
 }
 
-// figures are sums of what was known, by path of the field.
+// figures are the sums of all known values, by path of the field.
 type figures map[string]*figureSum
 
 // A figureSum has a sum by number too, so that values that change places change it.

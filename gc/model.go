@@ -343,7 +343,7 @@ func (m *Model) survey() {
 }
 
 // named reports whether the process has a name. The trace's name takes precedence over the
-// command line's, unless it is "dotnet": a trace gives every program that the host runs
+// command line's, unless it is "dotnet", because a trace gives every program that the host runs
 // that name.
 func (m *Model) named(p *Process) bool {
 	if of, ok := m.info.Processes[p.PID]; ok {

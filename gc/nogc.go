@@ -13,7 +13,7 @@ import (
 type NoGC struct {
 	Regions   int
 	Suspended time.Duration // while they began
-	// Perhaps counts suspensions that may have begun further regions: no later event names
+	// Perhaps counts suspensions that may have begun further regions, because no later event names
 	// the number of a collection. Under server GC, only the next collection does.
 	Perhaps int
 }

@@ -254,8 +254,8 @@ func TestUnusualSizes(t *testing.T) {
 	}
 }
 
-// TestChangedLimit checks that a heap may outgrow a limit that GC.RefreshMemoryLimit may
-// have raised: it suspends threads for a collection that does not begin.
+// TestChangedLimit checks that a heap may outgrow a limit that GC.RefreshMemoryLimit may have
+// raised, because it suspends threads for a collection that does not begin.
 func TestChangedLimit(t *testing.T) {
 	const mb = 1 << 20
 	for _, refreshed := range []bool{false, true} {

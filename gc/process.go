@@ -224,10 +224,9 @@ func (p *Process) Watched(from, to Opt[time.Duration]) time.Duration {
 	return max(0, stop-start)
 }
 
-// runtimeName spells a runtime as its own version text does. The .NET Framework
-// has its build in the version of the VM. .NET Core up to 3.1 calls itself
-// 4.0.0.0: its version is the name of the folder that it is installed in, if it
-// is in one.
+// runtimeName spells a runtime as its own version text does. The .NET Framework has its build
+// in the version of the VM. .NET Core up to 3.1 calls itself 4.0.0.0, so that its version is
+// the name of the folder that it is installed in, if it is in one.
 func runtimeName(v *clr.RuntimeInformationStart) string {
 	switch {
 	case v.Sku&clr.RuntimeSkuMono != 0:

@@ -45,7 +45,7 @@ func TestShortHistories(t *testing.T) {
 	}
 }
 
-// A collection without histories is marked as affected by loss if others have theirs:
+// A collection without histories is marked as affected by loss if others have theirs, because
 // there may be no other sign that events were lost.
 func TestMissingHistories(t *testing.T) {
 	s := newScript()

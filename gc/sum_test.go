@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// The second pause is not in the trace, so the sum is a lower bound.
+// The sum is a lower bound, because the second pause is not in the trace.
 func ExampleSum() {
 	var paused gc.Sum[time.Duration]
 	for _, pause := range []gc.Opt[time.Duration]{gc.Some(20 * time.Millisecond), {}, gc.Some(5 * time.Millisecond)} {

@@ -161,9 +161,8 @@ func (m *Model) restartEnd(e *event) {
 	rt.release()
 }
 
-// delay records that the suspensions begun during s had to wait for it: a
-// thread takes the lock of all suspensions after its SuspendEEBegin, and
-// releases it after the restart.
+// delay records that the suspensions begun during s had to wait for it, because a thread takes
+// the lock of all suspensions after its SuspendEEBegin, and releases it after the restart.
 func (rt *runtime) delay(s *suspension, until time.Duration) {
 	for _, o := range rt.windows {
 		if o.begin > s.begin && !o.end.Known() {

@@ -27,8 +27,8 @@ type Options struct {
 	Runs func(*trace.Descriptor) bool
 	// Stacks makes events carry their stacks.
 	Stacks bool
-	// Scratch makes a place for what must be unpacked or stored before it is read, such as an
-	// .etl in a zip. Nil makes temporary files; Memory is for where none can be made.
+	// Scratch makes a place for input that must be unpacked or stored before it is read, such as
+	// an .etl in a zip. Nil makes temporary files; Memory is for where none can be made.
 	Scratch func() (Scratch, error)
 	// Beside are files in the folder of what Contents opens. They are read where File would
 	// read the files beside a trace: parts of an ETW trace, and perf maps.

@@ -175,9 +175,8 @@ func (t *Table) method(ev *trace.Event, from, to time.Duration) {
 	t.add(p, &p.methods, method{span: span{*start, end, from, to}, id: v.MethodID, module: v.ModuleID}, t.name)
 }
 
-// entryPoint processes a precompiled method that is about to be called for the first
-// time. Only precompiled code with such an event runs, so a method extends to the
-// next one.
+// entryPoint processes a precompiled method that is about to be called for the first time. A
+// method extends to the next one, because only precompiled code with such an event runs.
 func (t *Table) entryPoint(ev *trace.Event) {
 	v := &t.decoded.entry
 	if v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil || v.EntryPoint+maxPrecompiled < v.EntryPoint {

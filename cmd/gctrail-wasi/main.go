@@ -115,8 +115,8 @@ func (o *options) answer(paths []string) ([]byte, error) {
 	return j.Convert(ctx, o.format)
 }
 
-// explain adds that the host has to give a folder, if Go finds none in which a name could be: it
-// does not know the folder of a relative name if the host calls that one ".".
+// explain adds that the host has to give a folder, if Go finds none in which a name could be,
+// because it does not know the folder of a relative name if the host calls that one ".".
 func explain(err error) error {
 	if !errors.Is(err, syscall.EBADF) {
 		return err

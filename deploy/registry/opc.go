@@ -173,8 +173,8 @@ func (n nuspec) coreProperties() coreProperties {
 	}
 }
 
-// zipped returns files as a zip archive that states sizes before contents, as readers of a
-// stream need them.
+// zipped returns files as a zip archive that states sizes before contents, because readers of a
+// stream need them first.
 func zipped(files []file, modified time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

@@ -71,8 +71,8 @@ func newProvider() (*emit.Provider, error) {
 // everything is all that the program raises.
 var everything = append(emit.GCVerbose(), emit.GCCollect()...)
 
-// run raises n collections into a trace, and prints to w what it raised. It waits
-// where the trace is written more slowly, lest that misses any.
+// run raises n collections into a trace, and prints to w what it raised. It waits where the
+// trace is written more slowly, because events that do not fit would be lost.
 func run(w io.Writer, out string, create create, n int) error {
 	provider, err := newProvider()
 	if err != nil {

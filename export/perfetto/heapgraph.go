@@ -45,8 +45,8 @@ var rootTypes = [heap.NumRootKinds]uint64{
 	heap.RootOther: 13, heap.RootStack: 3, heap.RootHandle: 1, heap.RootPinned: 2, heap.RootRefCounted: 1, heap.RootFinalizer: 10, heap.RootStatic: 5,
 }
 
-// snapshotSequence is the packet sequence of heap graphs. Those of one may not be mixed
-// with others.
+// snapshotSequence is the packet sequence of heap graphs, whose packets must not be mixed with
+// others.
 const snapshotSequence = 2
 
 // heapGraphPacket is the size from which a packet of a heap graph is written.

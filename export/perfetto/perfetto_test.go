@@ -21,7 +21,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// dump writes the fields of a message, a line for each, with those of the messages in it
+// dump writes the fields of a message, a line for each, with the fields of nested messages
 // below. A message has bytes that text does not have.
 func dump(t *testing.T, b []byte, indent string, out *strings.Builder) {
 	t.Helper()

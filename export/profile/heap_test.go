@@ -42,8 +42,8 @@ func TestHeap(t *testing.T) {
 	}
 }
 
-// TestHeapSums: whatever a tree leaves out, the bytes of all stacks are those of the objects
-// that are alive.
+// TestHeapSums: whatever a tree leaves out, its stacks have the bytes of all objects that are
+// alive.
 func TestHeapSums(t *testing.T) {
 	g := heaptest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")[2].Graph
 	d := g.Dominators()

@@ -37,8 +37,8 @@ const devtoolsMeta = `{"node_fields":["type","name","id","self_size","edge_count
 const nodeFields = 7
 
 // WriteDevTools writes a snapshot as a .heapsnapshot file, which the Memory panel of Chrome,
-// Edge and Node.js's inspector loads. Sizes are those that events have. Ids of objects are
-// their positions, which say nothing about another snapshot, because objects move.
+// Edge and Node.js's inspector loads. Sizes are as in the events. Ids of objects are their
+// positions, which say nothing about another snapshot, because objects move.
 //
 // The error is the writer's, or ErrIncomplete.
 func WriteDevTools(w io.Writer, s *heap.Snapshot) error {

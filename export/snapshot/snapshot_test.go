@@ -188,7 +188,7 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
-// traces returns a trace with snapshots of the repository, and those of GCTRAIL_SHARED.
+// traces returns the traces with snapshots: one of the repository, and all of GCTRAIL_SHARED.
 func traces(t *testing.T) []string {
 	shared, err := filepath.Glob(filepath.Join(os.Getenv("GCTRAIL_SHARED"), "traces", "heap", "*rich.nettrace.xz"))
 	if err != nil {

@@ -96,7 +96,7 @@ type Items interface {
 	Append(dst []byte, c *gc.Collection, field func(dst []byte, item, field int, v Value) []byte) []byte
 }
 
-// A Field is what a figure of an item is called, and its type.
+// A Field is the key of a figure of an item, and its type.
 type Field struct {
 	Key    string
 	Type   Type

@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// collections are those of real traces, which together know every figure.
+// collections are taken from real traces, which together know every figure.
 func collections(t *testing.T) []*gc.Collection {
 	t.Helper()
 	var all []*gc.Collection
@@ -157,7 +157,7 @@ func shown(v figure.Value) string {
 	}
 }
 
-// TestTable holds what the outputs have of each figure, and its value in a collection.
+// TestTable holds the name of each figure in each output, and its value in a collection.
 func TestTable(t *testing.T) {
 	all := collections(t)
 	var b strings.Builder

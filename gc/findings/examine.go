@@ -25,8 +25,7 @@ type Options struct {
 	// SumsOnly leaves out parts of each Summary that findings do not need (see there), so
 	// that a process takes some 25 kB, however many collections it has.
 	SumsOnly bool
-	// Expect has settings say what they would change, as bounds. It costs up to a megabyte for
-	// each process.
+	// Expect adds to settings bounds of their effect. It costs up to a megabyte for each process.
 	Expect bool
 	// From and To restrict the time that shares refer to.
 	From, To gc.Opt[time.Duration]

@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// TestExpected: a setting says what it would change where that can be bounded, never as a point,
-// and nothing where it cannot, or nobody asked for it.
+// TestExpected: a setting states its effect as bounds, never as a point, and nothing if bounds
+// are unknown or nobody asked for them.
 func TestExpected(t *testing.T) {
 	of := &gc.Process{Runtime: ".NET 10.0.1", Server: gc.Some(false), Concurrent: gc.Some(true), Stopped: 10 * time.Second}
 	cases := map[bool]*Case{}

@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	// enoughRequests is how many requests show what slow ones have in common.
+	// enoughRequests is the least number of requests from which a cause of slow ones is sought,
+	// because the slowest 1 % of fewer would be none.
 	enoughRequests = 100
 	// slowRequest is the 99th percentile of the requests' times from which they count as slow.
 	slowRequest = 10 * time.Millisecond

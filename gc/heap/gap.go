@@ -20,8 +20,8 @@ type Gap struct {
 	Pinned bool
 }
 
-// Gaps returns the gaps between the objects of all generations, in order of address. The sum
-// of those of a generation is its GenerationUse.Free. There are none if the ranges of the
+// Gaps returns the gaps between the objects of all generations, in order of address. The gaps
+// of a generation add up to its GenerationUse.Free. There are none if the ranges of the
 // generations are unknown, or if ranges or runs of objects overlap, as in a damaged trace.
 func (g *Graph) Gaps() []Gap {
 	pieces := g.nodes.pieces()

@@ -138,7 +138,7 @@ func gcdump(version int32, deferred, sampled, segments bool, nodes []dumpNode) [
 }
 
 // shop is the nodes of a list with two orders, an order that depends on something, one that
-// nothing keeps alive, and a type whose name begins as those of roots do.
+// nothing keeps alive, and a type whose name begins like the name of a root.
 func shop() []dumpNode {
 	return []dumpNode{
 		{typ: 0},

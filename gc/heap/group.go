@@ -42,8 +42,8 @@ type Group struct {
 	Address    uint64
 	Generation string
 	// Root and Path are of ByPath and ByObject: the root, and the types of the objects on a
-	// shortest way from there to the ones of the group. Objects of one type that follow each
-	// other are one step, as those of a linked list. Root is also of Query.Root.
+	// shortest way from there to the ones of the group. Objects of one type that follow each other
+	// are one step, because a linked list would otherwise be millions. Root is also of Query.Root.
 	Root Root
 	Path []*Type
 	Key  *Type // of a dependent handle, the type of its key

@@ -116,9 +116,9 @@ const (
 )
 
 // Suspects returns the objects that account for the growth from the first to the last of
-// several snapshots of a process, those that grew most first. It follows the dominator tree
-// from the roots down to where what grew divides. Objects of two snapshots are the same if
-// they have the same type and holder, because addresses change.
+// several snapshots of a process, the ones that grew most first. It follows the dominator tree
+// from the roots down to where what grew divides. Objects of two snapshots are the same if they
+// have the same type and holder, because addresses change.
 //
 // There is none if one of the Comparable snapshots has no Graph, or if little grew. What did
 // not grow from each snapshot to the next, or hardly grew at last, is no suspect: it may have

@@ -127,8 +127,8 @@ func (e announcing) Append(b []byte, version uint32, pointerSize int) []byte {
 	return b
 }
 
-// TestAnnounced: events that announce 2^31 elements, or more, take the memory of those that
-// they have, and the snapshot says that some are missing.
+// TestAnnounced: events that announce 2^31 elements or more take memory for their actual
+// elements only, and the snapshot says that some are missing.
 func TestAnnounced(t *testing.T) {
 	whole := one(t, read(t, &heap.Snapshots{MaxObjects: heap.MaxObjects}, 8, written()...))
 	for _, count := range []uint32{1 << 31, math.MaxUint32} {

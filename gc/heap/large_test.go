@@ -14,8 +14,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// BenchmarkLarge finds what retains what among 20 million objects, and reports the largest
-// memory that the process had. Run it alone: go test -run - -bench Large -benchtime 1x ./gc/heap
+// BenchmarkLarge builds the dominator tree of 20 million objects, and reports the peak memory
+// of the process. Run it alone: go test -run - -bench Large -benchtime 1x ./gc/heap
 func BenchmarkLarge(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(20)) // as gctrail objects does
 	for b.Loop() {

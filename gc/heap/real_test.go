@@ -16,7 +16,8 @@ import (
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
-// A golden is what another program found in a snapshot: see golden.py among the traces.
+// A golden holds the figures that another program found in a snapshot: see golden.py among the
+// traces.
 type golden struct {
 	Number  uint32         `json:"gc"`
 	Nodes   int64          `json:"nodes"`
@@ -26,8 +27,8 @@ type golden struct {
 	Depths  map[string]any `json:"dominator_depth_histogram"`
 }
 
-// TestGoldens: the dominator trees of real heaps are those of an independent program, which
-// knows another algorithm.
+// TestGoldens: an independent program, which uses another algorithm, finds the same dominator
+// trees of real heaps.
 func TestGoldens(t *testing.T) {
 	folder := filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../../shared"), "traces", "heap")
 	files, err := filepath.Glob(filepath.Join(folder, "*.golden.json"))

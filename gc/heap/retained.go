@@ -10,8 +10,8 @@ import (
 // another if all ways from roots to the other lead through it: without it, the other would
 // be garbage too. An object retains the bytes of all objects that it dominates, and its own.
 //
-// Objects have positions in it, from 1 on, in which those that one dominates follow it.
-// Position 0 is the program, above all roots.
+// Objects have positions in it, from 1 on: the objects that one dominates follow it. Position 0
+// is the program, above all roots.
 type Dominators struct {
 	graph    *Graph
 	tree     *domtree

@@ -205,7 +205,7 @@ func (s *Snapshot) Nameless() (n int) {
 	return n
 }
 
-// Native reports whether the types are those of a NativeAOT program, which have no names.
+// Native reports whether the types are of a NativeAOT program, and so without names.
 func (s *Snapshot) Native() bool {
 	return slices.ContainsFunc(s.Types, func(u TypeUse) bool { return u.Native })
 }

@@ -26,10 +26,10 @@ const (
 	text
 )
 
-// written returns what the runtime raises for a small heap: a list at 0x100 with two orders,
-// the second of which refers to a text in the frozen heap and to itself; an order that
-// only a weak handle and the key of no dependent handle refer to; and one that depends on
-// the list.
+// written returns the events that the runtime raises for a small heap: a list at 0x100 with two
+// orders, the second of which refers to a text in the frozen heap and to itself; an order that
+// only a weak handle and the key of no dependent handle refer to; and one that depends on the
+// list.
 func written() []clr.Event {
 	return []clr.Event{
 		&clr.GCStart{Count: 7, Depth: 2},
@@ -272,7 +272,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// TestMaxObjects: what has no room for a graph is counted nevertheless.
+// TestMaxObjects: objects beyond the size of a graph are counted nevertheless.
 func TestMaxObjects(t *testing.T) {
 	first, second := written(), written()
 	second[0].(*clr.GCStart).Count, second[len(second)-2].(*clr.GCEnd).Count = 8, 8
@@ -330,8 +330,7 @@ func TestNativeTypes(t *testing.T) {
 	}
 }
 
-// FuzzSnapshots: whatever events come, a graph is whole, and its figures add up.
-// without returns the events but for those of kinds.
+// without returns the events of all other kinds.
 func without[E clr.Event](events []clr.Event) []clr.Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e clr.Event) bool { _, is := e.(E); return is })
 }
@@ -377,6 +376,7 @@ func TestBorrow(t *testing.T) {
 	}
 }
 
+// FuzzSnapshots: whatever events come, a graph is whole, and its figures add up.
 func FuzzSnapshots(f *testing.F) {
 	kinds := (*heap.Snapshots)(nil).Kinds()
 	join := func(events []clr.Event) []byte {

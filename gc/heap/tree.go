@@ -43,7 +43,7 @@ type TreeQuery struct {
 	// instead of roots, and paths lead to such objects only.
 	Type  func(of *Type) bool
 	Least int64 // leaves out nodes whose TotalBytes are fewer
-	// Share leaves out nodes whose TotalBytes are a smaller part of those of the whole tree.
+	// Share leaves out nodes whose TotalBytes are a smaller part of the whole tree.
 	Share float64
 	Depth int // how many levels below the top there are; 0 for MaxTreeDepth, which is the most
 	Max   int // how many nodes below the top there are, the largest ones; 0 for all
@@ -221,8 +221,8 @@ func (d *Dominators) below(b branch) []branch {
 	return f.branches
 }
 
-// PathTree returns the shortest paths from roots to objects that are alive, the same as those
-// of ByPath, with one node for all that begin alike.
+// PathTree returns the shortest paths from roots to objects that are alive, the same paths as
+// ByPath, with one node for all that begin alike.
 func (g *Graph) PathTree(q TreeQuery) *TreeNode {
 	w, types := g.ways(), g.ofTypes(q.Type)
 	nodes := make([]TreeNode, len(w.all))

@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/gc/heap"
 )
 
-// drawn returns a tree in lines, indented by level: the objects and bytes of each node, and
-// those with all below.
+// drawn returns a tree in lines, indented by level: the objects and bytes of each node, alone
+// and with all nodes below.
 func drawn(n *heap.TreeNode, indent string) string {
 	name := "several"
 	switch {

@@ -136,8 +136,8 @@ func (t *types) load(module uint64, path string) {
 	}
 }
 
-// resolve completes the types by events that came after them in the trace: the paths of modules,
-// and the names of nested types in those of types of which they are arguments.
+// resolve completes the types by events that came after them in the trace: the paths of
+// modules, and the names of nested types that are arguments of other types.
 func (t *types) resolve() {
 	for _, of := range t.all {
 		of.Module = t.modules[of.module]
@@ -157,9 +157,9 @@ func (t *types) resolve() {
 	}
 }
 
-// borrow names types that have no names as those of another trace do, and returns how many.
-// It fails if the other trace is not of the same process: modules and types are addresses,
-// of which both then have the same ones, except for a few that were unloaded between them.
+// borrow takes missing names of types from another trace, and returns how many. It fails if the
+// other trace is not of the same process: modules and types are addresses, of which both then
+// have the same ones, except for a few that were unloaded between them.
 func (t *types) borrow(from *types) (named int, err error) {
 	var same, different int
 	check := func(equal bool) {

@@ -218,8 +218,8 @@ func (w *walk) root(r root) {
 	}
 }
 
-// addRange adds a range of a generation after the collection. Those of before come ahead of
-// all objects.
+// addRange adds a range of a generation after the collection. The ranges of before come ahead
+// of all objects.
 func (w *walk) addRange(v *clr.GCGenerationRange) {
 	if len(w.uses) == 0 || v.Generation >= frozen || v.RangeUsedLength >= clr.MaxSize || len(w.ranges) == maxRoots {
 		return

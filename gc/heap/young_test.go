@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/gc/heap"
 )
 
-// TestYoung: what a young collection lists within another is not a part of its snapshot,
-// and does not hide the snapshot after it.
+// TestYoung: the objects that a young collection lists within another are not a part of its
+// snapshot, and do not hide the snapshot after it.
 func TestYoung(t *testing.T) {
 	young := []clr.Event{
 		&clr.GCStart{Count: 6, Depth: 0},

@@ -75,8 +75,7 @@ type Survival struct {
 	Freed       int64
 }
 
-// Percent returns the share that survived; it is unknown if there were no
-// objects.
+// Percent returns the share that survived, unknown if there were no objects.
 func (s *Survival) Percent() gc.Opt[float64] {
 	return gc.SomeIf(100*float64(s.Survived)/(float64(s.Survived)+float64(s.Freed)), s.Survived+s.Freed > 0)
 }

@@ -59,9 +59,9 @@ func (p *pairProgram) String() string {
 // pairSeconds is how long each run takes.
 const pairSeconds = 4
 
-// TestPairs predicts what settings change of real programs from a run of each as it is, and
-// holds that against a run with the setting. It prints how many of the values lie within
-// their bounds and how wide these are; docs/what-if.md has a full run's.
+// TestPairs predicts the effect of settings on real programs from a run of each as it is, and
+// compares the prediction with a run with the setting. It prints how many of the values lie
+// within their bounds and how wide these are; docs/what-if.md has a full run's.
 //
 // GCTRAIL_PAIRS is a folder that keeps the traces. A trace that is there is not recorded again.
 func TestPairs(t *testing.T) {
@@ -132,7 +132,7 @@ func (p *pairProgram) record(t *testing.T, path, setting string) {
 	}
 }
 
-// A tally counts values of pairs, and those within their bounds.
+// A tally counts values of pairs, in all and within their bounds.
 type tally struct {
 	pairs, values, within int
 	metrics               []metricTally

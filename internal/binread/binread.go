@@ -33,9 +33,9 @@ func Malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
 }
 
-// A Cursor reads consecutive fields. After the first failure every read
-// returns zero and Err reports that failure, so callers check once per record.
-// The zero Cursor is empty. Slices that it returns share the input's memory.
+// A Cursor reads consecutive fields. After the first failure every read returns zero and Err
+// reports that failure, so that callers check once per record. The zero Cursor is empty. Slices
+// that it returns share the input's memory.
 type Cursor struct {
 	buf    []byte
 	off    int

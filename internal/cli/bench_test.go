@@ -12,8 +12,8 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// BenchmarkCommands runs what people run first over a trace of handles, or that of
-// GCTRAIL_BENCH: a file that is not packed, as unpacking would take most of the time.
+// BenchmarkCommands runs the most usual commands over a trace of handles, or the one that
+// GCTRAIL_BENCH names: an unpacked file, because unpacking would take most of the time.
 func BenchmarkCommands(b *testing.B) {
 	trace := cmp.Or(os.Getenv("GCTRAIL_BENCH"), unpackedTrace(b, "net10-lossy-handles.nettrace.gz"))
 	info, err := os.Stat(trace)

@@ -110,8 +110,8 @@ func (p *portValue) conflict(processes bool) error {
 	return nil
 }
 
-// A bufferSize is a flag that takes a size, at least 1: a runtime may die of a
-// buffer without any.
+// A bufferSize is a flag that takes a size, at least 1, because a runtime may die of a buffer
+// without any.
 type bufferSize uint32
 
 func (m *bufferSize) Type() string { return "MB" }

@@ -129,7 +129,7 @@ func (std *stdio) agreeToDump(processes []*diag.Process, yes bool) (bool, error)
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y"), nil
 }
 
-// dumpCostText describes what a snapshot of a process costs.
+// dumpCostText describes the cost of a snapshot of a process.
 func dumpCostText(p *diag.Process, cost gc.Opt[collect.DumpCost]) string {
 	says := "a snapshot pauses it for up to 0.75 seconds for each million objects, and how many it has is unknown"
 	if c, known := cost.Get(); known {

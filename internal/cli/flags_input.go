@@ -38,8 +38,8 @@ func timesConflict(s *selection.Selection) error {
 	return nil
 }
 
-// conflict refuses names of processes for standard input: a trace may have them only at its
-// end, and must then be read twice.
+// conflict refuses names of processes for standard input, because a trace may have them only at
+// its end, and must then be read twice.
 func (s *inputFlags) conflict(files []string) error {
 	if err := timesConflict(&s.Selection); err != nil {
 		return err

@@ -8,11 +8,11 @@ import (
 
 // The GOGC of some commands.
 const (
-	// followGrowth is of commands that keep running: their Go heap is small, so its
+	// followGrowth is of commands that keep running, because their Go heap is small and its
 	// collections are cheap.
 	followGrowth = 20 // percent
-	// pageGrowth is of commands that write pages: most of their Go heap is the packed figures
-	// and details of all collections, which hold no pointers and cost nothing to mark.
+	// pageGrowth is of commands that write pages, because most of their Go heap is the packed
+	// figures and details of all collections, which hold no pointers and cost nothing to mark.
 	pageGrowth = 25
 )
 

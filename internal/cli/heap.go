@@ -74,7 +74,7 @@ func segmentCount(name, heading string, number func(segment.Snapshot) int64) lis
 
 type heapOptions struct{ listing }
 
-// maxHeapRows bounds the rows of a table, which are held until the trace's end.
+// maxHeapRows bounds the rows of a table, because they are held until the trace's end.
 const maxHeapRows = 1 << 16
 
 func newHeapOptions() *heapOptions {

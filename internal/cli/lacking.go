@@ -15,8 +15,8 @@ type lack struct {
 	command   string // that records it; empty for that of the recording
 }
 
-// lacks warns that a trace has no data for a command, and says how to record it where
-// another trace would have it. processes are those with data of any kind.
+// lacks warns that a trace has no data for a command, and says how to record it where another
+// trace would have it. processes are the ones with data of any kind.
 func (std *stdio) lacks(r *reading, o *selection.Selection, processes []*gc.Process, l lack) {
 	std.warn(r.in.Name, l.of(r, o, processes))
 }

@@ -90,9 +90,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// measured returns the gctrail whose load is measured: GCTRAIL_BINARY, or this
-// one. The binary of the tests is larger than that of the command, and so takes
-// more memory.
+// measured returns the gctrail whose load is measured: GCTRAIL_BINARY, or this one, which takes
+// more memory because it holds the tests too.
 func measured(t *testing.T) string {
 	t.Helper()
 	return cmp.Or(os.Getenv("GCTRAIL_BINARY"), executable(t))

@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// A growthOf is what grew in a process from the first to the last of several snapshots.
+// A growthOf is the growth of a process from the first to the last of several snapshots.
 type growthOf struct {
 	of       []*snapshotOf
 	all      []*heap.Snapshot // the same
@@ -115,7 +115,7 @@ func writeGrown[R any](o *objectsOptions, std *stdio, out *output, fields []list
 	return nil
 }
 
-// A growthDoc is what grew in a process, in JSON.
+// A growthDoc is the growth of a process, in JSON.
 type growthDoc struct {
 	PID   gc.Opt[int64]   `json:"pid"`
 	From  gc.Opt[int64]   `json:"from_number"`
@@ -159,7 +159,7 @@ type suspectDoc struct {
 	Confidence string   `json:"confidence"`
 }
 
-// newGrowthDocs returns what grew between the snapshots that were listed.
+// newGrowthDocs returns the growth between the listed snapshots.
 func newGrowthDocs(listed []*snapshotOf, limit int) []growthDoc {
 	docs := []growthDoc{}
 	for _, g := range grownIn(listed) {

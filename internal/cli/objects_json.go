@@ -11,7 +11,7 @@ import (
 // objectsDoc is the output of objects --format json for a file.
 type objectsDoc struct {
 	Snapshots []snapshotDoc `json:"snapshots"`
-	// Growth compares the snapshots of this file and of those before it.
+	// Growth compares the snapshots of this file and of the files before it.
 	Growth []growthDoc `json:"growth"`
 }
 

@@ -70,7 +70,7 @@ func treeFields(table bool, total string) []list.Field[treeRow] {
 }
 
 // label returns the name of a node, indented by its level. Roots of one kind are in brackets,
-// as no type is.
+// because no type is.
 func (r *treeRow) label() string {
 	indent := strings.Repeat("  ", r.depth-1)
 	switch {

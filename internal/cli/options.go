@@ -15,7 +15,8 @@ type options interface {
 	run(ctx context.Context, std *stdio) error
 }
 
-// runs returns what cobra calls for a command: it stores the arguments, and runs the options.
+// runs returns the function that cobra calls for a command: it stores the arguments, and runs
+// the options.
 func runs(std *stdio, o options, args *[]string) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, given []string) error {
 		if args != nil {

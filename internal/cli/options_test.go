@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// TestListsRunWithoutFlags: a list does with options what its command does with flags, and
-// refuses options that cannot be met.
+// TestListsRunWithoutFlags: a list with options prints the same as its command with flags, and
+// refuses contradictory options.
 func TestListsRunWithoutFlags(t *testing.T) {
 	const trace = "../../testdata/net10-wks-stacks.nettrace.gz"
 	allocs, handles, heap, joins, pauses, phases := newAllocsOptions(), newHandlesOptions(), newHeapOptions(), newJoinsOptions(), newPausesOptions(), newPhasesOptions()

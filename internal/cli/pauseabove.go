@@ -43,9 +43,9 @@ func (p *pauseAbove) Set(s string) error {
 	return nil
 }
 
-// thresholds finds the shortest pause that --pause-above lists, for each process. A
-// percentile is computed over the collections that the other flags select, so the trace is
-// read twice.
+// thresholds finds the shortest pause that --pause-above lists, for each process. For a
+// percentile the trace is read twice, because it is computed over all collections that the
+// other flags select.
 func (o *gcsOptions) thresholds(ctx context.Context, std *stdio, paths []string) (map[uint64]time.Duration, error) {
 	if o.pauseAbove.percentile == 0 {
 		return nil, nil

@@ -52,8 +52,8 @@ func sizeOf(i int, name string, size sizeGetter) list.Field[heapRow] {
 	}}
 }
 
-// sizeOfAll returns a field with the sum of a size of all generations, which is unknown if
-// that of one is.
+// sizeOfAll returns a field with the sum of a size of all generations, unknown if one of them
+// is, because a partial sum would pass for the whole.
 func sizeOfAll(name, heading string, rank int, size sizeGetter) list.Field[heapRow] {
 	return list.Field[heapRow]{Name: name, Heading: heading, Rank: rank, Type: figure.Bytes, Value: func(r *heapRow) figure.Value {
 		var sum gc.Sum[int64]

@@ -74,8 +74,8 @@ var notRun = []struct{ begins, why string }{
 	{"gctrail report app.nettrace --ledger", "needs a record of the process"},
 }
 
-// inCode matches a command of gctrail in a line of code, behind what may come before it: a
-// prompt, variables, npx, the step of a pipeline, or a pod.
+// inCode matches a command of gctrail in a line of code, with any prefix: a prompt, variables,
+// npx, the step of a pipeline, or kubectl exec.
 var inCode = regexp.MustCompile(`^\s*(?:\$ |- run: |- script: |- )?(?:[A-Z_]+=\S+ )*(?:npx |dnx |kubectl exec .* -- /)?(gctrail(?:\s.*)?)$`)
 
 // commandEnd matches the end of a command in its line: a remark, another command, a redirection,

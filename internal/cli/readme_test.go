@@ -66,7 +66,7 @@ func TestReadmeReport(t *testing.T) {
 }
 
 // TestEmitDocument compares the collections that docs/emit.md shows with the ones that its
-// commands print now. Times differ from run to run, so only their form is compared.
+// commands print now. Only the form of times is compared, because they differ from run to run.
 func TestEmitDocument(t *testing.T) {
 	document, err := os.ReadFile("../../docs/emit.md")
 	if err != nil {

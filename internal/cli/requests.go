@@ -153,7 +153,7 @@ func (o *requestsOptions) spanRows(p *request.Process, wanted func(*request.Span
 // maxRoutes is how many routes stand above the slowest requests.
 const maxRoutes = 8
 
-// head returns a function that writes what a table of a process's requests begins with: the
+// head returns a function that writes the text above a table of a process's requests: the
 // verdict, and the largest routes if there are several and routes is set.
 func (o *requestsOptions) head(scan *scanned, wanted func(*request.Span) bool, routes bool) func(*text.Page, *gc.Process, *request.Process) {
 	return func(page *text.Page, of *gc.Process, p *request.Process) {

@@ -1,7 +1,7 @@
 package cli
 
-// sums are what a command adds up for each process, or for each of something else, in the
-// order in which they come in the trace.
+// sums are the totals of a command by process, or by another key, in the order in which the
+// keys come in the trace.
 type sums[K comparable, T any] struct {
 	begin func() *T // makes an empty sum; nil for the zero value
 	all   []*T

@@ -172,7 +172,7 @@ func whatIfValue(m *whatif.Metric, v gc.Opt[float64]) string {
 	})
 }
 
-// whatIfJSON returns what --format json writes.
+// whatIfJSON returns the document of --format json.
 func whatIfJSON(p *whatif.Program, r *whatif.Result) any {
 	type setting struct {
 		Name  string `json:"name"`

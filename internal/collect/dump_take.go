@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// dumpSilence is how long a process may send nothing before its first object: a
-	// background collection may be running, which is not interrupted.
+	// dumpSilence is how long a process may send nothing before its first object, because a
+	// background collection that is running is not interrupted.
 	dumpSilence = time.Minute
 	// dumpArrival is how long nothing may arrive before the end of a snapshot. It arrives
 	// within a tenth of a second, but on a busy machine.

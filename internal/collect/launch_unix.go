@@ -51,7 +51,7 @@ func (c *child) signal(sig os.Signal) {
 	_ = c.Process.Signal(sig)
 }
 
-// killGroup kills what a command that has a process group of its own left behind.
+// killGroup kills the processes that a command with a process group of its own left behind.
 func (c *child) killGroup() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 
 // exitCode returns the exit code that a shell would report.

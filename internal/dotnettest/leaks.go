@@ -24,8 +24,7 @@ type Leaks struct {
 	lines *bufio.Scanner
 }
 
-// StartLeaks starts the program in a mode, one of those in leaks/leaks.cs. It ends with the
-// test.
+// StartLeaks starts the program in one of the modes of leaks/leaks.cs. It ends with the test.
 func StartLeaks(t testing.TB, mode string) *Leaks {
 	t.Helper()
 	host := Lab(t)[0]

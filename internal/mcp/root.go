@@ -63,8 +63,8 @@ func (r *root) resolve(path string) (string, error) {
 // maxFiles bounds the files of a folder that a client names.
 const maxFiles = 10_000
 
-// readable returns an error for a folder with links that lead out of the root. It checks
-// only links, because commands skip other irregular files in folders.
+// readable returns an error for a folder with links that lead out of the root. It checks only
+// links, because commands skip other irregular files in folders.
 func (r *root) readable(path string) error {
 	files := 0
 	return filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {

@@ -6,8 +6,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A ProcessorSample holds the figures read at one time. They grow over the life of a ProcessorReader, so use
-// their differences.
+// A ProcessorSample holds the figures read at one time. Use their differences, because they
+// grow over the life of a ProcessorReader.
 type ProcessorSample struct {
 	// Cost is the processor time that reading took.
 	Cost    time.Duration

@@ -22,8 +22,8 @@ const (
 // create_bgc_thread in the runtime's gc.cpp.
 var roleNames = [...]string{runtimeRole: ".NET ", serverRole: ".NET Server GC", backgroundRole: ".NET BGC"}
 
-// askings is in how many rounds a thread's name is read: a new thread has the name of the one
-// that made it until it is given its own.
+// askings is in how many rounds a thread's name is read, because a new thread has the name of
+// the one that made it until it is given its own.
 const askings = 2
 
 // roleOf returns the role of the threads with a name.

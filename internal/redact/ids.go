@@ -22,8 +22,8 @@ func newPermutation(key []byte) permutation {
 // cannot be distinguished from a random permutation (Luby and Rackoff).
 const rounds = 4
 
-// The width of half an id: readers keep 8-byte ids in signed integers, so the result
-// stays below 2^62.
+// The width of half an id: the result stays below 2^62, because readers keep 8-byte ids in
+// signed integers.
 const (
 	halfOf4 = 16
 	halfOf8 = 31

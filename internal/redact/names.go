@@ -59,8 +59,8 @@ func (r *Redactor) method(ev *trace.Event, of, field reflect.Value) {
 	*namespace = clr.NewUTF16(r.typeName(parts[0]))
 }
 
-// keepsMethod reports whether a method of a type is the framework's. The event of entry
-// points has no module: its type decides.
+// keepsMethod reports whether a method of a type is the framework's. The type decides, because
+// the event of entry points has no module.
 func (r *Redactor) keepsMethod(ev *trace.Event, of reflect.Value, namespace string) bool {
 	if r.system == nil || !r.system.keeps(namespace) {
 		return false

@@ -306,8 +306,8 @@ func (d *Details) caller(id symbol.StackID, passOver func(method string) bool) s
 	return innermost
 }
 
-// isFramework reports whether a method belongs to the libraries of .NET: a
-// program can change what it calls them for.
+// isFramework reports whether a method belongs to the libraries of .NET, because a program can
+// change only its own methods.
 func isFramework(method string) bool {
 	return strings.HasPrefix(method, "System.") || strings.HasPrefix(method, "Microsoft.") || strings.HasPrefix(method, "Internal.") ||
 		strings.HasPrefix(method, "Interop+") || strings.HasPrefix(method, "dynamicClass.")

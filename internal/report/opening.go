@@ -213,7 +213,7 @@ func (m *markup) finding(f *Finding, at int) {
 	m.put("</details></li>\n")
 }
 
-// settingDoes describes what a setting does and costs, as in text.
+// settingDoes describes the effect and the cost of a setting, as in text.
 func settingDoes(s *Setting) string {
 	words := text.Sentence(s.Effect) + "."
 	if s.Cost != "" {

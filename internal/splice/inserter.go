@@ -157,8 +157,8 @@ func (n *Inserter) insert(at place) {
 	if n.defined < len(n.kinds) {
 		add(eventpipe.BlockMetadata, n.metadata(list[0].ticks))
 	}
-	// The next object stays aligned if the last inserted one ends where the first began,
-	// modulo 4: its end tag follows its contents, which begin at a multiple of 4.
+	// The next object stays aligned if the last inserted one ends where the first began, modulo 4,
+	// because its end tag follows its contents, which begin at a multiple of 4.
 	size := eventpipe.EventBlockHeader
 	size += (int(at.off&3) - 1 - size - len(events)) & 3
 	data := slices.Concat(make([]byte, size), events)

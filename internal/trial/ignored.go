@@ -45,8 +45,8 @@ func (o *Outcomes) process() *gc.Process {
 // say of GCgen0size.
 const mostGen0 = 128 << 20
 
-// replaced says what the runtime uses instead of a variable's value, by the settings that it
-// reports; empty if that is the value, or unknown.
+// replaced describes the value that the runtime reports in place of a variable's; empty if they
+// are equal, or unknown.
 func replaced(v *Variable, p *gc.Process) string {
 	value, err := strconv.ParseUint(strings.TrimPrefix(v.Value, "0x"), 16, 64)
 	if err != nil {

@@ -120,8 +120,8 @@ func (r *Result) pictured() int {
 	return -1
 }
 
-// writePicture draws each setting with its intervals. The front is filled: no setting that was
-// tried beats it.
+// writePicture draws each setting with its intervals. The front is filled, because no setting
+// that was tried beats it.
 func (r *Result) writePicture(b *bytes.Buffer) {
 	up := r.pictured()
 	if up < 0 || !r.Base().Figures[Memory].Known() {

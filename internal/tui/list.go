@@ -272,7 +272,7 @@ func (m *model) drawLatest(p *painter, rows []*watch.Process) {
 	p.collections(all, true)
 }
 
-// notablePause is the pause from which a collection is worth a line beside those of other
+// notablePause is the pause from which a collection is worth a line in the list of all
 // processes.
 const notablePause = 10 * time.Millisecond
 

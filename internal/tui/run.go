@@ -19,7 +19,7 @@ type Options struct {
 	Snapshot func() *watch.Snapshot
 	// Save writes the trace of a process to a file, and returns its path and size.
 	Save func(*watch.Process) (path string, size int, err error)
-	// DumpCost says in a few words what a heap snapshot of a process costs. Dump takes one,
+	// DumpCost describes the cost of a heap snapshot of a process in a few words. Dump takes one,
 	// and returns its path and a few words about it.
 	DumpCost func(*watch.Process) string
 	Dump     func(*watch.Process) (path, about string, err error)

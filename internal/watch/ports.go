@@ -61,8 +61,8 @@ type port struct {
 	latest *diag.Process // nil before the first answer
 }
 
-// ask asks who is behind the port, unless that was asked and not answered yet: a port that is
-// silent has one connection at a time. It returns a channel that is closed with the answer.
+// ask asks who is behind the port, unless that was asked and not answered yet, so that a silent
+// port has one connection at a time. It returns a channel that is closed with the answer.
 func (p *port) ask(ctx context.Context) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -63,7 +63,7 @@ type Source struct {
 	Arrivals func(context.Context, func(*diag.Process))
 }
 
-// complete returns the source with this machine in place of what is not set.
+// complete returns the source, with the functions of this machine where it has none.
 func (s Source) complete() Source {
 	if s.List == nil {
 		lister := diag.NewLister()

@@ -76,7 +76,7 @@ func member(t *testing.T, archive, suffix string) []byte {
 	return nil
 }
 
-// verdict is what the program says of a trace.
+// verdict returns the program's verdict on a trace.
 func verdict(t *testing.T, path string) string {
 	t.Helper()
 	var report struct{ Verdict string }

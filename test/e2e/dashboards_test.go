@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-// empty are the panels without data here: no program runs in a container, has a limit,
+// empty are the panels without data here, because no program runs in a container, has a limit,
 // or is killed.
 var empty = regexp.MustCompile(`gctrail_cgroup_memory_limit_bytes|gctrail_gc_hard_limit_bytes|gctrail_process_ended_total.*> 0`)
 

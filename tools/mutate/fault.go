@@ -92,7 +92,7 @@ func (f *finder) operator(at token.Pos, op token.Token) {
 	}
 }
 
-// visit finds the faults of a function with these results, and of those inside it.
+// visit finds the faults of a function with these results, and of the functions inside it.
 func (f *finder) visit(results *ast.FieldList) func(ast.Node) bool {
 	return func(n ast.Node) bool {
 		switch n := n.(type) {

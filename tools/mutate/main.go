@@ -1,4 +1,4 @@
-// Mutate makes faults of one place in packages, one after the other, and reports those
+// Mutate makes faults of one place in packages, one after the other, and reports the ones
 // that no test of the package notices:
 //
 //	go -C tools run ./mutate -n 40 gc gc/stats

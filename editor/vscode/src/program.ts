@@ -81,7 +81,7 @@ async function record(path: string, process: string, seconds: string, target: vs
     if (event.execution !== execution) return;
     ended.dispose();
     if (event.exitCode !== 0) return;
-    await vscode.window.tabGroups.close(editorsOf(target)); // they show what the file was
+    await vscode.window.tabGroups.close(editorsOf(target)); // because they show the earlier file
     await vscode.commands.executeCommand("vscode.open", target);
   });
 }
