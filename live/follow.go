@@ -39,6 +39,10 @@ type Options struct {
 	// its bytes that may add events to them. Collections and Tap then get these too. ctx
 	// is done when the trace has ended.
 	Through func(ctx context.Context, process *diag.Process, trace io.Reader) io.Reader
+	// Poll, if not 0, is how often a session is looked at for events, as in diag.Session.Poll.
+	// It delays updates, and saves a caller that follows many processes from being woken by
+	// each of them ten times a second.
+	Poll time.Duration
 	// PerHeap makes collections have their PerHeap.
 	PerHeap bool
 	// Phases makes updates have their Phases.
@@ -198,6 +202,9 @@ func (f *follower) run(ctx context.Context) error {
 			}
 			return nil
 		case err == nil:
+			if f.opts.Poll > 0 {
+				session.Poll(f.opts.Poll)
+			}
 			f.read(ctx, session)
 		case first:
 			return err

@@ -101,17 +101,20 @@ func TestFollow(t *testing.T) {
 		least    int
 		most     int
 		endsWith error
+		poll     time.Duration
 	}{
-		{"whole", whole, webCollections, webCollections, nil},
-		{"killed", whole[:50_000], 10, webCollections - 10, live.ErrTruncated},
-		{"nothing", nil, 0, 0, trace.ErrNotTrace},
-		{"no trace", bytes.Repeat([]byte("no trace "), 1000), 0, 0, trace.ErrNotTrace},
+		{"whole", whole, webCollections, webCollections, nil, 0},
+		{"polled", whole, webCollections, webCollections, nil, 10 * time.Millisecond},
+		{"killed", whole[:50_000], 10, webCollections - 10, live.ErrTruncated, 0},
+		{"killed when polled", whole[:50_000], 10, webCollections - 10, live.ErrTruncated, 10 * time.Millisecond},
+		{"nothing", nil, 0, 0, trace.ErrNotTrace, 0},
+		{"no trace", bytes.Repeat([]byte("no trace "), 1000), 0, 0, trace.ErrNotTrace, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var kinds []live.Kind
 			var copied bytes.Buffer
 			collections := 0
-			opts := live.Options{Tap: func(*diag.Process) io.Writer { return &copied }}
+			opts := live.Options{Poll: test.poll, Tap: func(*diag.Process) io.Writer { return &copied }}
 			for u, err := range live.Follow(context.Background(), (&replay{trace: test.trace}).start(t), opts) {
 				if err != nil {
 					t.Fatal(err)

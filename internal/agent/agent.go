@@ -82,6 +82,9 @@ const (
 	// looking is how often the agent looks for new processes. It can be long, because on
 	// Linux most are found as soon as they start.
 	looking = 5 * time.Second
+	// polling is how often the agent looks for the events of processes. Waiting for each piece
+	// that a runtime writes would cost the agent a wake-up, ten times a second for each process.
+	polling = 250 * time.Millisecond
 	// settling is how long the start of the agent takes.
 	settling = 5 * time.Second
 	// judging is how often the findings of processes are updated.
@@ -141,7 +144,7 @@ func New(opts Options) (*Agent, error) {
 		a.ports[p.Path] = true
 	}
 	a.watcher = watch.New(watch.Options{
-		Wants: a.wants, Each: a.news, Max: c.Processes, Interval: looking, Passing: true, Requests: c.Requests, Source: source,
+		Wants: a.wants, Each: a.news, Max: c.Processes, Interval: looking, Poll: polling, Passing: true, Requests: c.Requests, Source: source,
 	})
 	return a, nil
 }

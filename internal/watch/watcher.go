@@ -36,6 +36,8 @@ type Options struct {
 	// Passing retains nothing of a collection after the call of Each: snapshots have no
 	// figures, and no trace can be saved.
 	Passing bool
+	// Poll, if not 0, is how often sessions are looked at for events, as in live.Options.
+	Poll time.Duration
 	// Retain is how many collections each finding names, as in findings.Options.
 	Retain int
 	// PerHeap adds the figures of each heap to collections.
@@ -342,7 +344,7 @@ func (w *Watcher) follow(ctx context.Context, r *row) {
 	w.mu.Lock()
 	process := r.process
 	w.mu.Unlock()
-	opts := live.Options{Queue: queued, PerHeap: w.opts.PerHeap, Phases: w.opts.Phases, Requests: w.opts.Requests}
+	opts := live.Options{Queue: queued, Poll: w.opts.Poll, PerHeap: w.opts.PerHeap, Phases: w.opts.Phases, Requests: w.opts.Requests}
 	if w.opts.Processors {
 		opts.Through = throughHost
 	}
