@@ -23,7 +23,7 @@ func WritePprof(w io.Writer, p Profile, start time.Time, length time.Duration) e
 	return b.write(w)
 }
 
-// WritePushed writes a profile gzipped for a server that stores one series for each value of a
+// WritePushed writes a profile, not gzipped, for a server that stores one series for each value of a
 // label, as Pyroscope does: samples have no labels, but their Leaf as the innermost frame, and
 // places in one method are one.
 func WritePushed(w io.Writer, p Profile, start time.Time, length time.Duration) error {
@@ -38,7 +38,10 @@ func WritePushed(w io.Writer, p Profile, start time.Time, length time.Duration) 
 			b.profile.Sample = append(b.profile.Sample, sample)
 		}
 	}
-	return b.write(w)
+	if err := b.check(); err != nil {
+		return err
+	}
+	return b.profile.WriteUncompressed(w)
 }
 
 func newBuilder(p Profile, start time.Time, length time.Duration) *builder {
@@ -59,10 +62,17 @@ func newBuilder(p Profile, start time.Time, length time.Duration) *builder {
 }
 
 func (b *builder) write(w io.Writer) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	return b.profile.Write(w)
+}
+
+func (b *builder) check() error {
 	if err := b.profile.CheckValid(); err != nil {
 		return fmt.Errorf("pprof: %w", err)
 	}
-	return b.profile.Write(w)
+	return nil
 }
 
 // A builder gives each function, module and place in the code its number.

@@ -33,7 +33,8 @@ var encodings = [...]encoding{
 const profileName = "memory"
 
 // pushRequest encodes a PushRequest of Pyroscope: see api/push/v1/push.proto there. It has one
-// series, whose only sample is a profile of pprof.
+// series, whose only sample is a profile of pprof. It is not gzipped, because the request is;
+// Pyroscope takes both (openBytes in pkg/pprof/pprof.go).
 func pushRequest(of *Subject, p profile.Profile, start time.Time, length time.Duration) ([]byte, error) {
 	const (
 		series      = 1 // of PushRequest
