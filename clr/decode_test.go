@@ -223,7 +223,7 @@ func event(k Kind, version uint32, payload []byte, ptrSize int) *trace.Event {
 
 // identity is the inverse of KindOf.
 func identity(k Kind) (string, uint32) {
-	for _, p := range []string{RuntimeProvider, RundownProvider, PrivateProvider, EventPipeProvider, GctrailProvider} {
+	for _, p := range []string{RuntimeProvider, RundownProvider, PrivateProvider, EventPipeProvider, GctrailProvider, MonoProfilerProvider} {
 		for id := range uint32(400) {
 			if KindOf(p, id) == k {
 				return p, id

@@ -1087,6 +1087,37 @@ func (v StartupMode) String() string { return startupModeWords.text(uint32(v)) }
 // Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v StartupMode) Names() []string { return startupModeWords.names(uint32(v)) }
 
+// MonoGCStep is a step of a stop of the world in Mono: MonoProfilerGCEvent in
+// profiler-types.h.
+type MonoGCStep uint8
+
+const (
+	MonoGCStepStart                  MonoGCStep = 0 // of a collection
+	MonoGCStepEnd                    MonoGCStep = 5
+	MonoGCStepPreStopWorld           MonoGCStep = 6 // before the locks of the collector are taken
+	MonoGCStepPostStopWorld          MonoGCStep = 7
+	MonoGCStepPreStartWorld          MonoGCStep = 8
+	MonoGCStepPostStartWorld         MonoGCStep = 9  // threads run again
+	MonoGCStepPreStopWorldLocked     MonoGCStep = 10 // the locks are taken; threads are about to be stopped
+	MonoGCStepPostStartWorldUnlocked MonoGCStep = 11 // the locks are released
+)
+
+var monoGCStepWords = words{
+	typ: "MonoGCStep",
+	list: []word{
+		{0, "Start"},
+		{5, "End"},
+		{6, "PreStopWorld"},
+		{7, "PostStopWorld"},
+		{8, "PreStartWorld"},
+		{9, "PostStartWorld"},
+		{10, "PreStopWorldLocked"},
+		{11, "PostStartWorldUnlocked"},
+	},
+}
+
+func (v MonoGCStep) String() string { return monoGCStepWords.text(uint32(v)) }
+
 // timeNames are the lists of phases that the times of a GCGlobalHeapHistory
 // stand for.
 var timeNames = [...][]string{

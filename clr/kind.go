@@ -23,6 +23,8 @@ func KindOf(provider string, id uint32) Kind {
 		kinds = eventPipeKinds[:]
 	case GctrailProvider:
 		kinds = gctrailKinds[:]
+	case MonoProfilerProvider:
+		kinds = monoProfilerKinds[:]
 	}
 	if uint64(id) >= uint64(len(kinds)) {
 		return KindUnknown

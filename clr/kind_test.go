@@ -20,6 +20,7 @@ func TestKindOf(t *testing.T) {
 		{RuntimeProvider, 303, KindAllocationSampled, "AllocationSampled"},
 		{EventPipeProvider, 1, KindProcessInfo, "ProcessInfo"},
 		{GctrailProvider, 2, KindProcessThreadTime, "ProcessThreadTime"},
+		{MonoProfilerProvider, 38, KindMonoProfilerGCEvent, "MonoProfilerGCEvent"},
 		{RuntimeProvider, 0, KindUnknown, ""},
 		{RuntimeProvider, 24, KindUnknown, ""},
 		{RuntimeProvider, 1<<32 - 1, KindUnknown, ""},

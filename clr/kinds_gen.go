@@ -5,14 +5,15 @@ package clr
 // The providers of the runtime. SampleProvider samples the stacks of all threads, which
 // it suspends for that; its events have no structs.
 const (
-	RuntimeProvider   = "Microsoft-Windows-DotNETRuntime"
-	RundownProvider   = "Microsoft-Windows-DotNETRuntimeRundown"
-	PrivateProvider   = "Microsoft-Windows-DotNETRuntimePrivate"
-	StressProvider    = "Microsoft-Windows-DotNETRuntimeStress"
-	NativeAOTProvider = "Microsoft-Windows-Redhawk-GC-Public"
-	SampleProvider    = "Microsoft-DotNETCore-SampleProfiler"
-	EventPipeProvider = "Microsoft-DotNETCore-EventPipe"
-	GctrailProvider   = "gctrail"
+	RuntimeProvider      = "Microsoft-Windows-DotNETRuntime"
+	RundownProvider      = "Microsoft-Windows-DotNETRuntimeRundown"
+	PrivateProvider      = "Microsoft-Windows-DotNETRuntimePrivate"
+	StressProvider       = "Microsoft-Windows-DotNETRuntimeStress"
+	NativeAOTProvider    = "Microsoft-Windows-Redhawk-GC-Public"
+	SampleProvider       = "Microsoft-DotNETCore-SampleProfiler"
+	EventPipeProvider    = "Microsoft-DotNETCore-EventPipe"
+	GctrailProvider      = "gctrail"
+	MonoProfilerProvider = "Microsoft-DotNETRuntimeMonoProfiler"
 )
 
 // The providers' GUIDs.
@@ -150,6 +151,7 @@ const (
 	KindCgroupPressure
 	KindMachineTime
 	KindGCThreadTime
+	KindMonoProfilerGCEvent
 	numKinds
 )
 
@@ -280,6 +282,10 @@ var gctrailKinds = [...]Kind{
 	7: KindGCThreadTime,
 }
 
+var monoProfilerKinds = [...]Kind{
+	38: KindMonoProfilerGCEvent,
+}
+
 // newEvent makes the struct of each kind.
 var newEvent = [numKinds]func() Event{
 	KindGCStart:                     func() Event { return new(GCStart) },
@@ -394,4 +400,5 @@ var newEvent = [numKinds]func() Event{
 	KindCgroupPressure:                func() Event { return new(CgroupPressure) },
 	KindMachineTime:                   func() Event { return new(MachineTime) },
 	KindGCThreadTime:                  func() Event { return new(GCThreadTime) },
+	KindMonoProfilerGCEvent:           func() Event { return new(MonoProfilerGCEvent) },
 }

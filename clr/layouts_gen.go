@@ -1894,6 +1894,16 @@ var schemas = [numKinds]schema{
 				}},
 		},
 	},
+	KindMonoProfilerGCEvent: {
+		name: "MonoProfilerGCEvent", provider: MonoProfilerProvider, id: 38, opcode: 0, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"GCEventType":`, code: codeU8, words: &monoGCStepWords},
+					{key: `"GCGeneration":`, code: codeU32},
+				}},
+		},
+	},
 }
 
 // dynamicSchemas are those of the events inside GCDynamicEvent.

@@ -65,7 +65,7 @@ func TestOtherEvents(t *testing.T) {
 		{trace.Descriptor{Provider: RuntimeProvider, ID: 91, Version: 1}, []byte{0, 7}, "ContentionStop", `,"fields":{"ContentionFlags":0},"fields_short":true`},
 		{trace.Descriptor{Provider: RuntimeProvider, ID: 91, Version: 1, Name: "Named", Fields: own}, []byte{3}, "ContentionStop", `,"fields":{"Flags":3}`},
 		{trace.Descriptor{Provider: RuntimeProvider, ID: 9999}, nil, "EventID(9999)", `,"fields":{}`},
-		{trace.Descriptor{Provider: monoProvider, ID: 38}, []byte{10, 1, 0, 0, 0}, "MonoProfilerGCEvent", `,"fields":{"GCEventType":10,"GCGeneration":1}`},
+		{trace.Descriptor{Provider: monoProvider, ID: 43}, []byte{10, 0, 0, 0, 1}, "MonoProfilerGCHandleDeleted", `,"fields":{"HandleID":10,"HandleType":1}`},
 		{trace.Descriptor{Provider: monoProvider, ID: 63}, append(make([]byte, 24), "A\x00\x00\x00"...), "MonoProfilerGCHeapDumpVTableClassReference", `,"fields":{"VTableID":0,"ClassID":0,"ModuleID":0,"ClassName":"A"}`},
 		{trace.Descriptor{Provider: "Microsoft.Android.Runtime", ID: 8}, nil, "GCBridgeStop", `,"fields":{}`},
 		{trace.Descriptor{Provider: "Mine", ID: 91, Version: 1}, []byte{0}, "EventID(91)", `,"payload":"AA=="`},

@@ -97,7 +97,7 @@ func (rt *runtime) finish(n int) {
 		default:
 			b.computeBlocking()
 		}
-	} else if b.stats && !rt.historied {
+	} else if b.stats && !b.bare && !rt.historied {
 		b.usePromotedByStats()
 	}
 	b.computePeak(inside)

@@ -226,6 +226,7 @@ var handlers = [...]func(*Model, *event){
 	clr.KindGCBulkRootEdge:              (*Model).heapPart,
 	clr.KindGCBulkNode:                  (*Model).heapPart,
 	clr.KindGCBulkEdge:                  (*Model).heapPart,
+	clr.KindMonoProfilerGCEvent:         (*Model).monoEvent,
 }
 
 func handler(k clr.Kind) func(*Model, *event) {

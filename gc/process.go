@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// MonoRuntime begins the name of the runtime Mono, as in "Mono (.NET 9.0.4)". It raises none of
-// the events that collections are rebuilt from.
+// MonoRuntime begins the name of the runtime Mono, as in "Mono (.NET 9.0.4)". Its provider of the
+// runtime's events raises none of collections; its profiler does.
 const MonoRuntime = "Mono"
 
 // A Process is a traced process. Its fields are filled in as its events are

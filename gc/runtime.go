@@ -42,6 +42,9 @@ type runtime struct {
 	last        previous
 	allocations allocations
 	regions     regions
+
+	stop       monoStop // of a Mono runtime
+	unnumbered uint32   // collections of a runtime that does not number them
 }
 
 // A building is a collection that is being rebuilt.
@@ -50,6 +53,7 @@ type building struct {
 	rt *runtime
 
 	stats      bool
+	bare       bool          // its runtime raises nothing of it but its start, its end and its pauses
 	damaged    bool          // an event of it, or an allocation tick before it, has a size that cannot be
 	windows    int           // suspensions that belong to it and have not restarted
 	initial    bool          // threads were restarted while it was under way
@@ -230,7 +234,7 @@ func (b *building) done() bool {
 	if b.later() >= patience {
 		return true
 	}
-	return b.ended() && b.stats && b.windows == 0 && b.restarted() && (!b.ranBackground() || b.histories())
+	return b.ended() && b.stats && b.windows == 0 && b.restarted() && (b.bare || !b.ranBackground() || b.histories())
 }
 
 // histories reports whether the global and all heaps' histories are there.

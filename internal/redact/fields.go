@@ -47,7 +47,7 @@ var groups = []group{
 		CondemnReasonsGeneration CondemnedAllocated CondemnedGeneration Count CurrentSize Depth DesiredAllocation DoCompact DurationMicroseconds
 		EdgeCount EndOfSegAllocated ExpandMechanism ExpandMechanisms ExtraGen0Commit ExtraGen0Committed FinalYoungestDesired
 		FinalizationPromotedCount FinalizationPromotedSize Fragmentation FreeListAfter FreeListAllocated FreeListBefore FreeListRejected
-		FreeObjAfter FreeObjBefore GapBeforeSize GCHandleCount GCRootFlag GCRootKind Gen0ReductionCount GenNumber Generation GenerationNumber
+		FreeObjAfter FreeObjBefore GapBeforeSize GCEventType GCGeneration GCHandleCount GCRootFlag GCRootKind Gen0ReductionCount GenNumber Generation GenerationNumber
 		GenerationSize0 GenerationSize1 GenerationSize2 GenerationSize3 GenerationSize4 GlobalMechanisms Growth Heap HeapIndex HeapNum In Index
 		IsAlloc IsLarge JoinID JoinTime JoinType Kind MemoryPressure NewAllocation NewRefCount NonePinnedSurv NumHeaps ObjectCountForTypeSample
 		Objects ObjectSize Out Pages PauseMode PeggedRefCount PinnedAllocated PinnedAllocatedAdvance PinnedObjectCount PinnedSurv PreviousSize

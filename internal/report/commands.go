@@ -18,6 +18,13 @@ import (
 // record returns the command for a new trace of a process, or of any where it is
 // nil; empty if there is none.
 func (rep *Report) record(c *Case, r findings.Recording) string {
+	switch {
+	case rep.provider(clr.MonoProfilerProvider).Events == 0:
+	case r == findings.Collections:
+		return recordMono
+	default:
+		return "" // Mono raises nothing else that gctrail reads
+	}
 	if c == nil {
 		return Record(nil, rep.info.Format, r)
 	}
@@ -170,8 +177,8 @@ func (rep *Report) holds(names []string) bool {
 func (rep *Report) next() []string {
 	var none gc.Opt[time.Duration]
 	if len(rep.cases) == 0 {
-		if rep.provider(monoProfiler).Events > 0 {
-			return []string{rep.reads(nil, none, none, "events", "--provider", monoProfiler)}
+		if rep.provider(clr.MonoProfilerProvider).Events > 0 {
+			return []string{rep.reads(nil, none, none, "events", "--provider", clr.MonoProfilerProvider)}
 		}
 		if rep.Mono() {
 			return []string{recordMono}

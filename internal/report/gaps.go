@@ -43,7 +43,7 @@ func (rep *Report) gaps(c *Case) gaps {
 		found.add(enableEvents, "Figures that need events that were not enabled: %s.", lacking)
 	}
 	if c == nil {
-		if rep.Mono() && rep.provider(monoProfiler).Events == 0 {
+		if rep.Mono() && rep.provider(clr.MonoProfilerProvider).Events == 0 {
 			found.add(recordMono, "GCs: Mono raises events of its own, from .NET 8 on only in programs started with MONO_DIAGNOSTICS=--diagnostic-mono-profiler=enable.")
 		}
 		return found
@@ -175,17 +175,14 @@ func (rep *Report) emptyVerdict() (findings.Code, string) {
 	}
 }
 
-// monoProfiler is the provider of Mono's own events of collections. From .NET 8 on, Mono has it
-// only if it was started with MONO_DIAGNOSTICS=--diagnostic-mono-profiler=enable.
-const monoProfiler = "Microsoft-DotNETRuntimeMonoProfiler"
-
-// recordMono is the command that records them.
-const recordMono = "gctrail collect -p PID --providers " + monoProfiler + ":0x1:4"
+// recordMono is the command that records Mono's own events of collections. From .NET 8 on, Mono
+// has them only if it was started with MONO_DIAGNOSTICS=--diagnostic-mono-profiler=enable.
+const recordMono = "gctrail collect -p PID --providers " + clr.MonoProfilerProvider + ":0x1:4"
 
 // Mono reports whether a process without collections ran on Mono, so that their absence says
 // nothing.
 func (rep *Report) Mono() bool {
-	return rep.provider(monoProfiler).Events > 0 ||
+	return rep.provider(clr.MonoProfilerProvider).Events > 0 ||
 		slices.ContainsFunc(rep.others, func(p *gc.Process) bool { return strings.HasPrefix(p.Runtime, gc.MonoRuntime) })
 }
 
@@ -193,8 +190,10 @@ func (rep *Report) Mono() bool {
 func (rep *Report) unrecorded() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	switch {
-	case rep.provider(monoProfiler).Events > 0:
-		return "the program ran on Mono, and gctrail does not rebuild collections from the events of Mono's profiler."
+	case rep.provider(clr.MonoProfilerProvider).Keywords&clr.KeywordGC != 0:
+		return ""
+	case rep.provider(clr.MonoProfilerProvider).Events > 0:
+		return "the program ran on Mono, and the keyword gc (0x1) of its profiler was not enabled."
 	case rep.Mono():
 		return "the program ran on Mono, which raises no GC events of the .NET runtime provider, but its own."
 	case len(rep.recorded) == 0:
