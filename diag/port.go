@@ -1,15 +1,18 @@
 package diag
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -90,8 +93,9 @@ type Runtime struct {
 	Cookie Cookie
 	PID    uint64 // in the PID namespace of the process; always known
 
-	dialled chan conn // at most one: the latest
-	remote  bool      // it may run on another system
+	dialled chan conn    // at most one: the latest
+	taken   atomic.Int64 // when its latest connection was taken for a command, in Unix nanoseconds
+	remote  bool         // it may run on another system
 }
 
 // Process queries the runtime about its process. The PID of a runtime that has connected
@@ -304,8 +308,34 @@ func (r *Runtime) hold(c conn) {
 func (r *Runtime) take(ctx context.Context) (conn, error) {
 	select {
 	case c := <-r.dialled:
+		r.taken.Store(time.Now().UnixNano())
 		return c, nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("the runtime did not reconnect: %w", ctx.Err())
 	}
+}
+
+// absence is for how long a runtime may be without a connection, as it is between two commands,
+// until it counts as gone.
+const absence = time.Minute
+
+// Runtimes returns the runtimes that have connected and are still there, as far as their
+// connections show. It forgets the others, so that a port can stay open for as long as
+// programs come and go. It takes the place of Accept.
+func (l *Listener) Runtimes() []*Runtime {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.arrived) > 0 {
+		select {
+		case <-l.arrived:
+		default:
+		}
+	}
+	l.forgetDead()
+	for cookie, r := range l.runtimes {
+		if len(r.dialled) == 0 && time.Since(time.Unix(0, r.taken.Load())) > absence {
+			delete(l.runtimes, cookie)
+		}
+	}
+	return slices.SortedFunc(maps.Values(l.runtimes), func(a, b *Runtime) int { return bytes.Compare(a.Cookie[:], b.Cookie[:]) })
 }

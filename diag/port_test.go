@@ -150,6 +150,49 @@ func TestDeadRuntimes(t *testing.T) {
 	}
 }
 
+// TestRuntimes: the runtimes of a port are the ones that are connected, or between two commands;
+// one that has gone is another one when it comes back.
+func TestRuntimes(t *testing.T) {
+	l, path := newListener(t)
+	present := func(n int) []*Runtime {
+		t.Helper()
+		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+			if all := l.Runtimes(); len(all) == n {
+				return all
+			} else if time.Now().After(deadline) {
+				t.Fatalf("%d runtimes, want %d", len(all), n)
+			}
+		}
+	}
+	first := advertise(t, path, 1, 11)
+	second := advertise(t, path, 2, 22)
+	defer second.Close()
+	if all := present(2); all[0].PID != 11 || all[1].PID != 22 {
+		t.Errorf("%v", all)
+	}
+	first.Close()
+	rest := present(1)
+	if rest[0].PID != 22 {
+		t.Errorf("%v", rest)
+	}
+	if _, err := rest[0].take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	present(1) // a command is under way
+	rest[0].taken.Store(time.Now().Add(-2 * absence).UnixNano())
+	present(0)
+	defer advertise(t, path, 2, 22).Close()
+	if again := present(1); again[0] == rest[0] {
+		t.Error("a runtime that had gone is the same one")
+	}
+	for len(l.arrived) < maxArrived { // so many came over time
+		l.arrived <- rest[0]
+	}
+	present(1)
+	defer advertise(t, path, 3, 33).Close()
+	present(2)
+}
+
 // TestListenTwice: a socket in use is left alone, one without a listener is replaced, and
 // any other file stays.
 func TestListenTwice(t *testing.T) {

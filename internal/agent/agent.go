@@ -55,6 +55,7 @@ type Agent struct {
 	single   bool    // each process has a group of its own
 	patterns patterns
 	ports    map[string]bool // addresses of diagnostic ports
+	served   []*diag.Listener
 	host     string
 	watcher  *watch.Watcher
 	sender   *otlp.Sender       // nil for none
@@ -91,7 +92,8 @@ const (
 	judging = 15 * time.Second
 )
 
-// New returns an agent that does nothing before Run.
+// New returns an agent that does nothing before Run, except that it opens the diagnostic ports
+// to which runtimes connect. Run closes them.
 func New(opts Options) (*Agent, error) {
 	c := opts.Config
 	chosen, err := chosenLabels(c.Labels)
@@ -137,11 +139,8 @@ func New(opts Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(ports) > 0 {
-		source = source.WithPorts(ports)
-	}
-	for _, p := range ports {
-		a.ports[p.Path] = true
+	if source, err = a.behind(ports, source); err != nil {
+		return nil, err
 	}
 	a.watcher = watch.New(watch.Options{
 		Wants: a.wants, Each: a.news, Max: c.Processes, Interval: looking, Poll: polling, Passing: true, Requests: c.Requests, Source: source,
@@ -153,6 +152,7 @@ func New(opts Options) (*Agent, error) {
 // sessions. It returns early if it cannot listen.
 func (a *Agent) Run(ctx context.Context) error {
 	a.ctx = ctx
+	defer a.closePorts()
 	defer context.AfterFunc(ctx, func() { a.stopping.Store(true) })()
 	if err := a.captures.prepare(); err != nil {
 		a.problem(fmt.Errorf("no captures: %w", err))

@@ -27,8 +27,8 @@ type Config struct {
 	Names     []string `yaml:"names"`         // patterns of the processes to follow; none means all
 	Exclude   []string `yaml:"exclude"`       // patterns of processes not to follow
 	Processes int      `yaml:"max-processes"` // followed at the same time, at most
-	// Ports are diagnostic ports that something listens on: a socket, a router, or HOST:PORT
-	// over TCP, each with ",connect" behind it.
+	// Ports are diagnostic ports that runtimes connect to: paths of sockets, or HOST:PORT over
+	// TCP; or, with ",connect" behind it, that something listens on.
 	Ports  []string `yaml:"diagnostic-ports,omitempty"`
 	Labels []string `yaml:"labels"` // see LabelNames
 	// Generation is the attribute of the generation: the semantic convention's name, or
@@ -248,9 +248,6 @@ func (c *Config) ports() (ports []diag.Port, err error) {
 	}
 	for _, s := range c.Ports {
 		p, bad := diag.ParsePort(s)
-		if bad == nil && !p.Connect {
-			bad = fmt.Errorf("the agent only connects to diagnostic ports: end it with ,connect, as in %s,connect", p.Path)
-		}
 		err = errors.Join(err, bad)
 		ports = append(ports, p)
 	}

@@ -34,12 +34,18 @@ func runPorts(t *testing.T, ports ...string) *portAgent {
 	c := DefaultConfig()
 	c.Ledger.Folder, c.Listen, c.OTLP.Endpoint = "", "", "http://127.0.0.1:1"
 	c.Ports = ports
+	p := new(portAgent)
+	p.run(t, c, watch.Source{List: func(context.Context) []*diag.Process { return nil }})
+	return p
+}
+
+// run runs the agent until the test's end.
+func (p *portAgent) run(t *testing.T, c *Config, source watch.Source) {
+	t.Helper()
 	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
-	p := new(portAgent)
-	nothing := func(context.Context) []*diag.Process { return nil }
-	a, err := New(Options{Config: c, Source: watch.Source{List: nothing}, Notify: func(n *watch.News) {
+	a, err := New(Options{Config: c, Source: source, Notify: func(n *watch.News) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.news = append(p.news, *n)
@@ -52,7 +58,6 @@ func runPorts(t *testing.T, ports ...string) *portAgent {
 	done := make(chan struct{})
 	go func() { defer close(done); _ = a.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
-	return p
 }
 
 // await waits for news, and returns its process.

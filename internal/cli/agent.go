@@ -69,7 +69,7 @@ func newAgentCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&o.listen, "listen", "", "serve metrics at this `ADDRESS`, empty for none (default 127.0.0.1:9464)")
 	flags.VarP(&o.names, "name", "n", "follow only processes with matching names, as in 'web*'")
 	flags.Var(&o.exclude, "exclude", "do not follow processes with matching names")
-	flags.Var(&o.ports, "diagnostic-port", "also follow the processes behind these ports: sockets, routers, or HOST:PORT over TCP, each with ,connect behind it")
+	flags.Var(&o.ports, "diagnostic-port", "also follow the processes that connect to these ports: sockets, or HOST:PORT over TCP; with ,connect, the ones that listen there")
 	flags.Var(&o.labels, "labels", "labels that identify processes (default all but service)")
 	flags.IntVar(&o.processes, "max-processes", 0, "follow at most `N` processes at a time (default 1000)")
 	flags.StringVar(&o.endpoint, "otlp-endpoint", "", "send metrics and log records to this `URL`")
@@ -206,6 +206,9 @@ func (o *agentOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
+	for _, notice := range portNotices(config.Ports) {
+		std.warn("gctrail", notice)
+	}
 	if config.Listen != "" {
 		std.warn("gctrail", "serving metrics at http://"+config.Listen+"/metrics")
 	}
@@ -216,4 +219,19 @@ func (o *agentOptions) run(ctx context.Context, std *stdio) error {
 		std.warn("gctrail", "sending profiles to "+text.Quoted(config.Profiles.URL))
 	}
 	return a.Run(ctx)
+}
+
+// portNotices returns what is said of the diagnostic ports at which the agent listens.
+func portNotices(ports []string) (notices []string) {
+	for _, s := range ports {
+		p, err := diag.ParsePort(s)
+		switch {
+		case err != nil || p.Connect:
+		case p.Exposed():
+			notices = append(notices, fmt.Sprintf("waiting at %s for .NET programs of any machine that can reach it, without authentication", p.Path))
+		default:
+			notices = append(notices, fmt.Sprintf("waiting for .NET programs started with DOTNET_DiagnosticPorts=%s,nosuspend,connect", p.Path))
+		}
+	}
+	return notices
 }
