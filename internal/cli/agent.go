@@ -179,7 +179,11 @@ func (o *agentOptions) run(ctx context.Context, std *stdio) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
-	limitGrowth(followGrowth)
+	growth := followGrowth
+	if config.Profiles.URL != "" {
+		growth = profileGrowth
+	}
+	limitGrowth(growth)
 	a, err := agent.New(agent.Options{
 		Config: config,
 		Notify: func(n *watch.News) {

@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"sync"
@@ -97,9 +96,10 @@ type Sender struct {
 	urls   [numSignals]string
 	client *http.Client
 	ready  chan struct{} // holds a token if there may be something to send
-	// packers are gzip.Writers, of which a new one for each request of a kilobyte would take 0.8 MB
-	// of memory, and more time than the rest of the request.
-	packers sync.Pool
+	// packer compresses the requests, one after the other, because a gzip.Writer takes 0.8 MB of
+	// memory: a new one for each request of some kilobytes took more time than the rest of it.
+	packer  *gzip.Writer
+	packing sync.Mutex // of packer
 
 	mu      sync.Mutex
 	queue   []*request
@@ -129,8 +129,7 @@ func NewSender(opts Options) (*Sender, error) {
 		opts.QueueBytes = defaultQueue
 	}
 	return &Sender{
-		packers: sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }},
-		opts:    opts, urls: urls, ready: make(chan struct{}, 1),
+		opts: opts, urls: urls, ready: make(chan struct{}, 1),
 		client: &http.Client{
 			Transport:     opts.Transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -191,12 +190,16 @@ func (s *Sender) pack(plain []byte) ([]byte, error) {
 		return plain, nil
 	}
 	var packed bytes.Buffer
-	w := s.packers.Get().(*gzip.Writer)
-	defer s.packers.Put(w)
-	w.Reset(&packed)
-	_, err := w.Write(plain)
+	s.packing.Lock()
+	defer s.packing.Unlock()
+	if s.packer == nil {
+		s.packer, _ = gzip.NewWriterLevel(&packed, gzip.BestSpeed) // the level is valid
+	} else {
+		s.packer.Reset(&packed)
+	}
+	_, err := s.packer.Write(plain)
 	if err == nil {
-		err = w.Close()
+		err = s.packer.Close()
 	}
 	return packed.Bytes(), err
 }
