@@ -30,12 +30,13 @@ const (
 // in common from the outermost on. Its memory is bounded: stacks for which
 // there is no room become OtherStacks.
 type Stacks struct {
-	table *Table
-	addrs []address
-	nodes []node   // a frame of stacks, by StackID
-	slots []uint32 // a hash table of nodes; 0 is free
-	seed  maphash.Seed
-	cache []cached
+	table  *Table   // that knows the processes
+	tables []*Table // that name frames
+	addrs  []address
+	nodes  []node   // a frame of stacks, by StackID
+	slots  []uint32 // a hash table of nodes; 0 is free
+	seed   maphash.Seed
+	cache  []cached
 
 	raw    []uint64
 	frames []Frame // by address, resolved; zero if not yet
@@ -75,7 +76,7 @@ const pageBits = 12
 // interned, and the table fed, in the order of the trace.
 func NewStacks(table *Table) *Stacks {
 	return &Stacks{
-		table: table,
+		table: table, tables: []*Table{table},
 		nodes: make([]node, 2, 1<<10),
 		slots: make([]uint32, 1<<11),
 		cache: make([]cached, 1<<8),
@@ -201,9 +202,9 @@ func (s *Stacks) grow() {
 	}
 }
 
-// NameBy makes another table name the frames, which may have been fed with another trace of
-// the same processes. Nothing can be interned after that.
-func (s *Stacks) NameBy(table *Table) { s.table, s.frames = table, nil }
+// NameBy makes other tables name the frames: the first one that has a name. They may have been
+// fed with other traces of the same processes. Nothing can be interned after that.
+func (s *Stacks) NameBy(tables ...*Table) { s.tables, s.frames = tables, nil }
 
 // Addresses yields the addresses of all frames of a process.
 func (s *Stacks) Addresses(pid uint64) iter.Seq[uint64] {
@@ -235,7 +236,11 @@ func (s *Stacks) frame(i uint32) Frame {
 	}
 	f := &s.frames[i]
 	if a := &s.addrs[i]; !f.Resolved() { // a later event may name it
-		*f = s.table.Resolve(a.process.pid, a.addr, a.at)
+		for _, t := range s.tables {
+			if *f = t.Resolve(a.process.pid, a.addr, a.at); f.Resolved() {
+				break
+			}
+		}
 	}
 	return *f
 }

@@ -168,7 +168,7 @@ func (t *Table) method(ev *trace.Event, from, to time.Duration) {
 		p.sorted = false
 		return
 	}
-	if from != always && p.seen != nil {
+	if (from != always || to != never) && p.seen != nil { // other code is there from now on
 		p.seen.replaced(*start, end)
 	}
 	t.name = appendName(t.name[:0], v.MethodNamespace, v.MethodName, v.MethodSignature)

@@ -156,14 +156,17 @@ func TestAges(t *testing.T) {
 	}
 }
 
-// TestSampled: runtimes that have AllocationSampled are asked for nothing else.
+// TestSampled: runtimes that have AllocationSampled are asked for nothing else, but for the
+// methods that they unload.
 func TestSampled(t *testing.T) {
+	const sampling = clr.KeywordAllocationSampling | clr.KeywordJit
 	for version, want := range map[string]uint64{
-		"10.0.1": clr.KeywordAllocationSampling, "11.0.0-preview.1": clr.KeywordAllocationSampling,
+		"10.0.1": sampling, "11.0.0-preview.1": sampling,
 		"9.0.0": clr.KeywordGC, "8.0.11": clr.KeywordGC, "": clr.KeywordGC,
 	} {
-		if got := sampled(version).Providers[0].Keywords; got != want {
-			t.Errorf("%q: keywords %#x, want %#x", version, got, want)
+		of := sampled(version).Providers[0]
+		if only := want == sampling; of.Keywords != want || slices.Equal(of.Events, []uint32{303, 144}) != only || !only && of.Events != nil {
+			t.Errorf("%q: keywords %#x, want %#x; events %v", version, of.Keywords, want, of.Events)
 		}
 	}
 }

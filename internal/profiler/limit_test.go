@@ -55,13 +55,35 @@ func TestRested(t *testing.T) {
 	if got := bytes(30); got != 0 {
 		t.Errorf("%d MB in a rest", got)
 	}
-	sample(36)
+	s.resume(at(36)) // a session begins
+	sample(37)
 	sample(40)
-	if got := bytes(40); got != 5 {
-		t.Errorf("%d MB, want 5: 4 s of 10 s were sampled", got)
+	if got := bytes(40); got != 10 {
+		t.Errorf("%d MB, want 10: 4 s of 20 s were sampled since the interval began that only rested", got)
 	}
 	sample(45)
 	if got := bytes(50); got != 1 {
 		t.Errorf("%d MB, want 1: nothing rested", got)
+	}
+}
+
+// TestIdleAfterRest: a process that samples nothing in a session after a rest was sampled in that
+// time.
+func TestIdleAfterRest(t *testing.T) {
+	start := time.Now()
+	at := func(second int) time.Time { return start.Add(time.Duration(second) * time.Second) }
+	maker := eventtest.Maker{PID: 7}
+	var s sampling
+	s.begin(at(0))
+	s.pass.Feed(maker.At(time.Second, &clr.AllocationSampled{ObjectSize: 8 << 20, TypeName: clr.NewUTF16("A")}))
+	s.resume(at(2))
+	s.resting = true
+	s.resume(at(5)) // a session begins, without events
+	i, _ := s.take(newNames(), at(15))
+	if i == nil {
+		t.Fatal("no profile")
+	}
+	if got := i.Rows[0].Bytes >> 20; got < 9 || got > 11 {
+		t.Errorf("%d MB, want 10: 8 MB were sampled in 12 s of 15", got)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
 )
 
 const (
@@ -36,12 +37,16 @@ const (
 	maxFrames = 1 << 15
 )
 
-// sampled selects sampled allocations. Runtimes before .NET 10 have allocation ticks, which are
-// events of level 5.
+// sampled selects sampled allocations, and the dynamic methods that are unloaded, because no list
+// of methods has them any more. Runtimes before .NET 10 have allocation ticks, which are events of
+// level 5, and would also raise an event for each method that they load.
 func sampled(version string) diag.Config {
-	of := diag.Provider{Name: clr.RuntimeProvider, Keywords: clr.KeywordAllocationSampling, Level: levelInformational}
+	of := diag.Provider{
+		Name: clr.RuntimeProvider, Keywords: clr.KeywordAllocationSampling | clr.KeywordJit, Level: levelInformational,
+		Events: []uint32{clr.KindAllocationSampled.ID(), clr.KindMethodUnloadVerbose.ID()},
+	}
 	if major, _, _ := strings.Cut(version, "."); !hasSampling(major) {
-		of.Keywords, of.Level = clr.KeywordGC, levelVerbose
+		of.Keywords, of.Level, of.Events = clr.KeywordGC, levelVerbose, nil
 	}
 	return diag.Config{BufferMB: bufferMB, Providers: []diag.Provider{of}}
 }
@@ -54,22 +59,23 @@ func hasSampling(major string) bool {
 
 // A sampling is the sampled allocations of a process since the interval began.
 type sampling struct {
-	mu      sync.Mutex
-	began   time.Time
-	pass    *pass.Pass
-	model   *alloc.Model
-	stacks  *symbol.Stacks
-	methods *symbol.Table // empty
-	lost    uint64        // since the beginning
-	latest  time.Time     // of the latest event
-	resting bool          // since then
-	rested  time.Duration // before that, in the interval
+	mu       sync.Mutex
+	began    time.Time
+	from     time.Time // events from then on count in the interval; of the ones before, some came after its beginning
+	pass     *pass.Pass
+	model    *alloc.Model
+	stacks   *symbol.Stacks
+	unloaded unloaded
+	lost     uint64        // since the beginning
+	latest   time.Time     // of the latest event, or of the session's beginning
+	resting  bool          // since then
+	rested   time.Duration // before that, in the interval
 }
 
 func (s *sampling) begin(now time.Time) {
-	s.rested = 0
-	s.methods = new(symbol.Table)
-	s.stacks = symbol.NewStacks(s.methods)
+	s.rested, s.from = 0, now
+	s.unloaded = unloaded{table: new(symbol.Table)}
+	s.stacks = symbol.NewStacks(s.unloaded.table)
 	s.model = &alloc.Model{Stacks: s.stacks}
 	s.pass = pass.New(s.model)
 	s.began = now
@@ -96,16 +102,20 @@ func (s *sampling) read(ctx context.Context, session *diag.Session) (rest time.D
 	session.Poll(polling)
 	var r *nettrace.Reader
 	began, lost := time.Now(), s.lost
+	s.mu.Lock()
+	s.resume(began)
+	s.mu.Unlock()
 	r = nettrace.NewReader(&bounded{session, func() bool {
 		rest = restAfter(count(r), time.Since(began))
 		return rest > 0
-	}}, nettrace.Options{Want: pass.Wants(new(alloc.Model)), Idle: idle, Stacks: true})
+	}}, nettrace.Options{Want: wants, Idle: idle, Stacks: true})
 	for ev, err := range r.Events() {
 		if err != nil {
 			return 0 // a broken session is counted, and begun again
 		}
 		s.mu.Lock()
-		s.resume(r.Info().Start.Add(ev.Time()))
+		s.resume(began.Add(ev.Time())) // the clock of a process on another system may be wrong
+		s.unloaded.feed(ev)
 		s.pass.Feed(ev)
 		s.lost = lost + r.Loss().Events
 		s.mu.Unlock()
@@ -124,7 +134,12 @@ func count(r *nettrace.Reader) (events uint64) {
 	return events
 }
 
-// resume notes the time of an event, with which a rest ends.
+// wants reports whether events of a kind are read.
+func wants(d *trace.Descriptor) bool {
+	return clr.KindOf(d.Provider, d.ID) == clr.KindMethodUnloadVerbose || pass.Wants(new(alloc.Model))(d)
+}
+
+// resume notes the time of an event, or of the beginning of a session, with which a rest ends.
 func (s *sampling) resume(at time.Time) {
 	if s.resting {
 		s.rested += s.since(at)
@@ -134,19 +149,31 @@ func (s *sampling) resume(at time.Time) {
 }
 
 // since returns how much of the interval until a time came after the latest event.
-func (s *sampling) since(at time.Time) time.Duration {
-	from := s.latest
-	if from.Before(s.began) {
-		from = s.began
+func (s *sampling) since(at time.Time) time.Duration { return max(0, at.Sub(later(s.latest, s.from))) }
+
+// until returns up to which time the interval has all events: in a session, the last ones are
+// still on their way.
+func (s *sampling) until(now time.Time) time.Time {
+	const underway = polling + idle + 100*time.Millisecond
+	if s.resting {
+		return now
 	}
-	return max(0, at.Sub(from))
+	return later(s.from, later(s.latest, now.Add(-underway)))
 }
 
-// addresses yields the addresses of the interval's stacks.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// addresses yields the addresses of the interval's stacks, without the ones of methods that
+// were unloaded.
 func (s *sampling) addresses(yield func(uint64) bool) {
 	for _, t := range s.model.Totals() {
 		for a := range s.stacks.Addresses(t.PID) {
-			if !yield(a) {
+			if !s.unloaded.has(t.PID, a) && !yield(a) {
 				return
 			}
 		}
@@ -168,25 +195,32 @@ type interval struct {
 	length time.Duration
 }
 
-// take ends the interval; it is nil if nothing was sampled. It returns how many events were
-// lost since the beginning.
+// take ends the interval; it is nil if nothing was sampled. An interval in which the process only
+// rested goes on, so that samples stand for its rest. It returns how many events were lost since
+// the beginning.
 func (s *sampling) take(n *names, now time.Time) (i *interval, lost uint64) {
 	s.mu.Lock()
-	model, stacks, began, rested, lost := s.model, s.stacks, s.began, s.rested, s.lost
+	model, stacks, gone, began, rested, lost := s.model, s.stacks, s.unloaded.table, s.began, s.rested, s.lost
+	totals := model.Totals()
+	if s.resting && len(totals) == 0 {
+		s.mu.Unlock()
+		return nil, lost
+	}
 	if s.resting {
 		rested += s.since(now)
 	}
+	from, until := s.from, s.until(now)
 	s.begin(now)
+	s.from = until
 	s.mu.Unlock()
-	totals := model.Totals()
 	if len(totals) == 0 {
 		return nil, lost
 	}
 	pid := totals[0].PID
-	stacks.NameBy(n.table)
+	stacks.NameBy(gone, n.table)
 	source := model.BestSource(pid)
 	rows := model.Rows(pid, source, alloc.ByType|alloc.ByStack)
-	extrapolate(rows, now.Sub(began), rested)
+	extrapolate(rows, until.Sub(from), rested)
 	return &interval{
 		Allocations: export.Allocations{
 			Process: &gc.Process{PID: pid}, Source: source, Stacks: stacks,

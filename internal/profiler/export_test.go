@@ -1,0 +1,4 @@
+package profiler
+
+// MaxEvents is maxEvents.
+const MaxEvents = maxEvents

@@ -1,0 +1,113 @@
+package profiler_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/emit"
+	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/profiler"
+)
+
+// A raiser is a runtime that raises a known number of samples, each of an object of 1 MiB, at a
+// steady rate.
+type raiser struct {
+	address string
+	raised  atomic.Int64
+}
+
+// startRaiser starts a runtime that raises so many samples a second until the test ends.
+func startRaiser(t *testing.T, perSecond int) *raiser {
+	t.Helper()
+	p, err := emit.NewProvider(emit.ProviderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := emit.Serve(t.Context(), p, emit.ServeOptions{Folder: t.TempDir(), Environment: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &raiser{address: server.Address()}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		thread, began := p.NewThread(), time.Now()
+		sample := &clr.AllocationSampled{ObjectSize: 1 << 20, TypeName: clr.NewUTF16("A")}
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			for due := int64(time.Since(began).Seconds() * float64(perSecond)); r.raised.Load() < due; r.raised.Add(1) {
+				thread.Raise(sample)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		close(done)
+		<-ended
+		server.Close()
+		p.Close()
+	})
+	return r
+}
+
+// TestRests: of a process that raises four times as many samples as it may, and rests three
+// quarters of the time, the profiles have the bytes of all samples.
+func TestRests(t *testing.T) {
+	extent.Long(t, "waits for several rests")
+	if runtime.GOOS == "windows" {
+		t.Skip("the runtime of the test is reached through a Unix socket")
+	}
+	r := startRaiser(t, 4*profiler.MaxEvents)
+	var bytes atomic.Int64
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+		_, p, err := pushed(request)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, s := range p.Sample {
+			bytes.Add(s.Value[1])
+		}
+	}))
+	defer receiver.Close()
+	p, err := profiler.New(profiler.Options{URL: receiver.URL, Interval: 3 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); p.Run(ctx) }()
+	before := r.raised.Load()
+	p.Attach(ctx, 1, &profiler.Subject{Process: &diag.Process{
+		PID: os.Getpid(), InnerPID: os.Getpid(), Name: "raiser", Address: r.address, Info: &diag.Info{RuntimeVersion: "10.0.0"},
+	}, Service: "raiser"})
+	const enough = 8
+	for deadline := time.Now().Add(dotnettest.Patience); p.Stats().Rests < enough || p.Stats().Sampling == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v", p.Stats())
+		}
+	}
+	raised := r.raised.Load() - before
+	p.Detach(1)
+	cancel()
+	<-done
+	got := float64(bytes.Load()>>20) / float64(raised)
+	t.Logf("the profiles have %.3f of %d MB: %+v", got, raised, p.Stats())
+	if got < 0.85 || got > 1.15 {
+		t.Errorf("the profiles have %.3f of the bytes", got)
+	}
+}
