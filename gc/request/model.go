@@ -49,6 +49,7 @@ type process struct {
 	suspensions []interval
 	pauses      []pause
 	pending     []suspending
+	stalls      []interval // in which the thread pool's queue did not move
 	startless   int
 }
 
@@ -96,7 +97,7 @@ type suspending struct {
 
 // Models returns the models that read the trace for m.
 func (m *Model) Models() []pass.Model {
-	return []pass.Model{pass.Raw(Wants, m.feed), (*suspensions)(m)}
+	return []pass.Model{pass.Raw(Wants, m.feed), pass.Raw(WantsPool, m.pool), (*suspensions)(m)}
 }
 
 // Collected takes in a collection, for the numbers of the collections that paused a span.

@@ -162,6 +162,57 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
+// TestStalls: a thread that the pool adds for starvation shows that its queue did not move for
+// half a second before. Other adjustments show nothing, nor do ones that are cut or of another
+// process.
+func TestStalls(t *testing.T) {
+	const ms = int(time.Millisecond)
+	adjusted := func(a *actor, at int, reason uint32, size int) {
+		ev := a.At(time.Duration(at), &clr.GCEnd{})
+		ev.Desc = &trace.Descriptor{Provider: clr.RuntimeProvider, ID: 55}
+		ev.Payload = binary.LittleEndian.AppendUint32(make([]byte, 12), reason)[:size]
+		a.events = append(a.events, ev)
+	}
+	a := &actor{Maker: eventtest.Maker{PID: 7}}
+	ids := func(n int) []string { return []string{"TraceId", traceID, "SpanId", spanID(n)} }
+	a.raise(100*ms, "ActivityStart", "Web", "In", ids(1)...)
+	a.raise(1300*ms, "ActivityStart", "Web", "In", ids(2)...)
+	adjusted(a, 1400*ms, 6, 16) // from 900 ms on
+	adjusted(a, 1700*ms, 6, 16) // from 1,200 ms on
+	a.raise(1800*ms, "ActivityStop", "Web", "In", ids(2)...)
+	adjusted(a, 2300*ms, 3, 16)
+	adjusted(a, 2400*ms, 6, 15)
+	a.raise(2450*ms, "ActivityStop", "Web", "In", ids(1)...)
+	a.raise(2500*ms, "ActivityStart", "Web", "In", ids(3)...)
+	a.raise(2600*ms, "ActivityStop", "Web", "In", ids(3)...)
+	a.PID = 8
+	adjusted(a, 2700*ms, 6, 16)
+	var m Model
+	src := &eventtest.Source{List: a.events}
+	if err := pass.Run(t.Context(), src, m.Models()...); err != nil {
+		t.Fatal(err)
+	}
+	processes := m.Processes(&src.Lost)
+	if len(processes) != 1 {
+		t.Fatalf("%d processes", len(processes))
+	}
+	var got []time.Duration
+	for s := range processes[0].Spans() {
+		got = append(got, s.Stalled)
+	}
+	if want := []time.Duration{800 * time.Millisecond, 400 * time.Millisecond, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	all, _ := processes[0].Summaries(func(*Span) bool { return true })
+	if all.Slowest.Stalled != 1 || all.Slowest.Count != 1 {
+		t.Errorf("%+v", all.Slowest)
+	}
+	quick, _ := processes[0].Summaries(func(s *Span) bool { return s.Start > 2*time.Second })
+	if quick.Slowest.Stalled != 0 || quick.Slowest.Count != 1 {
+		t.Errorf("%+v", quick.Slowest)
+	}
+}
+
 // TestHostile: no payload, cut or changed anywhere, is read past its end.
 func TestHostile(t *testing.T) {
 	whole := payload("Web", "In.Start", "TraceId", traceID, "SpanId", spanID(1), "Id", "00-"+traceID+"-"+spanID(1)+"-01", "Path", "/a")

@@ -96,6 +96,9 @@ func (p *Process) fill(s *Span, of *span) {
 			s.Suspended += part
 		}
 	}
+	for i := range overlapping(p.of.stalls, of.start, end) {
+		s.Stalled += min(end, i.end) - max(of.start, i.begin)
+	}
 	for pause := range overlapping(p.of.pauses, of.start, end) {
 		if !slices.Contains(s.GCs, pause.number) {
 			s.GCs = append(s.GCs, pause.number)

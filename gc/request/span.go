@@ -46,8 +46,11 @@ type Span struct {
 	// Paused and Suspended are the time within the span in which the process's threads were
 	// suspended, for collections and otherwise, up to its end or that of the trace.
 	Paused, Suspended time.Duration
-	GCs               []uint32 // numbers of the collections whose pauses Paused is made of
-	Complete          bool     // it ended, and no events were lost in its time
+	// Stalled is the time within the span in which the thread pool began no work although some
+	// waited. What needed a thread of the pool then waited for one, and may have at other times.
+	Stalled  time.Duration
+	GCs      []uint32 // numbers of the collections whose pauses Paused is made of
+	Complete bool     // it ended, and no events were lost in its time
 }
 
 // Label returns the route, or the name if that is unknown, which similar requests share.

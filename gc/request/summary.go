@@ -31,6 +31,7 @@ type Tail struct {
 	From          time.Duration // the least duration among them, their 99th percentile
 	Count         int
 	Total, Paused time.Duration // of all of them together
+	Stalled       int           // in whose time the thread pool began no work although some waited
 }
 
 const (
@@ -101,6 +102,9 @@ func (p *Process) Summaries(want func(*Span) bool) (all *Summary, byLabel []*Sum
 			t.Count++
 			t.Total += took
 			t.Paused += s.Paused
+			if s.Stalled > 0 {
+				t.Stalled++
+			}
 		}
 	})
 	slices.SortStableFunc(byLabel, func(a, b *Summary) int {

@@ -31,6 +31,7 @@ var spanFields = []list.Field[spanRow]{
 	{Name: "duration_ms", Heading: "ms", Type: figure.Millis, Value: func(r *spanRow) figure.Value { return list.Opt(r.Duration, list.Time) }},
 	{Name: "gc_paused_ms", Heading: "paused ms", Type: figure.Millis, Value: func(r *spanRow) figure.Value { return list.Time(r.Paused) }},
 	{Name: "other_suspended_ms", Heading: "other ms", Rank: 2, Varies: true, Type: figure.Millis, Value: func(r *spanRow) figure.Value { return list.Time(r.Suspended) }},
+	{Name: "pool_stalled_ms", Heading: "pool stalled ms", Rank: 2, Varies: true, Type: figure.Millis, Value: func(r *spanRow) figure.Value { return list.Time(r.Stalled) }},
 	{Name: "gcs", Heading: "GCs", Left: true, Rank: 1, Type: figure.Numbers, Value: func(r *spanRow) figure.Value { return list.Numbers(r.GCs) }},
 	{Name: "source", Type: figure.Text, Value: func(r *spanRow) figure.Value { return list.Word(r.Source) }},
 	{Name: "name", Type: figure.Text, Value: func(r *spanRow) figure.Value { return list.Word(r.Name) }},
@@ -205,12 +206,30 @@ func writeNextOf(page *text.Page, scan *scanned, of *gc.Process, all *request.Su
 			words, command = tryWords(all), try
 		}
 	}
-	if all.Slowest.Share() < request.PartlyPaused {
-		page.Prose("", "The trace does not show whether a request waited for a thread: not before it began, and a wait within it is like any other.")
+	if words := waitWords(all); words != "" {
+		page.Prose("", words)
 	}
 	page.Line("")
 	page.Prose("", words)
 	page.Command("  ", command)
+}
+
+// waitWords says what is known of the slowest requests' waits for threads; nothing if pauses
+// explain these.
+func waitWords(all *request.Summary) string {
+	t := &all.Slowest
+	switch {
+	case t.Stalled > 0:
+		of := "of " + units.Count(t.Stalled) + " of these " + units.Count(t.Count)
+		if t.Count == 1 {
+			of = "of this one"
+		}
+		return "The thread pool lacked threads in the time " + of + ": no work in its queue began for half a second or more, and what needed a thread waited."
+	case t.Share() < request.PartlyPaused:
+		return "The trace does not show whether a request waited for a thread: not before it began, and a wait within it is like any other, " +
+			"unless the thread pool begins no work for half a second: --clrevents gc+threading records that."
+	}
+	return ""
 }
 
 // tryWords introduces the command that tries settings.

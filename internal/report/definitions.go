@@ -123,6 +123,12 @@ var figures = append(figure.Definitions(), []figure.Definition{
 		Source: "GCSuspendEEBegin, GCRestartEEBegin",
 	},
 	{
+		Name: "request without threads", Unit: "ms", Keys: []string{"pool_stalled_ms", "pool stalled ms"},
+		Text: "The time within a span in which the thread pool began no work although some waited in its queue: the half seconds before it added a thread for starvation. What needed a thread of the pool then waited for one, for at least as long. " +
+			"That a span has none does not show that it did not wait: a queue that moves slowly is not starvation, and a wait before the span is not in it. 0 in traces without the keyword threading.",
+		Source: "ThreadPoolWorkerThreadAdjustmentAdjustment with reason 6; GateThread of the runtime's PortableThreadPool",
+	},
+	{
 		Name: "request percentiles", Unit: "ms", Keys: []string{"p50_ms", "p99_ms", "longest_ms", "p50_running_ms", "p99_running_ms", "without pauses", "slowest_paused_pct", "slowest paused %"},
 		Text:   "Of the durations of complete requests, and of their durations less their pauses (without pauses). slowest paused %: of the slowest 1 %, the part of their time together in which they were paused. paused counts the requests that a pause touched. Exact up to 32,768 requests, beyond that to 0.2 %.",
 		Source: "the spans",
