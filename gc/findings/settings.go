@@ -179,12 +179,6 @@ var usualLoad = Measurement{
 	"gcload web, .NET 10, GCHighMemPercent=1 at a memory load of 11 %", "GCHighMemPercent=0x5F", "14.9 gen 2 GCs per GB allocated, 102 MB committed", "8.1 gen 2 GCs, 128 MB committed",
 }
 
-// allSettings lists the settings above, for tests.
-var allSettings = []*setting{
-	&gen0Size, &gen0MaxBudget, &conserveMemory, &hardLimitPercent, &highMemPercent, &usualHighMem, &lohThreshold, &serverGC, &workstationGC,
-	&fewerHeaps, &theseHeaps, &higherLimit, &concurrentGC, &gen0Growth, &noDATAS, &leastConserve,
-}
-
 // hardLimitOf returns the setting for a hard limit.
 func hardLimitOf(limit uint64) setting {
 	return setting{

@@ -45,6 +45,12 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// allSettings lists the settings that do not depend on a process.
+var allSettings = []*setting{
+	&gen0Size, &gen0MaxBudget, &conserveMemory, &hardLimitPercent, &highMemPercent, &usualHighMem, &lohThreshold, &serverGC, &workstationGC,
+	&fewerHeaps, &theseHeaps, &higherLimit, &concurrentGC, &gen0Growth, &noDATAS, &leastConserve,
+}
+
 // TestSettingsAreWhole checks that each setting is complete, and that rules name no
 // other.
 func TestSettingsAreWhole(t *testing.T) {

@@ -9,24 +9,13 @@ import (
 // whose type is called owner.
 func (t *table) decodeBody(w *writer, recv, owner string, e *event, fields []field) {
 	t.reset(w, recv, owner, fields)
-	open := "" // the condition of the if statement being written
+	in := ifStatement{w: w}
 	for i := range fields {
 		f := &fields[i]
-		cond := condition(f, e.oldest())
-		if cond != open {
-			if open != "" {
-				w.p("}")
-			}
-			if cond != "" {
-				w.p("if %s {", cond)
-			}
-			open = cond
-		}
+		in.when(condition(f, e.oldest()))
 		t.readField(w, recv, owner, e, fields, f)
 	}
-	if open != "" {
-		w.p("}")
-	}
+	in.when("")
 }
 
 // decodeWhole writes the statements that read all fields of an event of fixed size where

@@ -8,26 +8,15 @@ import (
 // encodeBody writes the statements that append fields of the variable recv,
 // whose type is called owner, to dst. They are the inverse of decodeBody's.
 func (t *table) encodeBody(w *writer, recv, owner string, e *event, fields []field) {
-	open := "" // the condition of the if statement being written
+	in := ifStatement{w: w}
 	for i := range fields {
 		f := &fields[i]
 		always := *f
 		always.MinPayload = nil
-		cond := condition(&always, e.oldest())
-		if cond != open {
-			if open != "" {
-				w.p("}")
-			}
-			if cond != "" {
-				w.p("if %s {", cond)
-			}
-			open = cond
-		}
+		in.when(condition(&always, e.oldest()))
 		t.writeField(w, recv, owner, e, fields, f)
 	}
-	if open != "" {
-		w.p("}")
-	}
+	in.when("")
 }
 
 func (t *table) writeField(w *writer, recv, owner string, e *event, fields []field, f *field) {

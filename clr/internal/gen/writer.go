@@ -18,6 +18,27 @@ type writer struct {
 
 func (w *writer) p(format string, args ...any) { fmt.Fprintf(&w.buf, format+"\n", args...) }
 
+// An ifStatement is the if statement that what is written next belongs to.
+type ifStatement struct {
+	w    *writer
+	cond string // empty for none
+}
+
+// when ends the statement and begins one with a condition, unless it has this one already. An
+// empty condition only ends the statement.
+func (s *ifStatement) when(cond string) {
+	if cond == s.cond {
+		return
+	}
+	if s.cond != "" {
+		s.w.p("}")
+	}
+	if cond != "" {
+		s.w.p("if %s {", cond)
+	}
+	s.cond = cond
+}
+
 // comment writes text as a comment of lines of some 90 characters.
 func (w *writer) comment(text string) { w.hanging("// ", "// ", text) }
 
