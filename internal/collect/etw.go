@@ -65,13 +65,8 @@ func (e *ETW) Run(ctx context.Context) error {
 		return err
 	}
 	path := paths.Next(&diag.Process{Name: titleOf(e.Processes, "etw"), PID: os.Getpid()}, time.Now())
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := e.Options.bounded(ctx)
 	defer stop()
-	if e.Options.Duration > 0 {
-		var end context.CancelFunc
-		ctx, end = context.WithTimeout(ctx, e.Options.Duration)
-		defer end()
-	}
 	go awaitExit(ctx, stop, pidsOf(e.Processes), e.System.Runs)
 	e.since = time.Now()
 	for nth := 1; ; nth++ {

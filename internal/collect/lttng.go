@@ -69,13 +69,8 @@ func (l *LTTng) Run(ctx context.Context) error {
 
 // await waits until the session is to end.
 func (l *LTTng) await(ctx context.Context) {
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := l.Options.bounded(ctx)
 	defer stop()
-	if l.Options.Duration > 0 {
-		var end context.CancelFunc
-		ctx, end = context.WithTimeout(ctx, l.Options.Duration)
-		defer end()
-	}
 	go awaitExit(ctx, stop, pidsOf(l.Processes), l.System.Runs)
 	<-ctx.Done()
 }

@@ -47,11 +47,8 @@ func (l *LTTngLive) Run(ctx context.Context) error {
 	l.since = time.Now()
 	l.path.Store(&path)
 	l.Options.Notify(Recording{Tracer: "LTTng", Relay: l.Address.String(), Path: path, Plan: l.Options.Plan})
-	if l.Options.Duration > 0 {
-		var end context.CancelFunc
-		ctx, end = context.WithTimeout(ctx, l.Options.Duration)
-		defer end()
-	}
+	ctx, stop := l.Options.bounded(ctx)
+	defer stop()
 	err = errors.Join(r.Receive(ctx), r.Close())
 	if err != nil { // earlier events can be read
 		err = &RelayError{l.Address, err}

@@ -30,6 +30,14 @@ func titleOf(processes []*diag.Process, otherwise string) string {
 	return otherwise
 }
 
+// bounded returns a context that also ends when the duration of the recording is over.
+func (o *Options) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.Duration > 0 {
+		return context.WithTimeout(ctx, o.Duration)
+	}
+	return context.WithCancel(ctx)
+}
+
 // awaitExit calls stop when all processes have ended. Without any, it does nothing.
 func awaitExit(ctx context.Context, stop func(), pids []int, runs func(int) bool) {
 	for len(pids) > 0 {

@@ -156,20 +156,23 @@ func (v value) number() (uint64, error) {
 // block reads attributes between braces. It passes types to assign, and other values to
 // set, with the attribute's name; either may be nil.
 func (p *parser) block(set func(key string, v value) error, assign func(key string, t *Type) error) error {
+	return p.scoped(func() error {
+		if done, err := p.declaration(); done || err != nil {
+			return err
+		}
+		return p.attribute(set, assign)
+	})
+}
+
+// scoped reads what is between braces, and has a scope of its own, one item after another.
+func (p *parser) scoped(item func() error) error {
 	if err := p.expect("{"); err != nil {
 		return err
 	}
 	p.scope = &scope{outer: p.scope, types: map[string]*Type{}}
 	defer func() { p.scope = p.scope.outer }()
 	for !p.tok.is("}") {
-		done, err := p.declaration()
-		if err != nil {
-			return err
-		}
-		if done {
-			continue
-		}
-		if err := p.attribute(set, assign); err != nil {
+		if err := item(); err != nil {
 			return err
 		}
 	}

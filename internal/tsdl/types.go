@@ -192,25 +192,15 @@ func (p *parser) structure() (*Type, error) {
 
 // members reads declarations between braces.
 func (p *parser) members(fields *[]Field) error {
-	if err := p.expect("{"); err != nil {
-		return err
-	}
-	p.scope = &scope{outer: p.scope, types: map[string]*Type{}}
-	defer func() { p.scope = p.scope.outer }()
-	for !p.tok.is("}") {
+	return p.scoped(func() error {
 		if p.tok.is("typealias") || p.tok.is("typedef") {
-			if _, err := p.declaration(); err != nil {
-				return err
-			}
-			continue
-		}
-		more, err := p.declarators()
-		if err != nil {
+			_, err := p.declaration()
 			return err
 		}
+		more, err := p.declarators()
 		*fields = append(*fields, more...)
-	}
-	return p.advance()
+		return err
+	})
 }
 
 func (p *parser) inParentheses() (n uint64, err error) {
