@@ -15,7 +15,7 @@ const maxHistories = 4000
 // runtime's rule, on which all bounds rest.
 type history struct {
 	learner     budget.Learner
-	collections []*gc.Collection
+	collections []*budget.Kept
 	heaps       int
 }
 
@@ -25,7 +25,7 @@ func (h *history) add(c *gc.Collection) {
 		return
 	}
 	h.learner.Add(c)
-	h.collections = append(h.collections, c)
+	h.collections = append(h.collections, budget.Keep(c))
 }
 
 // recomputed returns how many budgets have all their inputs in the trace, and how many of
@@ -43,8 +43,8 @@ func (h *history) recomputed(p *gc.Process) (all, near int) {
 			}
 		}
 	}
-	for _, c := range h.collections {
-		count(r.Next(c))
+	for _, k := range h.collections {
+		count(r.Next(k.Collection()))
 	}
 	count(r.End())
 	return all, near
