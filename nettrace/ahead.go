@@ -20,8 +20,9 @@ const (
 	maxParcel = 1024
 	// maxLarge bounds how many blocks that need a separate buffer are in memory.
 	maxLarge = 2
-	// maxSpare bounds the empty batches that a parcel carries for a walker to fill.
-	maxSpare = 8
+	// maxSpare bounds the empty batches that a parcel carries for a walker to fill: of the
+	// runtime's blocks, five are in one.
+	maxSpare = 6
 )
 
 // A parcel is a sequence of blocks in one buffer.

@@ -252,7 +252,7 @@ func (l *batches) take() *batch {
 // some thirty blocks of 100 KiB at a time where events are many, and the items of a block
 // of small events that are all wanted are thrice its size.
 const (
-	maxFree   = 48
+	maxFree   = 32
 	maxReused = 512 << 10
 )
 

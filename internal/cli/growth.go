@@ -16,7 +16,7 @@ const (
 	profileGrowth = 50
 	// pageGrowth is of commands that write pages, because most of their Go heap is the packed
 	// figures and details of all collections, which hold no pointers and cost nothing to mark.
-	pageGrowth = 25
+	pageGrowth = 10
 )
 
 // limitGrowth sets GOGC, unless it is set.
