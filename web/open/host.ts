@@ -11,6 +11,8 @@ export interface Host {
   adapt?(frame: HTMLIFrameElement): void;
   /** Belongs to the URL of each page of a trace, such as #theme=dark. */
   fragment?(): string;
+  /** Whether the place shows the names of the files, as the tab of an editor does. */
+  named?: boolean;
   /** Shown beside the name of the trace. */
   hint?: string;
 }

@@ -28,7 +28,7 @@ export function Shown({ page, engine, host, busy, run, open, close }: Props): JS
     <div class="shown">
       <header class="bar">
         {host.first ? <span class="brand">gctrail</span> : <button type="button" class="brand" disabled={busy} onClick={close}>gctrail</button>}
-        <h1>{title}</h1>
+        <h1 class={host.named ? "hidden" : undefined}>{title}</h1>
         {host.hint && <small class="beside">{host.hint}</small>}
         <details class="menu">
           <summary>Save</summary>
@@ -41,7 +41,7 @@ export function Shown({ page, engine, host, busy, run, open, close }: Props): JS
           </div>
         </details>
         <PartOf key={request} request={request} busy={busy} open={open} />
-        {!request.redact && <button type="button" disabled={busy} onClick={() => open({ ...request, redact: true })}>Redact</button>}
+        {request.redact ? <small>Redacted</small> : <button type="button" disabled={busy} onClick={() => open({ ...request, redact: true })}>Redact</button>}
         {!host.first && <button type="button" disabled={busy} onClick={close}>Open another</button>}
       </header>
       <iframe title={`Report on ${title}`} src={page.url + (host.fragment?.() ?? "")} onLoad={(e) => host.adapt?.(e.currentTarget)} />

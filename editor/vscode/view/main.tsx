@@ -22,13 +22,16 @@ const engine = new Engine();
 let shown: HTMLIFrameElement | null = null;
 
 const host: Host = {
+  named: true,
   hint: "Click a name for its source; Ctrl+click where a click does something else.",
   save: async (data, name) => code.postMessage({ kind: "save", name, data: await data.arrayBuffer() }),
   fragment: () => (theme().contrast ? "" : `#theme=${theme().dark ? "dark" : "light"}`), // adapt sets the colours of contrast, and then the theme
   adapt(frame) {
     shown = frame;
     tell(frame);
-    frame.contentDocument!.styleSheets[0]?.insertRule(".themes { display: none !important; }"); // the theme is VS Code's
+    const style = frame.contentDocument!.styleSheets[0];
+    style?.insertRule(".themes { display: none !important; }"); // the theme is VS Code's
+    style?.insertRule("header.bar:not(:has(button)) { display: none; }"); // and so is the name
     forward(frame.contentWindow!);
     listen(frame.contentDocument!, (name) => code.postMessage({ kind: "source", name }));
   },
