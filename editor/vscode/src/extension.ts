@@ -1,5 +1,5 @@
-// The extension. It runs where VS Code's extensions run, also in a browser, and so uses nothing
-// of Node.
+// The extension. It runs where VS Code's extensions run, also in a browser, and so uses Node only
+// where there is one.
 
 import * as vscode from "vscode";
 import { open, ReportEditor, viewTypes } from "./editor";

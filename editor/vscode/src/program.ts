@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { choose, type Chosen } from "./processes";
 
 /** The environment of the process that extensions run in. There is none in a browser. */
 const environment = (globalThis as { process?: { env: Record<string, string | undefined>; platform: string } }).process;
@@ -52,29 +53,26 @@ export async function top(): Promise<void> {
 export async function collect(): Promise<void> {
   const path = await needed();
   if (!path) return;
-  const process = await vscode.window.showInputBox({
-    title: "Record a process", prompt: "The id of a .NET process, or its name if no other has it", placeHolder: "1234, or Shop.Web",
-    validateInput: (text) => (text.trim() === "" || text.startsWith("-") ? "An id or a name" : undefined),
-  });
+  const process = await choose(path);
   if (!process) return;
   const seconds = await vscode.window.showInputBox({
     title: "Record a process", prompt: "For how many seconds? Ctrl-C in the terminal ends it, too", value: "30",
     validateInput: (text) => (/^[1-9]\d{0,5}$/.test(text) ? undefined : "A number of seconds"),
   });
   if (!seconds) return;
-  const target = await vscode.window.showSaveDialog({ title: "Trace", filters: { Trace: ["nettrace"] }, defaultUri: begin(process.trim()) });
-  if (target) await record(path, process.trim(), seconds, target);
+  const target = await vscode.window.showSaveDialog({ title: "Save the trace as", filters: { Trace: ["nettrace"] }, defaultUri: begin(process.name) });
+  if (target) await record(path, process, seconds, target);
 }
 
 /** Proposes a file in the workspace. */
-function begin(process: string): vscode.Uri | undefined {
+function begin(name: string): vscode.Uri | undefined {
   const folder = vscode.workspace.workspaceFolders?.[0];
-  return folder && vscode.Uri.joinPath(folder.uri, `${process.replace(/[^\w.-]+/g, "_")}.nettrace`);
+  return folder && vscode.Uri.joinPath(folder.uri, `${name.replace(/[^\w.-]+/g, "_")}.nettrace`);
 }
 
-async function record(path: string, process: string, seconds: string, target: vscode.Uri): Promise<void> {
-  const args = ["collect", /^\d+$/.test(process) ? "-p" : "-n", process, "--duration", `${seconds}s`, "-o", target.fsPath];
-  const task = new vscode.Task({ type: "process" }, vscode.TaskScope.Workspace, `collect ${process}`, "gctrail", new vscode.ProcessExecution(path, args));
+async function record(path: string, { id, name }: Chosen, seconds: string, target: vscode.Uri): Promise<void> {
+  const args = ["collect", /^\d+$/.test(id) ? "-p" : "-n", id, "--duration", `${seconds}s`, "-o", target.fsPath];
+  const task = new vscode.Task({ type: "process" }, vscode.TaskScope.Workspace, `collect ${name}`, "gctrail", new vscode.ProcessExecution(path, args));
   task.presentationOptions = { reveal: vscode.TaskRevealKind.Always, clear: true };
   const execution = await vscode.tasks.executeTask(task);
   const ended = vscode.tasks.onDidEndTaskProcess(async (event) => {

@@ -23,15 +23,15 @@ function panel(title: string): vscode.WebviewPanel {
   return vscode.window.createWebviewPanel("gctrail.several", title, vscode.ViewColumn.Active, { enableScripts: true, retainContextWhenHidden: true });
 }
 
-/** Returns two files at least, sorted by name. */
+/** Returns two files at least, sorted by name. Some dialogues of VS Code let one be chosen at a time. */
 async function several(title: string, selected?: readonly vscode.Uri[]): Promise<vscode.Uri[] | undefined> {
-  const uris = selected && selected.length > 1 ? selected : await vscode.window.showOpenDialog({ canSelectMany: true, filters, title });
-  if (!uris) return undefined;
-  if (uris.length < 2) {
-    void vscode.window.showInformationMessage("Choose two files or more: hold Ctrl or Shift, or ⌘ on a Mac.");
-    return undefined;
+  const uris = [...(selected ?? [])];
+  while (uris.length < 2) {
+    const more = await vscode.window.showOpenDialog({ canSelectMany: true, filters, title: uris.length === 0 ? title : `Choose another beside ${nameOf(uris[0])}` });
+    if (!more) return undefined;
+    uris.push(...more.filter((uri) => !uris.some((chosen) => chosen.toString() === uri.toString())));
   }
-  return [...uris].sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
+  return uris.sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
 }
 
 /** Asks which files are from before the change; the others are from after it. */

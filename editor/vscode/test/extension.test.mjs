@@ -155,11 +155,17 @@ that("symbols of the language's extension come first, by the type around a metho
   assert.equal(await source("Shop.Cache`1[System.__Canon].Load(int32)"), "Cache.cs:7");
 });
 
+const processes = [
+  { pid: 812, name: "Shop.Web", runtime: "10.0.1", container: null, command_line: "dotnet Shop.Web.dll", problem: null },
+  { pid: 900, name: "Other", runtime: null, container: null, command_line: null, problem: "no answer" },
+].map((line) => `${JSON.stringify(line)}\n`).join("");
+
 that("top and collect run the program of PATH, or of the setting", async () => {
   const bin = path.join(folder, "bin");
   await mkdir(bin);
   await writeFile(path.join(bin, process.platform === "win32" ? "gctrail.exe" : "gctrail"), "");
   const { PATH } = process.env;
+  const { getBuiltinModule } = process;
   const run = test.commands.get("gctrail.top");
   try {
     process.env.PATH = path.join(folder, "none");
@@ -172,8 +178,9 @@ that("top and collect run the program of PATH, or of the setting", async () => {
     assert.deepEqual(test.called.at(-1)[1].shellArgs, ["top"]);
     test.settings["gctrail.path"] = "/opt/gctrail";
     const target = Uri.file(path.join(folder, "out.nettrace"));
-    test.answers.push("Shop.Web", "5", target);
+    test.answers.push((items) => items.at(-1), "Shop.Web", "5", target);
     await test.commands.get("gctrail.collect")();
+    assert.match(test.said.find(([kind]) => kind === "pick")[1][0].detail, /^gctrail ps: .*ENOENT/);
     const [, execution] = test.called.find(([called]) => called === "executeTask");
     assert.equal(execution.task.execution.process, "/opt/gctrail");
     assert.deepEqual(execution.task.execution.args, ["collect", "-n", "Shop.Web", "--duration", "5s", "-o", target.fsPath]);
@@ -181,6 +188,12 @@ that("top and collect run the program of PATH, or of the setting", async () => {
     assert.ok(!test.called.some(([called]) => called === "vscode.open"));
     await test.ended.fire({ execution, exitCode: 0 });
     assert.deepEqual(test.called.at(-1), ["vscode.open", target]);
+    process.getBuiltinModule = () => ({ execFile: (program, args, options, done) => done(null, processes) });
+    test.answers.push((items) => items.find((item) => item.label === "Shop.Web"), undefined);
+    await test.commands.get("gctrail.collect")();
+    assert.deepEqual(test.said.findLast(([kind]) => kind === "pick")[1].map((item) => [item.process?.id, item.label, item.description, item.detail]), [
+      ["812", "Shop.Web", "812 · 10.0.1", "dotnet Shop.Web.dll"], [undefined, "Another process...", undefined, "Enter its id or name"],
+    ]);
     vscode.workspace.isTrusted = false;
     test.called.length = 0;
     await run();
@@ -188,6 +201,7 @@ that("top and collect run the program of PATH, or of the setting", async () => {
   } finally {
     vscode.workspace.isTrusted = true;
     process.env.PATH = PATH;
+    process.getBuiltinModule = getBuiltinModule;
     delete test.settings["gctrail.path"];
   }
 });
