@@ -38,7 +38,8 @@ func (w *workbench) compared() {
 	w.wait(reportedIn(`d.querySelector(".verdict .sentence").textContent.length > 20`))
 }
 
-// comparesChosen compares files that are chosen in dialogues, which let one be chosen at a time.
+// comparesChosen compares files that dialogues ask for, one after the other because VS Code's own
+// dialogue lets one be chosen.
 func (w *workbench) comparesChosen(folder string) {
 	w.run("View: Close All Editors")
 	w.run("gctrail: Compare...")

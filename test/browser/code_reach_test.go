@@ -14,7 +14,8 @@ func (w *workbench) leads() {
 	w.leadsTo(`.types td.code button`, "OrderLine", 3, chromedp.ButtonModifiers(chromedp.ModifierCtrl))
 }
 
-// leadsTo clicks the first name that a selector finds with a text, and waits for a line of the source.
+// leadsTo clicks the first name that a selector finds with a text, and waits for a line of the
+// source. All parts of the page are unfolded first, because a name may be in one.
 func (w *workbench) leadsTo(selector, text string, line int, opts ...chromedp.MouseOption) {
 	w.Helper()
 	w.open("stacks.nettrace")

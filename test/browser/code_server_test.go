@@ -71,7 +71,7 @@ func serveCode(t *testing.T, environment ...string) string {
 	t.Helper()
 	chromium(t)
 	dir := vsCode(t)
-	// The browser finds modules, such as the terminal, only in VS Code's own folder.
+	// A link, because the browser looks for modules, such as the terminal, only in VS Code's own folder.
 	if err := os.Symlink("../../..", filepath.Join(dir, "node_modules")); err != nil && !errors.Is(err, fs.ErrExist) {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// serveWeb serves VS Code for the Web, which has no server: the extensions run in the browser, and
-// an extension of the test has the files of a folder.
+// serveWeb serves VS Code for the Web, which has no server, so that extensions run in the browser.
+// An extension of the test has the files of a folder.
 func serveWeb(t *testing.T, folder string) *httptest.Server {
 	t.Helper()
 	chromium(t)
@@ -116,8 +116,8 @@ func webDocument(dir, address string) (string, error) {
 	).Replace(string(document)), nil
 }
 
-// TestCodeWeb: VS Code for the Web opens and compares traces, and goes from names to their source. It has no
-// programs, and does not list the commands that need one.
+// TestCodeWeb: VS Code for the Web opens and compares traces, and goes from names to their source.
+// Commands that need a program are not listed, because it has none.
 func TestCodeWeb(t *testing.T) {
 	folder := codeFiles(t)
 	w := openFolder(t, serveWeb(t, folder).URL)
@@ -126,8 +126,8 @@ func TestCodeWeb(t *testing.T) {
 		w.wait(reportedIn(fmt.Sprintf(`d.body.textContent.includes(%q)`, verdict(t, filepath.Join(folder, name)))))
 		w.shoot("code-web-" + name)
 	}
-	w.step("compares", w.compares)
 	w.step("source", w.leads)
+	w.step("compares", w.compares)
 	w.palette()
 	w.key("gctrail")
 	w.wait(`/Compare/.test(document.querySelector(".quick-input-list")?.textContent)`)

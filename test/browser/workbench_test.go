@@ -44,7 +44,7 @@ func openFolder(t *testing.T, address string) *workbench {
 	return w
 }
 
-// step runs a part of a test. Other parts run, too, where it fails.
+// step runs a part of a test. Other parts run, too, where it fails, because VS Code starts slowly.
 func (w *workbench) step(name string, f func()) {
 	w.Helper()
 	outer := w.T
@@ -58,8 +58,8 @@ func (w *workbench) step(name string, f func()) {
 	}
 }
 
-// note records each violation of a policy: the listeners of a webview's document are gone when
-// it is written.
+// note records each violation of a policy, because the listeners of a webview's document are gone
+// when it is written.
 func (w *workbench) note(ev any) {
 	entry, ok := ev.(*log.EventEntryAdded)
 	if !ok || !strings.Contains(entry.Entry.Text, "Content Security Policy") {
@@ -171,26 +171,28 @@ func (w *workbench) palette() {
 }
 
 // menu chooses an entry of an element's menu, and waits for its effect. VS Code closes menus when
-// anything else takes the focus, and menus take no button at first, so that both are tried again.
+// anything else takes the focus, and a menu that has just opened takes no button, so that both are
+// tried again.
 func (w *workbench) menu(selector, words, effect string) {
 	w.Helper()
 	w.wait(fmt.Sprintf(`(() => {
 		if (%s) return true;
+		if (performance.now() < window.again) return false;
 		const entry = [...document.querySelectorAll(".context-view .action-label")].find((e) => e.textContent === %q);
 		if (entry) {
 			entry.dispatchEvent(new MouseEvent("mouseup", { bubbles: true, cancelable: true, view: window }));
-			window.again = performance.now() + 30_000;
-		} else if (!(performance.now() < window.again)) {
-			const e = document.querySelector(%q);
-			const r = e.getBoundingClientRect();
-			e.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, button: 2, clientX: r.left + 9, clientY: r.top + 9, view: window }));
 			window.again = performance.now() + 3000;
+			return false;
 		}
+		const e = document.querySelector(%q);
+		const r = e.getBoundingClientRect();
+		e.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, button: 2, clientX: r.left + 9, clientY: r.top + 9, view: window }));
+		window.again = performance.now() + 500;
 		return false;
 	})()`, effect, words, selector))
 }
 
-// notified waits for a notification with words, and removes it.
+// notified waits for a notification with words, and removes it, because it would cover buttons.
 func (w *workbench) notified(words string) {
 	w.Helper()
 	const all = `[...document.querySelectorAll(".notification-list-item")]`
