@@ -7,9 +7,8 @@ import (
 	"github.com/gctrail/gctrail/gc/budget"
 )
 
-// maxHistories bounds the histories of heaps that are kept, which take about 3 kB each: enough
-// to tell whether the rule holds, and little beside the other memory of a long trace.
-const maxHistories = 4000
+// maxHistories bounds the histories of heaps that are kept.
+const maxHistories = 20_000
 
 // A history holds the first collections of a process, to see whether its budgets follow the
 // runtime's rule, on which all bounds rest.
