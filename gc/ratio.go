@@ -11,6 +11,7 @@ import (
 type ratio struct {
 	shares []float64
 	next   int
+	sorted []float64 // shares in ascending order, kept because each collection needs it several times
 }
 
 // maxShares is the number of shares that a ratio remembers.
@@ -23,10 +24,14 @@ func (r *ratio) add(objects, granted int64) {
 	share := float64(objects) / float64(granted)
 	if len(r.shares) < maxShares {
 		r.shares = append(r.shares, share)
-		return
+	} else {
+		i, _ := slices.BinarySearch(r.sorted, r.shares[r.next])
+		r.sorted = slices.Delete(r.sorted, i, i+1)
+		r.shares[r.next] = share
+		r.next = (r.next + 1) % maxShares
 	}
-	r.shares[r.next] = share
-	r.next = (r.next + 1) % maxShares
+	i, _ := slices.BinarySearch(r.sorted, share)
+	r.sorted = slices.Insert(r.sorted, i, share)
 }
 
 func (r *ratio) known() bool { return len(r.shares) > 0 }
@@ -37,15 +42,7 @@ func (r *ratio) of(granted int64) int64 {
 	if !r.known() {
 		return granted
 	}
-	shares := r.sorted(new([maxShares]float64))
-	return int64(math.Round(float64(granted) * min(1, shares[len(shares)/2])))
-}
-
-// sorted returns the shares in ascending order, in the memory of the caller.
-func (r *ratio) sorted(memory *[maxShares]float64) []float64 {
-	shares := append(memory[:0], r.shares...)
-	slices.Sort(shares)
-	return shares
+	return int64(math.Round(float64(granted) * min(1, r.sorted[len(r.sorted)/2])))
 }
 
 // Shares of different collections differ by less than leastSpread if allocation contexts
@@ -63,8 +60,7 @@ func (r *ratio) margin(granted int64) int64 {
 	spread := unknownSpread
 	switch n := len(r.shares); {
 	case n > 2:
-		shares := r.sorted(new([maxShares]float64))
-		spread = max(leastSpread, min(unknownSpread, shares[n-1-n/10]-shares[n/10]))
+		spread = max(leastSpread, min(unknownSpread, r.sorted[n-1-n/10]-r.sorted[n/10]))
 	case n > 0:
 		spread = firstSpread
 	}
