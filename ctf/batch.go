@@ -50,9 +50,9 @@ type namedProcess struct {
 }
 
 const (
-	batchItems = 1 << 11
+	batchItems = 1 << 13
 	batchRead  = 1 << 15
-	batchData  = 128 << 10
+	batchData  = 256 << 10
 	batches    = 4 // one being filled, one in use, two between them
 )
 

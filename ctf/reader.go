@@ -144,20 +144,24 @@ func (r *Reader) learn(b *batch) {
 
 // together returns how many of the items, at least one, are yielded as one event.
 func (r *Reader) together(b *batch, items []item) int {
-	first := &items[0]
-	r.counts[first.Desc]++
-	if !r.runs[first.Desc] || first.Context&lateItem != 0 {
+	last := items[0]
+	r.counts[last.Desc]++
+	if !r.runs[last.Desc] || last.Context&lateItem != 0 {
 		return 1
 	}
-	ctx := &b.contexts[first.Context]
-	for i := 1; i < len(items); i++ {
-		it := &items[i]
-		if !r.runs[it.Desc] || it.Context != first.Context && (it.Context&lateItem != 0 || !ctx.joins(&b.contexts[it.Context])) {
-			return i
+	n := 1
+	for ; n < len(items); n++ {
+		it := &items[n]
+		if it.Desc != last.Desc && !r.runs[it.Desc] {
+			break
 		}
+		if it.Context != last.Context && (it.Context&lateItem != 0 || !b.contexts[last.Context].joins(&b.contexts[it.Context])) {
+			break
+		}
+		last.Desc, last.Context = it.Desc, it.Context
 		r.counts[it.Desc]++
 	}
-	return len(items)
+	return n
 }
 
 // joins reports whether events of both contexts may be in one run.
