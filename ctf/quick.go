@@ -17,6 +17,8 @@ type quickHeader struct {
 	size    int    // in bytes
 	nameOff int    // of the process's name
 	nameLen int    // 0 if there is none
+
+	usual *usualHeader // nil if it has another form
 }
 
 // fieldSize is the size of what a quickField is read from.
@@ -56,6 +58,7 @@ func newQuickHeader(s *streamClass) *quickHeader {
 	q.id, q.stamp = q.fields[role(tsdl.EventID)], q.fields[role(tsdl.Timestamp)]
 	q.pid = q.first(processRoles[:], s.member.processID())
 	q.tid = q.first(threadRoles[:], trace.UnknownID)
+	q.usual = newUsualHeader(&q.quickHeader)
 	return &q.quickHeader
 }
 
