@@ -151,7 +151,7 @@ func (p *processors) event(ev *trace.Event) {
 // sample counts a sample: a processor ran the thread of the event when its timer ticked.
 func (p *processors) sample(ev *trace.Event) {
 	p.sampled = true
-	if ev.PID == idle {
+	if threadAt(ev, ev.PointerSize) == idle {
 		return
 	}
 	var r *ran
@@ -170,20 +170,29 @@ func (p *processors) sample(ev *trace.Event) {
 	}
 }
 
-// idle is the process of the threads that run when a processor has nothing to do. Their time
-// does not count, because nobody uses it.
+// idle is the thread of each processor that runs when it has nothing to do. Its time does not
+// count, because nobody uses it. Its id is in the payload even where the event has none,
+// because a .nettrace that was converted from an .etl cannot have a process 0.
 const idle = 0
+
+// threadAt returns the thread in the payload of an event, trace.UnknownID if it is too short.
+func threadAt(ev *trace.Event, at int) uint64 {
+	if len(ev.Payload) < at+4 {
+		return trace.UnknownID
+	}
+	return uint64(binary.LittleEndian.Uint32(ev.Payload[at:]))
+}
 
 // contextSwitch ends the time of the thread that a processor ran, and begins that of the thread
 // of the event. The thread that it ran must be the one that the event ends, or events between
 // are missing: then it is not known when it stopped.
 func (p *processors) contextSwitch(ev *trace.Event) {
-	if len(ev.Payload) < 8 {
+	now, old := ev.Time(), threadAt(ev, 4)
+	if old == trace.UnknownID {
 		p.broken = true
 		return
 	}
 	p.switched = true
-	now, old := ev.Time(), uint64(binary.LittleEndian.Uint32(ev.Payload[4:]))
 	k := processor{ev.Desc, ev.CPU}
 	c := p.running[k]
 	switch {
@@ -201,8 +210,8 @@ func (p *processors) contextSwitch(ev *trace.Event) {
 	if c.of != nil {
 		c.of.since = Opt[time.Duration]{}
 	}
-	*c = onProcessor{tid: ev.TID, since: now}
-	if ev.PID == idle {
+	*c = onProcessor{tid: threadAt(ev, 0), since: now}
+	if c.tid == idle {
 		return
 	}
 	if ev.PID != trace.UnknownID {

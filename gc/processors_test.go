@@ -229,16 +229,17 @@ func TestUnknownSamples(t *testing.T) {
 	s := newScript()
 	s.interval(0, 73, 10000, 10000)
 	workstation(s)
-	of := func(pid uint64) {
-		s.sample(9, 260)
+	of := func(pid, tid uint64) {
+		s.sample(tid, 260)
 		s.events[len(s.events)-1].PID = pid
 	}
-	of(8)
-	of(0) // nothing to do
+	of(8, 9)
+	of(0, 0) // nothing to do
+	of(trace.UnknownID, 0)
 	before, p := s.kernelTime(t)
 	most := p.GCTime().Or(gc.GCTime{}).Most.Or(0)
-	of(trace.UnknownID)
-	of(trace.UnknownID)
+	of(trace.UnknownID, 9)
+	of(trace.UnknownID, 9)
 	k, p := s.kernelTime(t)
 	if before.Unknown != 0 || k.Unknown != 2 || k.Samples != before.Samples || k.GCSamples != before.GCSamples {
 		t.Errorf("%+v, before %+v", k, before)
