@@ -62,14 +62,14 @@ func TestLostRanges(t *testing.T) {
 // recorded, and the command that records stacks is the same wherever it is.
 func TestUnrecorded(t *testing.T) {
 	for name, want := range map[string]struct{ lacks, stacks string }{
-		"net20-lttng-gcstart-gcend.trace.zip": {"Not recorded: heap sizes, allocation rate.", ""},
+		"net20-lttng-gcstart-gcend.trace.zip": {"Not recorded: pauses, heap sizes, allocation rate.", ""},
 		"net10-wks-web-collect.nettrace.gz":   {"their phases were not recorded", ""},
 		"net31-net9-lttng.trace.zip":          {"", "gctrail collect -n dotnet --profile gc-alloc"},
 		"net10-aot-win-x64-alloc.nettrace.gz": {"", "The trace has no stacks of allocations."},
 	} {
 		b := newTab(t, size{1280, 900})
 		b.open(pageOf(t, fixture(name)))
-		b.wait(`document.querySelector("#chart-pauses canvas") && document.querySelector(".grid .rows .row")`)
+		b.wait(`document.querySelector(".chart-grid") && document.querySelector(".grid .rows .row")`)
 		b.settle()
 		if got := eval[string](b, `document.querySelector(".charts").textContent`); !strings.Contains(got, want.lacks) {
 			b.Errorf("%s: charts say %q", name, got)

@@ -1,6 +1,7 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import uPlot from "uplot";
+import { linear, tenfold, tenfolds, times, timeSteps, type Unit } from "./axis";
 import { printed, type Palette } from "./palette";
 import { isPrinting, printWidth, usePrinting } from "./printing";
 import type { Stretch } from "./series";
@@ -20,10 +21,17 @@ export interface Drawing {
   top: number;
 }
 
+/** What a chart says of the place that is pointed at. */
+export interface Reading {
+  title: string;
+  rows: { label: string; value: string; colour?: string }[];
+}
+
 export interface ChartProps {
   id: string;
   title: string;
   legend: { label: string; colour: string; dashed?: boolean }[];
+  control?: JSX.Element; // of the chart, beside the legend
   summary: string; // for those who do not see it
   height: number;
   span: Span;
@@ -35,13 +43,17 @@ export interface ChartProps {
   /** Where events were lost. */
   lost?: Stretch[];
   bands?: uPlot.Band[];
-  value(v: number): string;
-  right?: { value(v: number): string; range: [number, number] };
+  units: Unit[];
+  /** The power of ten, in microseconds, at which a logarithmic axis begins: what is drawn are the powers above it. */
+  floor?: number | null;
+  right?: { units: Unit[]; range: [number, number] };
   axis?: boolean; // times below
   overlay?(u: uPlot, span: Span, palette: Palette): void;
   lanes?: string[]; // names of lanes, in place of a y axis
   /** Is called with the place that is pointed at, in CSS pixels; null when there is none. */
   hover?(u: uPlot, place: { left: number; top: number } | null): void;
+  /** What the chart says beside the pointer. */
+  read?(): Reading | null;
   /** Handles a key before the group does, and reports whether it did. */
   press?(event: KeyboardEvent): boolean;
   /** Changes when what overlay draws does. */
@@ -56,8 +68,9 @@ export class Group {
 
   constructor(
     readonly select: (from: number | null, to: number | null) => void,
-    readonly point: (us: number | null) => void,
-    readonly open: (us: number) => void,
+    /** Points at a time; what is drawn at the pointer may be as far from it as it reaches. */
+    readonly point: (us: number | null, reach: number) => void,
+    readonly open: (us: number, reach: number) => void,
     readonly press: (event: KeyboardEvent) => void,
   ) {}
 
@@ -98,7 +111,7 @@ function later(owner: object, draw: () => void): void {
 export const scale = matchMedia("(min-width: 2560px)").matches ? 1.4 : 1;
 const axisFont = `${11 * scale}px system-ui, sans-serif`;
 const gutter = 64 * scale; // left of the plot
-const margin = 54 * scale; // right of it
+const margin = matchMedia("(max-width: 620px)").matches ? 46 : 54 * scale; // right of it
 
 export function Chart(props: ChartProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
@@ -106,6 +119,8 @@ export function Chart(props: ChartProps): JSX.Element {
   const latest = useRef(props);
   latest.current = props;
   const width = useRef(0);
+  const [pointer, setPointer] = useState<number | null>(null);
+  const reading = pointer === null ? null : (props.read?.() ?? null);
 
   const refresh = () => {
     const { span, draw } = latest.current;
@@ -132,7 +147,7 @@ export function Chart(props: ChartProps): JSX.Element {
     const [palette, wide] = isPrinting() ? [printed(), printWidth] : [latest.current.palette, width.current];
     plot.current = new uPlot(options(latest, palette, wide, latest.current.height * scale), undefined, place.current);
     group.plots.add(plot.current);
-    listen(plot.current, latest);
+    listen(plot.current, latest, setPointer);
     refresh();
   };
 
@@ -151,6 +166,7 @@ export function Chart(props: ChartProps): JSX.Element {
     return () => {
       observer.disconnect();
       queue.delete(place);
+      queue.delete(plot);
       if (plot.current) latest.current.group.plots.delete(plot.current);
       plot.current?.destroy();
       plot.current = null;
@@ -160,8 +176,8 @@ export function Chart(props: ChartProps): JSX.Element {
   usePrinting(create);
 
   useEffect(() => {
-    if (plot.current) later(place, create);
-  }, [props.palette.key]);
+    if (plot.current) later(plot, create);
+  }, [props.palette.key, props.floor == null]);
 
   useEffect(() => {
     if (plot.current) later(place, refresh);
@@ -176,7 +192,7 @@ export function Chart(props: ChartProps): JSX.Element {
   }, [props.span.selectedFrom, props.span.selectedTo]);
 
   return (
-    <figure class="chart" id={`chart-${props.id}`} tabIndex={0} role="group" aria-roledescription="chart" aria-label={`${props.title}: ${props.summary}`} onKeyDown={(e) => (props.press?.(e) ? e.preventDefault() : props.group.press(e))}>
+    <figure class="chart" id={`chart-${props.id}`} tabIndex={0} role="group" aria-roledescription="chart" aria-label={`${props.title}: ${props.summary}`} onKeyDown={(e) => e.target === e.currentTarget && (props.press?.(e) ? e.preventDefault() : props.group.press(e))}>
       <figcaption>
         <h3>{props.title}</h3>
         <ul class="legend">
@@ -187,9 +203,23 @@ export function Chart(props: ChartProps): JSX.Element {
             </li>
           ))}
         </ul>
+        {props.control}
       </figcaption>
       <div class="plot" ref={place} style={{ minHeight: `${props.height * scale}px` }} aria-hidden="true" />
+      {reading && <Beside reading={reading} left={pointer!} width={width.current} />}
     </figure>
+  );
+}
+
+/** What is pointed at, beside the pointer: on the side where there is more room. */
+function Beside({ reading, left, width }: { reading: Reading; left: number; width: number }): JSX.Element {
+  const inner = width - gutter - margin;
+  const place = left < inner / 2 ? { left: `${gutter + left + 16}px` } : { right: `${margin + inner - left + 16}px` };
+  return (
+    <div class="reading" style={place} aria-hidden="true">
+      <b>{reading.title}</b>
+      {reading.rows.map(({ label, value, colour }) => <p key={label}>{colour && <i style={{ color: colour }} />}<span>{label}</span> {value}</p>)}
+    </div>
   );
 }
 
@@ -208,6 +238,7 @@ function mark(u: uPlot, span: Span): void {
 
 function options(latest: { current: ChartProps }, palette: Palette, width: number, height: number): uPlot.Options {
   const props = latest.current;
+  const logarithmic = props.floor != null;
   const axis = (extra: uPlot.Axis): uPlot.Axis => ({
     font: axisFont,
     stroke: palette.muted,
@@ -221,15 +252,15 @@ function options(latest: { current: ChartProps }, palette: Palette, width: numbe
       size: gutter,
       space: 28 * scale,
       grid: props.lanes ? { show: false } : { stroke: palette.line, width: 1 },
-      splits: props.lanes ? () => props.lanes!.map((_, i) => i + 0.5) : undefined,
-      values: (u, ticks) => ticks.map((v, i) => (props.lanes ? (props.lanes[i] ?? "") : empty(u) ? "" : props.value(v))),
+      splits: props.lanes ? () => props.lanes!.map((_, i) => i + 0.5) : logarithmic ? (u, _axis, _least, most) => (latest.current.floor == null ? [] : tenfolds(most, u.bbox.height / devicePixelRatio)) : undefined,
+      values: (u, ticks) => props.lanes ?? (empty(u) ? ticks.map(() => "") : logarithmic ? tenfold(latest.current.floor ?? 0, ticks) : linear(props.units, ticks)),
     }),
   ];
   const scales: uPlot.Scales = { x: { time: false }, y: { range: (_u, min, max) => [min ?? 0, max ?? 1] } };
   if (props.right) {
-    const { range, value } = props.right;
+    const { range, units } = props.right;
     scales.right = { range: () => range };
-    axes.push(axis({ scale: "right", side: 1, size: margin, grid: { show: false }, values: (_, ticks) => ticks.map(value) }));
+    axes.push(axis({ scale: "right", side: 1, size: margin, grid: { show: false }, values: (_, ticks) => linear(units, ticks) }));
   }
   return {
     width,
@@ -247,23 +278,6 @@ function options(latest: { current: ChartProps }, palette: Palette, width: numbe
       draw: [(u) => latest.current.overlay?.(u, latest.current.span, palette)],
     },
   };
-}
-
-/** Between ticks of the time axis, in seconds: decimal below 10 s, then as clocks divide. */
-const timeSteps = [
-  ...[-6, -5, -4, -3, -2, -1, 0].flatMap((e) => [1, 2, 5].map((n) => Number(`${n}e${e}`))),
-  ...[10, 15, 30],
-  ...[1, 2, 5, 10, 15, 30].map((minutes) => 60 * minutes),
-  ...[1, 2, 3, 6, 12, 24, 48, 96, 240, 480, 960, 2400].map((hours) => 3600 * hours),
-];
-
-/** Times below the axis, all in the largest unit that shows the step between them exactly. */
-export function times(ticks: number[]): string[] {
-  const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
-  const [unit, length] = step % 3600 === 0 ? ["h", 3600] : step % 60 === 0 ? ["min", 60] : ["s", 1];
-  let decimals = 0;
-  while (decimals < 6 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals++;
-  return ticks.map((s) => `${(s / length).toFixed(decimals)} ${unit}`);
 }
 
 /** Reports whether a chart has nothing to show, so that its scale means nothing. */
@@ -284,9 +298,13 @@ function shade(u: uPlot, lost: Stretch[], palette: Palette): void {
   ctx.restore();
 }
 
+/** How far from the pointer what is pointed at may be, in CSS pixels. */
+const nearby = 3;
+
 /** Selects times by dragging, and points at collections by moving. */
-function listen(u: uPlot, latest: { current: ChartProps }): void {
+function listen(u: uPlot, latest: { current: ChartProps }, setPointer: (left: number | null) => void): void {
   const over = u.over;
+  const reach = () => ((latest.current.span.to - latest.current.span.from) / Math.max(1, over.clientWidth)) * nearby;
   let begun: number | null = null;
   let dragging = false;
   const at = (event: PointerEvent) => {
@@ -305,8 +323,9 @@ function listen(u: uPlot, latest: { current: ChartProps }): void {
   over.addEventListener("pointermove", (event) => {
     const { group } = latest.current;
     const us = at(event);
-    group.point(us);
+    group.point(us, reach());
     const box = over.getBoundingClientRect();
+    setPointer(event.clientX - box.left);
     latest.current.hover?.(u, { left: event.clientX - box.left, top: event.clientY - box.top });
     if (begun === null) return;
     dragging ||= Math.abs(event.clientX - begun) > 4;
@@ -320,7 +339,7 @@ function listen(u: uPlot, latest: { current: ChartProps }): void {
     const { group } = latest.current;
     const us = at(event);
     begun = null;
-    if (!dragging) return group.open(us);
+    if (!dragging) return group.open(us, reach());
     const start = Number(over.dataset.begin);
     group.select(Math.floor(Math.min(us, start)), Math.ceil(Math.max(us, start)));
   });
@@ -329,7 +348,8 @@ function listen(u: uPlot, latest: { current: ChartProps }): void {
     mark(u, latest.current.span);
   });
   over.addEventListener("pointerleave", () => {
-    if (begun === null) latest.current.group.point(null);
+    if (begun === null) latest.current.group.point(null, 0);
+    setPointer(null);
     latest.current.hover?.(u, null);
   });
 }

@@ -6,11 +6,16 @@ import type { Process } from "../data/process";
 import type { State } from "../state/state";
 import { useStore, type Store } from "../state/store";
 import { Command } from "../ui/parts";
-import { bytes, count, duration, moment, percent, plural, rate } from "../units";
-import { Chart, Group, bars, type Drawing, type Span } from "./chart";
-import { usePalette, variables, type Palette } from "./palette";
-import { drawRequests, nearestRequest, nextRequest, requestsSummary, RequestWords, scaleRequests, shares, tenfold, useRequests } from "./requests";
+import { bytes, duration, moment, plural, rate } from "../units";
+import { durations, rates, shares as percents, sizes } from "./axis";
+import { Chart, Group, bars, scale, type Drawing, type Span } from "./chart";
+import { tint, usePalette, variables } from "./palette";
+import { drawPhases, phaseLegend, phasesSummary } from "./phases";
+import { readings } from "./readings";
+import { drawRequests, nearestRequest, nextRequest, requestReading, requestsSummary, RequestWords, scaleRequests, shares, useRequests } from "./requests";
 import { classes, classOf, longest, lostBetween, prepare, type Pauses, type Prepared, type Stretch } from "./series";
+
+const tenfoldWords = "A logarithmic axis shows short pauses beside long ones: each line is ten times the one below.";
 
 /** All charts of a process. They share the time axis and the selection. */
 export function Charts({ store }: { store: Store }): JSX.Element | null {
@@ -33,13 +38,21 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
       if (row === p.rows) return row - 1;
       return us - p.time[row - 1] < p.time[row] - us ? row - 1 : row;
     };
-    const point = (us: number | null) => {
+    /** The longest pause among what is drawn at the pointer: a spike hides its neighbours. */
+    const atPointer = (us: number, reach: number): number => {
+      const { p } = now.current;
+      const pause = p.get("pause_us");
+      let best = nearest(us);
+      for (let row = p.rowAt(us - reach), last = p.rowAt(us + reach); row < last; row++) if (pause[row] > (pause[best] || 0)) best = row;
+      return best;
+    };
+    const point = (us: number | null, reach: number) => {
       group.moveTo(us);
-      setPointed(us === null ? -1 : nearest(us));
+      setPointed(us === null ? -1 : atPointer(us, reach));
     };
     const select = (from: number | null, to: number | null) => store.set({ from, to });
-    const group: Group = new Group(select, point, (us) => {
-      const row = nearest(us);
+    const group: Group = new Group(select, point, (us, reach) => {
+      const row = atPointer(us, reach);
       if (row >= 0) store.set({ gc: row });
     }, (event) => {
       if (press(event, group, nearest)) event.preventDefault();
@@ -98,9 +111,11 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
   }, [current, key]);
   if (!prepared) return <section class="charts waiting" aria-busy="true" />;
   const { pauses, others, generations, lost, has } = prepared;
+  const floor = state.axis === "log" || (state.axis === "" && prepared.spread) ? prepared.floor : null;
   const drawn = [...generations].reverse(); // the fill of a line reaches down to the next
   const version = prepared.key;
   const common = { span, palette, group, version, lost };
+  const read = readings(prepared, pointed, group);
   const present = classes.map((_, c) => pauses[c].row.length > 0 || (others?.[c].row.length ?? 0) > 0);
 
   return (
@@ -110,6 +125,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
         {requests && request >= 0 ? <p class="pointed" aria-live="polite"><RequestWords r={requests} i={request} /></p> : <Pointed p={p} row={pointed} />}
       </header>
       <p class="hint">Drag to select a time, click for the details of a GC. Keys: ← → move, with Shift select, Enter details, + zooms to the selection, − out, W S zoom in and out at the cursor, A D move left and right, Esc clears.</p>
+      {lost.length > 0 && <p class="hint">Shaded: events were lost. Lines end there.</p>}
       {requests && <p class="hint">{requestsSummary(requests)}. In the chart of requests, ← → move in time, ↑ ↓ to slower and faster ones, Enter selects the time of one.</p>}
       <div class="chart-grid">
         {requests && (
@@ -121,6 +137,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
             draw={(from, to) => scaleRequests(requests, from, to)}
             overlay={(u, s, c) => drawRequests(u, s, requests, c, request)}
             overlaid={request}
+            read={() => (request < 0 ? null : requestReading(requests, request))}
             hover={(u, place) => setRequest(place ? nearestRequest(u, requests, place.left, place.top) : -1)}
             press={(event) => {
               if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || requests.length === 0) return false;
@@ -135,17 +152,18 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
               setRequest(to);
               return true;
             }}
-            value={(v) => tenfold(requests, v)}
+            units={durations} floor={requests.floor}
           />
         )}
-        <Chart
-          {...common} id="pauses" title="Pauses" height={180} axis
+        {prepared.paused && <Chart
+          {...common} id="pauses" title={floor === null ? "Pauses" : "Pauses, logarithmic"} height={180} axis
           summary={`${plural(selection.totals.count, "GC")} selected, longest pause ${duration(selection.totals.longest)}`}
           legend={classes.filter((_, c) => present[c]).map((c) => ({ label: c.label, colour: variables[c.id] }))}
-          series={(c) => [{ paths: bars, fill: c.faded, stroke: c.faded, points: { show: false } }, ...classes.map((k) => ({ paths: bars, fill: c[k.id], stroke: c[k.id], points: { show: false } }))]}
-          draw={(from, to, width) => drawPauses(pauses, others, from, to, Math.max(50, width / 2))}
-          value={duration}
-        />
+          series={(c) => [c.faded, ...classes.map((k) => c[k.id])].map(floor === null ? barred : dotted)}
+          draw={(from, to, width) => drawPauses(prepared, floor, from, to, Math.max(50, floor === null ? width / 2 : width))}
+          control={<button type="button" aria-pressed={floor !== null} title={tenfoldWords} onClick={() => store.set({ axis: floor === null ? "log" : "linear" })}>Logarithmic</button>}
+          units={durations} floor={floor} read={read.pauses}
+        />}
         {generations.length > 0 && (
           <Chart
             {...common} id="heap" title="Heap before and after each GC" height={180} axis
@@ -154,7 +172,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
             series={(c) => drawn.map((g) => ({ fill: tint(c[g.colour]), stroke: c[g.colour], width: 1, points: { show: false } }))}
             bands={drawn.slice(1).map((_, i) => ({ series: [i + 1, i + 2] as [number, number] }))}
             draw={(from, to, width) => drawHeap(prepared, from, to, Math.max(50, width / 2))}
-            value={bytes}
+            units={sizes} read={read.heap}
           />
         )}
         {generations.length === 0 && has.sizes && (
@@ -163,7 +181,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
             legend={[{ label: "heap", colour: variables.gen2 }]}
             series={(c) => [{ fill: tint(c.gen2), stroke: c.gen2, width: 1, points: { show: false } }]}
             draw={(from, to, width) => drawLine(prepared, from, to, Math.max(50, width / 2))}
-            value={bytes}
+            units={sizes} read={read.heap}
           />
         )}
         {has.allocated && (
@@ -172,7 +190,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
             legend={[{ label: "allocated per second", colour: variables.accent }]}
             series={(c) => [{ fill: tint(c.accent), stroke: c.accent, width: 1, points: { show: false }, paths: uPlot.paths.stepped!({ align: -1 }) }]}
             draw={(from, to, width) => drawRate(prepared, from, to, Math.max(50, width / 2))}
-            value={rate}
+            units={rates} read={read.rate}
           />
         )}
         {(has.committed || has.load) && (
@@ -189,9 +207,9 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
               { stroke: c.gen2, width: 1.5, dash: [6, 4], points: { show: false } },
               { stroke: c.muted, width: 1, scale: "right", points: { show: false } },
             ]}
-            right={{ value: (v) => percent(v), range: [0, 100] }}
+            right={{ units: percents, range: [0, 100] }}
             draw={(from, to, width) => drawCommitted(prepared, from, to, Math.max(50, width / 2))}
-            value={bytes}
+            units={sizes} read={read.committed}
           />
         )}
         {present[3] && (
@@ -203,16 +221,15 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
             lanes={["GC"]}
             draw={(from, to) => ({ data: [[from / 1e6, to / 1e6], [0, 1]], top: 1 / 1.05 })}
             overlay={(u, s, c) => drawPhases(u, s, prepared, c)}
-            value={() => ""}
+            units={sizes} read={read.phases}
           />
         )}
       </div>
       {present[3] && <p class="hint">{phasesSummary(p, prepared.background.length)}.</p>}
       {present[3] && p.header.phases.length === 0 && p.header.record.phases && <Command text={p.header.record.phases} />}
-      <Unrecorded lost={lost.length > 0} names={[...(generations.length === 0 && !has.sizes ? ["heap sizes"] : []), ...(has.allocated ? [] : ["allocation rate"])]} command={p.header.record.collections} />
+      <Unrecorded lost={lost.length > 0} names={[...(prepared.paused ? [] : ["pauses"]), ...(generations.length === 0 && !has.sizes ? ["heap sizes"] : []), ...(has.allocated ? [] : ["allocation rate"])]} command={p.header.record.collections} />
       {!has.committed && <p class="hint">Committed memory: not recorded. .NET 8 and later record it, with regions.</p>}
       <Further all={p.header.record.others ?? []} />
-      {lost.length > 0 && <p class="hint">Shaded: events were lost. Lines end there.</p>}
     </section>
   );
 }
@@ -260,26 +277,28 @@ function Pointed({ p, row }: { p: Process; row: number }): JSX.Element {
   );
 }
 
-/** A colour, #rrggbb, for an area below a line of it. */
-function tint(colour: string): string {
-  return `${colour}70`;
-}
+const barred = (colour: string): uPlot.Series => ({ paths: bars, fill: colour, stroke: colour, points: { show: false } });
 
-function drawPauses(pauses: Pauses[], others: Pauses[] | null, from: number, to: number, buckets: number): Drawing {
-  const points: { at: number; series: number; length: number }[] = [];
+/** A logarithmic axis has no zero where bars could begin. */
+const dotted = (colour: string): uPlot.Series => ({ paths: () => null, stroke: colour, points: { show: true, size: 4 * scale, width: 0, fill: colour } });
+
+/** The longest pauses; on a logarithmic axis, as powers of ten above its floor. */
+function drawPauses({ pauses, others }: Prepared, floor: number | null, from: number, to: number, buckets: number): Drawing {
+  const points: { at: number; series: number; height: number }[] = [];
   let top = 0;
   const add = (of: Pauses[], series: (c: number) => number) =>
     of.forEach((list, c) => {
       for (const i of longest(list, from, to, buckets)) {
-        points.push({ at: list.time[i], series: series(c), length: list.length[i] });
-        top = Math.max(top, list.length[i]);
+        const height = floor === null ? list.length[i] : Math.max(0, Math.log10(list.length[i]) - floor);
+        points.push({ at: list.time[i], series: series(c), height });
+        top = Math.max(top, height);
       }
     });
   if (others) add(others, () => 0);
   add(pauses, (c) => c + 1);
   points.sort((a, b) => a.at - b.at);
   const data: (number | null)[][] = [points.map((p) => p.at / 1e6)];
-  for (let s = 0; s <= classes.length; s++) data.push(points.map((p) => (p.series === s ? p.length : null)));
+  for (let s = 0; s <= classes.length; s++) data.push(points.map((p) => (p.series === s ? p.height : null)));
   return { data: data as uPlot.AlignedData, top };
 }
 
@@ -320,32 +339,40 @@ class Lines {
 
 const known = (v: number) => (Number.isNaN(v) ? undefined : v);
 
+/** When the heap has a collection's sizes after it: a background GC's at its end, long after its first pause. */
+function settled(p: Process): (row: number) => number {
+  const of = classOf(p);
+  const [start, length, pause] = ["start_us", "duration_us", "pause_us"].map((name) => p.get(name));
+  return (row) => (of(row) === 3 && start[row] + length[row] > p.time[row] ? start[row] + length[row] : p.time[row] + (pause[row] || 0));
+}
+
+/** Points of a heap chart, in order of time: other collections run while a background GC does. */
+function heapLines(count: number, { process: p, lost }: Prepared, points: { row: number; at: number; values: number[] }[]): Drawing {
+  const lines = new Lines(count, p, lost);
+  points.sort((a, b) => a.at - b.at);
+  for (const { row, at, values } of points) lines.add(row, at, values);
+  return { data: lines.data(), top: points.reduce((top, { values }) => Math.max(top, ...values), 0) };
+}
+
 /** Two points for each collection: the sizes before it when it begins, and those after it when it ends. */
-function drawHeap({ process: p, heap, generations, lost }: Prepared, from: number, to: number, buckets: number): Drawing {
-  const lines = new Lines(generations.length, p, lost);
-  let top = 0;
-  for (const row of heap.rows(from, to, buckets)) {
-    for (const when of ["before", "after"] as const) {
-      let sum = 0;
-      const stacked = generations.map((g) => (sum += p.get(`${g.name}_${when}_bytes`)[row]));
-      if (Number.isNaN(sum)) continue;
-      lines.add(row, when === "after" ? lines.after(row) : p.time[row], stacked.reverse());
-      top = Math.max(top, sum);
-    }
-  }
-  return { data: lines.data(), top };
+function drawHeap(prepared: Prepared, from: number, to: number, buckets: number): Drawing {
+  const { process: p, heap, generations } = prepared;
+  const end = settled(p);
+  const points = heap.rows(from, to, buckets).flatMap((row) => (["before", "after"] as const).flatMap((when) => {
+    let sum = 0;
+    const stacked = generations.map((g) => (sum += p.get(`${g.name}_${when}_bytes`)[row]));
+    return Number.isNaN(sum) ? [] : [{ row, at: when === "after" ? end(row) : p.time[row], values: stacked.reverse() }];
+  }));
+  return heapLines(generations.length, prepared, points);
 }
 
 /** The heap after each collection, when it ends. */
-function drawLine({ process: p, heap, lost }: Prepared, from: number, to: number, buckets: number): Drawing {
+function drawLine(prepared: Prepared, from: number, to: number, buckets: number): Drawing {
+  const { process: p, heap } = prepared;
   const values = p.get("heap_after_bytes");
+  const end = settled(p);
   const rows = heap.rows(from, to, buckets).filter((row) => !Number.isNaN(values[row]));
-  const lines = new Lines(1, p, lost);
-  for (const row of rows) {
-    lines.add(row, p.time[row], [values[row]]);
-    lines.add(row, lines.after(row), [values[row]]);
-  }
-  return { data: lines.data(), top: Math.max(0, ...rows.map((row) => values[row])) };
+  return heapLines(1, prepared, rows.map((row) => ({ row, at: end(row), values: [values[row]] })));
 }
 
 /** The shown times after a key of Perfetto's and Firefox' timelines: W and S zoom around the cursor, A and D move. */
@@ -408,83 +435,11 @@ function drawCommitted({ process: p, committed: extremes, lost }: Prepared, from
   const edge = (at: number) => limit !== undefined && lines.add(-1, at, [undefined, limit, undefined]);
   edge(Math.min(from, p.time[rows[0]] ?? from));
   for (const row of rows) {
-    const values = [known(committed[row]), limit, known(load[row])];
+    const values = [known(committed[row]), limit, known(load[row] || NaN)]; // .NET writes 0 for a GC within the suspension of a background GC
     lines.add(row, p.time[row], values);
     lines.add(row, lines.after(row), values);
     top = Math.max(top, committed[row] || 0);
   }
   edge(to);
   return { data: lines.data(), top };
-}
-
-/** The colours of phases: those in which the program's threads are paused are the darkest. */
-const phaseColours: Record<string, { label: string; of: (c: Palette) => string; pause: boolean }> = {
-  initial_mark: { label: "initial mark (pause)", of: (c) => c.gen2, pause: true },
-  concurrent_mark: { label: "concurrent mark", of: (c) => c.background, pause: false },
-  final_mark: { label: "final mark (pause)", of: (c) => c.gen2, pause: true },
-  sweep: { label: "sweep", of: (c) => c.gen1, pause: false },
-};
-
-/** How many background collections there are, and of how many the page has phases. */
-function phasesSummary(p: Process, all: number): string {
-  const some = p.header.phases.length;
-  if (some === 0) return `${plural(all, "background GC")}; their phases were not recorded`;
-  return some >= all ? `${plural(all, "background GC")} with their phases` : `${plural(all, "background GC")}, ${count(some)} of them with their phases; the others as pauses and concurrent work`;
-}
-
-function phaseLegend(p: Process) {
-  if (p.header.phases.length === 0) {
-    return [
-      { label: "pause", colour: variables.gen2 },
-      { label: "concurrent", colour: variables.background },
-    ];
-  }
-  return ["initial_mark", "concurrent_mark", "sweep"].map((name) => ({ label: name === "initial_mark" ? "initial and final mark (pauses)" : phaseColours[name].label, colour: phaseColours[name].of(variables) }));
-}
-
-/** Draws each background collection as a bar, with its pauses, and its phases where they were recorded. */
-function drawPhases(u: uPlot, span: Span, prepared: Prepared, palette: Palette): void {
-  const p = prepared.process;
-  const { ctx } = u;
-  const top = u.bbox.top + u.bbox.height * 0.15;
-  const height = u.bbox.height * 0.7;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
-  ctx.clip();
-  const drawnTo = new Map<string, number>(); // bars within a pixel that is drawn already are not seen
-  const bar = (from: number, length: number, colour: string) => {
-    if (from > span.to || from + length < span.from) return;
-    const left = u.valToPos(from / 1e6, "x", true);
-    const right = u.valToPos((from + length) / 1e6, "x", true);
-    if (right < (drawnTo.get(colour) ?? 0)) return;
-    drawnTo.set(colour, Math.floor(Math.max(right, left + devicePixelRatio)) + 1);
-    ctx.fillStyle = colour;
-    ctx.fillRect(left, top, Math.max(devicePixelRatio, right - left), height);
-  };
-  const begin = p.get("pause_start_us");
-  const start = p.get("start_us");
-  const length = p.get("duration_us");
-  const pause = p.get("pause_us");
-  const finalStart = p.get("final_start_us");
-  const finalPause = p.get("final_pause_us");
-  for (const row of prepared.background) {
-    bar(start[row], length[row], tint(palette.background));
-    const second = finalPause[row] || 0;
-    bar(begin[row], pause[row] - second, palette.gen2);
-    if (second > 0) bar(finalStart[row], second, palette.gen2);
-  }
-  for (const collection of p.header.phases) {
-    for (const [phase, from, took] of collection.parts) {
-      const known = phaseColours[p.head.words.phases[phase]];
-      if (known && !known.pause) bar(from, took, known.of(palette));
-    }
-  }
-  for (const collection of p.header.phases) {
-    for (const [phase, from, took] of collection.parts) {
-      const known = phaseColours[p.head.words.phases[phase]];
-      if (known?.pause) bar(from, took, known.of(palette));
-    }
-  }
-  ctx.restore();
 }

@@ -58,3 +58,8 @@ export function usePalette(theme: string): Palette {
   }, [theme]);
   return palette;
 }
+
+/** A colour, #rrggbb, for an area below a line of it. */
+export function tint(colour: string): string {
+  return `${colour}70`;
+}

@@ -6,8 +6,8 @@ import type { Process } from "../data/process";
 import type { Store } from "../state/store";
 import { duration, moment, percent, plural } from "../units";
 import { lowerBound } from "./series";
-import type { Drawing, Span } from "./chart";
-import type { Palette } from "./palette";
+import type { Drawing, Reading, Span } from "./chart";
+import { variables, type Palette } from "./palette";
 
 /** How much of a request's time pauses took, as gc/request has it. */
 export const shares = [
@@ -37,11 +37,6 @@ export function useRequests(store: Store, p: Process | null): Requests | null {
 export function scaleRequests(r: Requests, from: number, to: number): Drawing {
   const most = Math.max(1, ...r.data.cells.map((cell) => r.bottom(cell[1] + 1)), ...Array.from({ length: r.length }, (_, i) => r.height(i)));
   return { data: [[from / 1e6, to / 1e6], [0, most]], top: most };
-}
-
-/** A duration on the axis, at tenfold ones. */
-export function tenfold(r: Requests, v: number): string {
-  return Number.isInteger(v) ? duration(10 ** (v + r.floor)) : "";
 }
 
 const radius = 2.5;
@@ -119,6 +114,13 @@ export function nextRequest(r: Requests, key: string, here: number): number | un
 export function RequestWords({ r, i }: { r: Requests; i: number }): JSX.Element {
   const words = [duration(r.took(i)), `paused ${duration(r.paused(i))} (${percent(100 * r.share(i))})`, ...(r.trace(i) ? [`trace ${r.trace(i)}`] : [])];
   return <><b>{moment(r.start[i])}</b> {r.label(i)} · {words.join(" · ")}</>;
+}
+
+/** A request beside the pointer. */
+export function requestReading(r: Requests, i: number): Reading {
+  const share = r.share(i);
+  const at = shares.findLast((s) => share >= s.from)!;
+  return { title: r.label(i), rows: [{ label: "took", value: duration(r.took(i)) }, { label: "paused", value: `${duration(r.paused(i))} (${percent(100 * share)})`, colour: at.of(variables) }] };
 }
 
 /** The requests' figures in words. */

@@ -1,5 +1,5 @@
 import { ordered } from "../data/order";
-import { breathe } from "../data/pause";
+import { breathe, nextTask } from "../data/pause";
 import type { Process } from "../data/process";
 import { Pyramid } from "../data/pyramid";
 
@@ -184,6 +184,28 @@ export interface Prepared {
   /** The generations that the runtime has: .NET before 5 has no POH. */
   generations: (typeof stack)[number][];
   has: { sizes: boolean; allocated: boolean; committed: boolean; load: boolean };
+  /** The power of ten, in microseconds, that no pause is shorter than. */
+  floor: number;
+  /** Whether the longest pause is so much longer than most that these would be a flat line beside it. */
+  spread: boolean;
+  paused: boolean; // whether pauses were recorded
+}
+
+/** How many times as long as the median the longest pause is where a linear axis shows the others as a flat line. */
+const flat = 50;
+
+/** How widely the lengths of pauses differ. */
+async function spreadOf(pauses: Pauses[]): Promise<Pick<Prepared, "floor" | "spread" | "paused">> {
+  const all = new Float64Array(pauses.reduce((n, list) => n + list.length.length, 0));
+  let at = 0;
+  for (const list of pauses) {
+    all.set(list.length, at);
+    at += list.length.length;
+  }
+  await nextTask(); // a sort cannot be interrupted
+  all.sort();
+  const [least, median, most] = [all[0], all[all.length >> 1], all[all.length - 1]];
+  return { floor: least > 1 ? Math.floor(Math.log10(least)) : 0, spread: most > flat * median, paused: all.length > 0 };
 }
 
 /** Prepares charts in slices; null where it was given up. */
@@ -207,7 +229,8 @@ export async function prepare(p: Process, key: string, meets: Uint8Array | null,
   const has = {
     sizes: some("heap_after_bytes"), allocated: some("allocated_bytes"), committed: some("committed_after_bytes"), load: some("memory_load_pct"),
   };
-  return stopped() ? null : { process: p, key, pauses, others, heap, committed, allocated, background: Uint32Array.from(background), lost: lostIn(p), generations, has };
+  const spread = await spreadOf(others ?? pauses);
+  return stopped() ? null : { process: p, key, ...spread, pauses, others, heap, committed, allocated, background: Uint32Array.from(background), lost: lostIn(p), generations, has };
 }
 
 /** Sums up to each collection, so that any range's sum is a difference. */

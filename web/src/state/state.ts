@@ -17,6 +17,7 @@ export interface State {
   snapshot: number | null; // of the heap; null for the last
   base: number | null; // the snapshot that it is compared with; null for the first
   held: number | null; // the type of objects whose paths are shown
+  axis: string; // of pauses: log or linear; empty for the one that fits
   theme: "auto" | "light" | "dark";
 }
 
@@ -37,6 +38,7 @@ export const initial: State = {
   snapshot: null,
   base: null,
   held: null,
+  axis: "",
   theme: "auto",
 };
 
@@ -47,7 +49,7 @@ export const pickOf = (rule: string) => `finding ${rule}`;
 export const findingOf = (pick: string): string | null => /^finding (\w+)$/.exec(pick)?.[1] ?? null;
 
 const numbers = ["process", "from", "to", "zoomFrom", "zoomTo", "gc", "snapshot", "base", "held"] as const;
-const texts = ["source", "where", "pick", "sort", "type"] as const;
+const texts = ["source", "where", "pick", "sort", "type", "axis"] as const;
 
 /** Reads a URL's fragment; what is not understood is left out. */
 export function read(fragment: string): State {

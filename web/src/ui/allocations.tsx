@@ -92,12 +92,12 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
             <thead><tr>{heading("type", "type", false)}<th scope="col">heap</th>{heading("bytes", "bytes")}<th scope="col" class="number">share</th>{heading("objects", "objects")}</tr></thead>
             <tbody>
               {shown.map((t) => (
-                <tr key={id(t)} class={t.i === selected ? "chosen" : ""}>
+                <tr key={id(t)} class={t.i === selected ? "chosen" : ""} title={part ? undefined : `95 % confidence: ${bytes(t.low_bytes)} to ${t.high_bytes === null ? "more" : bytes(t.high_bytes)}, from ${plural(t.samples, "sample")}`}>
                   <td class="code" data-heap={t.heap === "small" ? undefined : t.heap}>
                     <button type="button" aria-pressed={t.i === selected} onClick={() => store.set({ type: t.i === selected ? "" : id(t) })}>{t.type || "(unknown type)"}</button>
                   </td>
                   <td>{t.heap}</td>
-                  <td class="number" title={part ? undefined : `95 % confidence: ${bytes(t.low_bytes)} to ${t.high_bytes === null ? "more" : bytes(t.high_bytes)}, from ${plural(t.samples, "sample")}`}>{bytes(t.bytes)}</td>
+                  <td class="number">{bytes(t.bytes)}</td>
                   <td class="number bar" style={{ "--share": `${share(t.bytes)}%` }}>{percent(share(t.bytes))}</td>
                   <td class="number">{t.objects > 0 ? count(t.objects) : unknown}</td>
                 </tr>

@@ -13,6 +13,7 @@ import { Evidence, Figures, Findings, Verdict } from "./summary";
 import { home, onServer } from "../data/server";
 import { useUnfolded } from "../charts/printing";
 import { Table } from "./table";
+import { Tip } from "./tip";
 import { Toolbar } from "./toolbar";
 
 /** Counts tasks up to a number, so that a page appears part by part. */
@@ -39,6 +40,7 @@ export function App({ store }: { store: Store }): JSX.Element {
           <Objects store={store} key={p.index} />
         </main>
         <footer>{store.data.head.program}. {store.data.origin}</footer>
+        <Tip />
       </>
     );
   }
@@ -73,6 +75,7 @@ export function App({ store }: { store: Store }): JSX.Element {
       </main>
       <Details store={store} />
       <footer>{store.data.head.program}. {store.data.origin}</footer>
+      <Tip />
     </>
   );
 }

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { durations, rates as perSecond, sizes, tenfold } from "../charts/axis";
 import { Chart, Group, bars, type Drawing } from "../charts/chart";
 import { usePalette, variables } from "../charts/palette";
 import { classes, lowerBound, longest, prepare, type Prepared } from "../charts/series";
@@ -8,7 +9,7 @@ import type { Process } from "../data/process";
 import { percentile } from "../data/condition";
 import { emptySelection, select, type Selection } from "../state/selection";
 import { useStore, type Store } from "../state/store";
-import { bytes, count, duration, percent, rate, unknown } from "../units";
+import { bytes, count, duration, percent, unknown } from "../units";
 import { Toolbar } from "./toolbar";
 
 interface Side {
@@ -115,13 +116,13 @@ function Overlay({ store, sides }: { store: Store; sides: Side[] }): JSX.Element
         <div class="chart-grid">
           <Chart {...common} id="pauses" title="Pauses" height={170} summary={`longest ${selections.map((s) => duration(s.totals.longest)).join(" before, ")} after`}
             series={(c) => sides.map((s) => ({ paths: bars, fill: `${c[colours[s.label]]}c0`, stroke: c[colours[s.label]], points: { show: false } }))}
-            draw={lines((p, from, to, buckets) => p.pauses.flatMap((list) => longest(list, from, to, buckets).map((i): [number, number] => [list.time[i], list.length[i]])))} value={duration} />
+            draw={lines((p, from, to, buckets) => p.pauses.flatMap((list) => longest(list, from, to, buckets).map((i): [number, number] => [list.time[i], list.length[i]])))} units={durations} />
           <Chart {...common} id="heap" title="Heap after each GC" height={150} summary={`largest ${selections.map((s) => bytes(s.totals.largest)).join(" before, ")} after`}
             series={(c) => sides.map((s) => ({ stroke: c[colours[s.label]], width: 1.5, spanGaps: true, points: { show: false } }))}
-            draw={lines((p, from, to, buckets) => values(p, "heap_after_bytes", from, to, buckets))} value={bytes} />
+            draw={lines((p, from, to, buckets) => values(p, "heap_after_bytes", from, to, buckets))} units={sizes} />
           <Chart {...common} id="rate" title="Allocation rate" height={130} summary={selections.map((s) => s.totals.allocatedIs + bytes(s.totals.allocated)).join(" before, ") + " after"}
             series={(c) => sides.map((s) => ({ stroke: c[colours[s.label]], width: 1.5, spanGaps: true, points: { show: false }, paths: uPlot.paths.stepped!({ align: -1 }) }))}
-            draw={lines(rates)} value={rate} />
+            draw={lines(rates)} units={perSecond} />
         </div>
       </section>
       <section class="distribution" aria-labelledby="both-title">
@@ -214,7 +215,7 @@ function Shares({ sides, pauses }: { sides: Side[]; pauses: Float64Array[] }): J
     }
     return d;
   };
-  const ticks = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].filter((us) => us >= least && us <= most);
+  const ticks = [0, 1, 2, 3, 4, 5, 6, 7].filter((power) => 10 ** power >= least && 10 ** power <= most);
   return (
     <figure class="shares">
       <figcaption>Share of pauses that are as long or longer, by length</figcaption>
@@ -222,7 +223,7 @@ function Shares({ sides, pauses }: { sides: Side[]; pauses: Float64Array[] }): J
         {[0, 0.25, 0.5, 0.75, 1].map((share) => (
           <g key={share}><line x1={left} x2={width - 10} y1={y(share)} y2={y(share)} /><text x={left - 6} y={y(share) + 4} text-anchor="end">{share * 100} %</text></g>
         ))}
-        {ticks.map((us) => <text key={us} x={x(us)} y={height - 4} text-anchor="middle">{duration(us)}</text>)}
+        {ticks.map((power) => <text key={power} x={x(10 ** power)} y={height - 4} text-anchor="middle">{tenfold(power, [0])}</text>)}
         {sides.map((s, i) => <path key={s.label} d={path(pauses[i])} style={{ stroke: variables[colours[s.label]] }} />)}
       </svg>
     </figure>

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { written } from "../data/condition";
+import { tenfold } from "../charts/axis";
 import { classes, lowerBound } from "../charts/series";
 import { percentile } from "../data/condition";
 import { type Pauses } from "../state/selection";
@@ -19,7 +20,8 @@ const shares = [
 export function Distribution({ store }: { store: Store }): JSX.Element | null {
   const p = useStore(store, (s) => s.process);
   const pauses = useStore(store, (s) => s.selection.pauses);
-  if (!p) return null;
+  const recorded = useMemo(() => p?.get("pause_us").subarray(0, p.rows).some((us) => !Number.isNaN(us)), [p, pauses]);
+  if (!recorded) return null;
   return (
     <section class="distribution" aria-labelledby="distribution-title">
       <h2 id="distribution-title">Pauses</h2>
@@ -183,7 +185,7 @@ function Histogram({ store, pauses }: { store: Store; pauses: Pauses }): JSX.Ele
         <line x1="0" x2={width} y1={height} y2={height} />
       </svg>
       <div class="ticks" aria-hidden="true">
-        {edges.map((e, i) => (i % every === 0 && i < buckets.length ? <span key={e} style={{ left: `${(100 * i) / buckets.length}%` }}>{duration(e)}</span> : null))}
+        {edges.map((e, i) => (i % every === 0 && i < buckets.length ? <span key={e} style={{ left: `${(100 * i) / buckets.length}%` }}>{tenfold(Math.log10(e), [0])}</span> : null))}
       </div>
     </figure>
   );

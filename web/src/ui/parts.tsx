@@ -27,7 +27,7 @@ export function Command({ text }: { text: string }): JSX.Element {
 /** A word with its definition. */
 export function Term({ head, name, children }: { head: Header; name: string; children: ComponentChildren }): JSX.Element {
   const term = head.terms.find((t) => t.name.toLowerCase() === name.toLowerCase());
-  return term ? <abbr title={`${term.text} (${term.unit})`}>{children}</abbr> : <>{children}</>;
+  return term ? <abbr tabIndex={0} title={`${term.text} (${term.unit})`}>{children}</abbr> : <>{children}</>;
 }
 
 /** What a word means, empty where that is not known. */

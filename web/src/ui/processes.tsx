@@ -49,6 +49,7 @@ export function Processes({ store }: { store: Store }): JSX.Element | null {
           </tbody>
         </table>
       </div>
+      {shown.length < order.length && <p class="printed">{count(shown.length)} of {plural(order.length, "process", "processes")}; gctrail report prints all.</p>}
       {order.length > first && (
         <button type="button" class="more" aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? `Show the first ${first} only` : `Show all ${plural(order.length, "process", "processes")}`}

@@ -32,7 +32,7 @@ export function Verdict({ store }: { store: Store }): JSX.Element {
       <p class="sentence">{report?.verdict ?? trace?.report.verdict ?? "No GC was recorded."}</p>
       <p class="facts">{facts.join(" · ")}</p>
       {report?.memory && <p class="facts">Memory: {report.memory.says}.</p>}
-      {h?.command_line && <p class="facts line"><code>{h.command_line}</code></p>}
+      {h?.command_line && <p class="facts line" title={h.command_line} tabIndex={0}><code>{h.command_line}</code></p>}
       {trace && <Missing report={trace.report} process={report} />}
     </section>
   );

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { words as figures } from "../data/words";
 import { useStore, type Store } from "../state/store";
-import { count, moment } from "../units";
+import { count, duration, moment } from "../units";
 
 const examples = ["pause>10ms", "gen=2 and kind=blocking", "reason=Induced", "promoted>50MB or heap>1GB"];
 
@@ -34,7 +34,7 @@ export function Toolbar({ store, counts = true }: { store: Store; counts?: boole
   const zoomed = state.zoomFrom !== null;
   const nothing = !timed && !zoomed && state.where === "" && state.pick === "";
   return (
-    <section class="toolbar" ref={bar} aria-label="Selection" role="search">
+    <section class={`toolbar${nothing ? " idle" : ""}`} ref={bar} aria-label="Selection" role="search">
       <div class="field grow">
         <label for="where">Filter</label>
         <input
@@ -63,8 +63,9 @@ export function Toolbar({ store, counts = true }: { store: Store; counts?: boole
           <>
             {counts && <><b>{count(current ? selection.rows.length : NaN)}</b> of {count(current ? selection.of : p.rows)} GCs selected</>}
             {state.where !== "" && <span class="printed">by {state.where}</span>}
-            {timed && <Chip label={`${moment(state.from ?? 0)} to ${moment(state.to ?? p.end)}`} clear={() => store.set({ from: null, to: null })} />}
+            {timed && <Chip label={stretch(state.from ?? 0, state.to ?? p.end)} clear={() => store.set({ from: null, to: null })} />}
             {state.pick !== "" && <Chip label={state.pick} clear={() => store.set({ pick: "" })} />}
+            {zoomed && <Chip label={`shown: ${stretch(state.zoomFrom ?? 0, state.zoomTo ?? p.end)}`} clear={() => store.set({ zoomFrom: null, zoomTo: null })} />}
           </>
         )}
       </p>
@@ -76,6 +77,8 @@ export function Toolbar({ store, counts = true }: { store: Store; counts?: boole
     </section>
   );
 }
+
+const stretch = (from: number, to: number) => `${moment(from)} to ${moment(to)} (${duration(to - from)})`;
 
 function Chip({ label, clear }: { label: string; clear: () => void }): JSX.Element {
   return (
