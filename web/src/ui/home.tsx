@@ -90,14 +90,14 @@ export function Home(): JSX.Element {
 function Processes({ of, dump }: { of: Source[]; dump?: (of: Source) => void }): JSX.Element {
   return (
     <div class="wide">
-      <table class="plain">
+      <table class="plain traces">
         <thead><tr><th scope="col">process</th><th scope="col" class="number">pid</th><th scope="col" class="number">GCs</th><th scope="col">heap</th><th scope="col">verdict</th></tr></thead>
         <tbody>
           {of.map((s) => (
             <tr key={s.id}>
               <td><button type="button" disabled={s.collections === 0 && !s.live} onClick={() => show(s)}>{s.name || "process"}</button></td>
-              <td class="number">{s.pid}</td>
-              <td class="number">{count(s.collections)}</td>
+              <td class="number pid">{s.pid}</td>
+              <td class="number gcs">{count(s.collections)}</td>
               <td><button type="button" disabled={!s.live || !dump} onClick={() => dump?.(s)}>snapshot</button></td>
               <td>{s.problem ?? s.verdict ?? (s.live ? "No GC has happened yet." : "Not watched.")}</td>
             </tr>
