@@ -98,14 +98,28 @@ func (w *workbench) watches() {
 	w.wait(`!document.querySelector(".xterm-rows")`)
 }
 
+// listed asks for processes to record, and reports whether the list has one, which is the first
+// then. It lacks a process that has just begun, or one that does not answer in a second because the machine is busy.
+func (w *workbench) listed(name, pid string) bool {
+	w.Helper()
+	w.run("gctrail: Record a Process...")
+	w.wait(asking("A .NET process of this machine"))
+	w.wait(`document.querySelector(".quick-input-list")?.textContent.includes("Another process...")`)
+	w.key(name)
+	w.wait(fmt.Sprintf(`document.activeElement.value === %q`, name))
+	w.settle()
+	return eval[bool](w.tab, fmt.Sprintf(`document.querySelector(".quick-input-list .monaco-list-row.focused")?.textContent.includes(%q) ?? false`, pid))
+}
+
 // records records a process that is chosen from the list of all, and opens its trace.
 func (w *workbench) records(folder string) {
 	terminals(w.T)
 	program := dotnettest.Start(w.T, 10, "web", 600)
 	pid := strconv.Itoa(program.PID)
-	w.run("gctrail: Record a Process...")
-	w.wait(asking("A .NET process of this machine"))
-	w.choose(program.Name, pid)
+	for !w.listed(program.Name, pid) {
+		w.key(kb.Escape)
+	}
+	w.key(kb.Enter)
 	w.answer("For how many seconds", "1")
 	w.answer("Save the trace as", filepath.Join(folder, "recorded.nettrace"))
 	w.active("recorded.nettrace")

@@ -38,10 +38,12 @@ exports.activate = ({ extensionUri, subscriptions }) => {
       else yield of;
     }
   }
+  // Files that end as a pattern such as **/*.{cs,fs} says: who asks would read the others, too.
   const search = {
-    async provideFileSearchResults(_, { folder: root }) {
+    async provideFileSearchResults(_, { folder: root, includes = [] }) {
+      const endings = includes.flatMap((glob) => /\{(.*)\}$/.exec(glob)?.[1].split(",") ?? []);
       const found = [];
-      for await (const uri of walk(root)) found.push(uri);
+      for await (const uri of walk(root)) if (endings.some((ending) => uri.path.endsWith(`.${ending}`))) found.push(uri);
       return found;
     },
   };
