@@ -27,8 +27,8 @@ func (t *ProcessorTime) readGC(v *clr.GCThreadTime) {
 	})
 }
 
-// GCTime bounds the processor time that the GC of a process used.
-type GCTime struct {
+// A UsedTime bounds the processor time that the GC of a process used.
+type UsedTime struct {
 	Source   TimeSource
 	Run      time.Duration // of all threads of the process
 	Least    time.Duration
@@ -37,13 +37,13 @@ type GCTime struct {
 }
 
 // LeastPct and MostPct return the bounds as shares of Run, in percent.
-func (t *GCTime) LeastPct() Opt[float64] { return t.pct(Some(t.Least)) }
-func (t *GCTime) MostPct() Opt[float64]  { return t.pct(t.Most) }
+func (t *UsedTime) LeastPct() Opt[float64] { return t.pct(Some(t.Least)) }
+func (t *UsedTime) MostPct() Opt[float64]  { return t.pct(t.Most) }
 
 // EstimatePct returns the estimate as a share of Run, in percent.
-func (t *GCTime) EstimatePct() Opt[float64] { return t.pct(t.Estimate) }
+func (t *UsedTime) EstimatePct() Opt[float64] { return t.pct(t.Estimate) }
 
-func (t *GCTime) pct(d Opt[time.Duration]) Opt[float64] {
+func (t *UsedTime) pct(d Opt[time.Duration]) Opt[float64] {
 	v, known := percentOf(d, t.Run).Get()
 	if !known {
 		return Opt[float64]{}
@@ -54,7 +54,7 @@ func (t *GCTime) pct(d Opt[time.Duration]) Opt[float64] {
 // GCTime returns bounds of the processor time that the GC used; unknown if the trace has
 // nothing about the processors. Context switches are exact, readings of the threads' times
 // are from the trace's recorder, and samples have an error.
-func (p *Process) GCTime() Opt[GCTime] {
+func (p *Process) GCTime() Opt[UsedTime] {
 	kernel, traced := p.Kernel.Get()
 	if traced && kernel.Source == ContextSwitches {
 		return Some(kernel.gcTime())
@@ -65,7 +65,7 @@ func (p *Process) GCTime() Opt[GCTime] {
 	if traced {
 		return Some(kernel.gcTime())
 	}
-	return Opt[GCTime]{}
+	return Opt[UsedTime]{}
 }
 
 // readTime returns the bounds by the readings of threads. The lower bound is the time of the
@@ -74,12 +74,12 @@ func (p *Process) GCTime() Opt[GCTime] {
 // a pause that thread ran is not known: the upper bound takes all of it. Server GC has no
 // upper bound, and needs none, because its own threads do the work; that they ran shows that
 // it is on.
-func (p *Process) readTime() Opt[GCTime] {
+func (p *Process) readTime() Opt[UsedTime] {
 	t, known := p.Processor.GC.Get()
 	if !known || p.Processor.Run <= 0 {
-		return Opt[GCTime]{}
+		return Opt[UsedTime]{}
 	}
-	g := GCTime{Source: ThreadTimes, Run: p.Processor.Run, Least: min(t.Least(), p.Processor.Run)}
+	g := UsedTime{Source: ThreadTimes, Run: p.Processor.Run, Least: min(t.Least(), p.Processor.Run)}
 	if !p.Server.Or(false) && t.Server == 0 && p.Missing == 0 {
 		g.Most = Some(min(saturate.Add(t.Least(), p.Processor.PauseCovered), p.Processor.Run))
 	}

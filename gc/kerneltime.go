@@ -53,8 +53,8 @@ func (t *KernelTime) Collector() time.Duration {
 }
 
 // gcTime bounds the collector's time. Of samples, the bounds hold with 95 % confidence.
-func (t *KernelTime) gcTime() GCTime {
-	g := GCTime{Source: t.Source, Run: t.Run, Estimate: Some(t.Collector())}
+func (t *KernelTime) gcTime() UsedTime {
+	g := UsedTime{Source: t.Source, Run: t.Run, Estimate: Some(t.Collector())}
 	if t.Source == ContextSwitches {
 		g.Least = t.Collector()
 		if t.Whole {

@@ -217,7 +217,7 @@ func TestWhole(t *testing.T) {
 		s.interval(0, 73, 10000, 10000)
 		tt.raise(s)
 		k, p := s.kernelTime(t)
-		g := p.GCTime().Or(gc.GCTime{})
+		g := p.GCTime().Or(gc.UsedTime{})
 		if k.GCSamples != tt.gcSamples || k.Whole != tt.whole || g.Most.Known() != tt.whole {
 			t.Errorf("%s: %+v, %+v, want %d samples, whole %v", name, k, g, tt.gcSamples, tt.whole)
 		}
@@ -237,14 +237,14 @@ func TestUnknownSamples(t *testing.T) {
 	of(0, 0) // nothing to do
 	of(trace.UnknownID, 0)
 	before, p := s.kernelTime(t)
-	most := p.GCTime().Or(gc.GCTime{}).Most.Or(0)
+	most := p.GCTime().Or(gc.UsedTime{}).Most.Or(0)
 	of(trace.UnknownID, 9)
 	of(trace.UnknownID, 9)
 	k, p := s.kernelTime(t)
 	if before.Unknown != 0 || k.Unknown != 2 || k.Samples != before.Samples || k.GCSamples != before.GCSamples {
 		t.Errorf("%+v, before %+v", k, before)
 	}
-	if g := p.GCTime().Or(gc.GCTime{}); g.Most.Or(0) <= most+2*time.Millisecond {
+	if g := p.GCTime().Or(gc.UsedTime{}); g.Most.Or(0) <= most+2*time.Millisecond {
 		t.Errorf("at most %v, before %v", g.Most, most)
 	}
 }
@@ -277,7 +277,7 @@ func TestContextSwitches(t *testing.T) {
 	if k.Source != gc.ContextSwitches || !near(k.Run, 13.7) || !near(k.Pausing, 1.0) || !k.Whole || k.Samples != 0 {
 		t.Errorf("%+v", k)
 	}
-	if g := p.GCTime().Or(gc.GCTime{}); g.Most != gc.Some(g.Least) || g.Estimate != gc.Some(g.Least) || g.Source != gc.ContextSwitches {
+	if g := p.GCTime().Or(gc.UsedTime{}); g.Most != gc.Some(g.Least) || g.Estimate != gc.Some(g.Least) || g.Source != gc.ContextSwitches {
 		t.Errorf("%+v", g)
 	}
 	s = newScript()
@@ -339,7 +339,7 @@ func TestCoverage(t *testing.T) {
 			truth += took
 		}
 		_, p := s.kernelTime(t)
-		if g := p.GCTime().Or(gc.GCTime{}); g.Least <= truth && truth <= g.Most.Or(0) {
+		if g := p.GCTime().Or(gc.UsedTime{}); g.Least <= truth && truth <= g.Most.Or(0) {
 			held++
 		}
 	}

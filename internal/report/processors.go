@@ -91,7 +91,7 @@ func gcTime(p *gc.Process) string {
 }
 
 // kernelTime returns the sentence by the kernel's events.
-func kernelTime(t *gc.GCTime, k gc.KernelTime) string {
+func kernelTime(t *gc.UsedTime, k gc.KernelTime) string {
 	if t.Estimate.Or(0) == 0 && !t.Most.Known() {
 		return ""
 	}

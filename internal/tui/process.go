@@ -109,7 +109,7 @@ func processorTime(p *gc.Process) string {
 	if p == nil {
 		return ""
 	}
-	t := p.GCTime().Or(gc.GCTime{})
+	t := p.GCTime().Or(gc.UsedTime{})
 	if t.Least == 0 {
 		return ""
 	}
