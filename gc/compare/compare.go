@@ -51,8 +51,8 @@ type Change struct {
 	// Before and After bound the medians over the runs, on the Basis.
 	Before, After Bounds
 	// Percent is the change relative to Before; NaN if the bounds are further apart than
-	// the band. It lies between Low and High with a confidence of 95 %, and is at most
-	// AtMost with the same confidence.
+	// the band, or the medians contradict the interval. It lies between Low and High with a
+	// confidence of 95 %, and is at most AtMost with the same confidence.
 	Percent, Low, High, AtMost float64
 	// P is the p-value, adjusted for the number of metrics; NaN without a test.
 	P float64
@@ -215,7 +215,7 @@ func (c *Comparison) decide(ch *Change) {
 	}
 	ch.High, ch.AtMost = percent(ch.wide.High, t.before.low), percent(ch.narrow.High, t.before.low)
 	if high-low <= ch.matters {
-		ch.Percent = percent(agreeing((low+high)/2, t.after.median().Low-t.before.median().Low), t.before.low)
+		ch.Percent = percent(ch.estimate(ch.After.Low-ch.Before.Low), t.before.low)
 	}
 	far := ch.wide.Low > ch.matters || ch.wide.High < -ch.matters
 	switch {
@@ -232,13 +232,19 @@ func (c *Comparison) decide(ch *Change) {
 	}
 }
 
-// agreeing returns the shift, or the difference of the medians if their directions
-// differ, because readers see the medians next to it.
-func agreeing(shift, difference float64) float64 {
-	if shift*difference <= 0 {
+// estimate returns the shift, or the difference of the medians if their directions
+// differ, because readers see the medians next to it. It returns NaN if the interval
+// excludes that difference, as it may where runs fall into two groups.
+func (ch *Change) estimate(difference float64) float64 {
+	shift := (ch.shift.Low + ch.shift.High) / 2
+	switch {
+	case shift*difference > 0 || shift == difference:
+		return shift
+	case ch.wide.Low <= difference && difference <= ch.wide.High:
 		return difference
+	default:
+		return math.NaN()
 	}
-	return shift
 }
 
 // missingRuns estimates how many more runs a side would decide a change. An interval

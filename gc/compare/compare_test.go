@@ -345,6 +345,43 @@ func BenchmarkCompare(b *testing.B) {
 	}
 }
 
+// TestChangeLiesInItsInterval has runs in two groups, where the difference of the medians
+// may lie outside the interval of the shift.
+func TestChangeLiesInItsInterval(t *testing.T) {
+	run := func(pause time.Duration) *Run {
+		process := &gc.Process{Name: "web", Stopped: 100 * time.Second}
+		r := new(Run)
+		for i := range 3 {
+			at := time.Duration(i) * time.Second
+			r.Add(&gc.Collection{
+				Process: process, Number: uint32(i + 1), Start: gc.Some(at), AllPauses: true,
+				Pauses: []gc.Pause{{Start: at, Duration: pause}},
+			})
+		}
+		return r
+	}
+	const all = 20
+	groups := func(short int) (runs []*Run) {
+		for i := range all {
+			pause := time.Second
+			if i < short {
+				pause /= 2
+			}
+			runs = append(runs, run(pause+time.Duration(i)*time.Microsecond))
+		}
+		return runs
+	}
+	for before := 8; before <= all-8; before++ {
+		ch := change(Compare(groups(before), groups(all-before)), pauseShare)
+		if ch.Percent < ch.Low || ch.Percent > ch.High {
+			t.Errorf("%d short runs of %d, then %d: %.1f %%, with an interval of %.1f to %.1f %%", before, all, all-before, ch.Percent, ch.Low, ch.High)
+		}
+		if before == 11 && !(math.IsNaN(ch.Percent) && ch.After.Low > 1.5*ch.Before.Low) {
+			t.Errorf("%.1f %%, for medians of %.3g and %.3g", ch.Percent, ch.Before.Low, ch.After.Low)
+		}
+	}
+}
+
 // TestPercentiles checks which percentile of the pauses each metric is of.
 func TestPercentiles(t *testing.T) {
 	run := func() *Run {
