@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -79,9 +80,23 @@ func indented(ch *compare.Change, basis compare.Basis) string {
 func causeRows(c *compare.Comparison) [][]string {
 	var rows [][]string
 	for _, cause := range c.Causes {
-		rows = append(rows, []string{cause.Kind + " " + cause.Name, share(cause.Before), share(cause.After)})
+		rows = append(rows, []string{causeName(cause), share(cause.Before), share(cause.After)})
 	}
 	return rows
+}
+
+// causeName returns a cause's kind and name, and of a finding its rule's title.
+func causeName(cause compare.Cause) string {
+	name := cause.Kind + " " + cause.Name
+	if cause.Kind != "finding" {
+		return name
+	}
+	for _, r := range findings.Rules() {
+		if r.ID == cause.Name {
+			return name + ": " + r.Title
+		}
+	}
+	return name
 }
 
 func share(p float64) string { return fmt.Sprintf("%.0f", p) }
