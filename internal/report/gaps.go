@@ -52,9 +52,9 @@ func (rep *Report) gaps(c *Case) gaps {
 	switch {
 	case all.Pause.Count() == 0:
 		found.add(rep.record(c, findings.Collections), "How long pauses were: the trace lacks the suspensions of %s.",
-			text.Counted(all.Count, "collection"))
+			text.Counted(all.Count, "GC"))
 	case all.Incomplete > 0:
-		found.add("", "Some figures of %s: the trace begins or ends during a GC, or lacks events.", text.Counted(all.Incomplete, "collection"))
+		found.add("", "Some figures of %s: the trace begins or ends during a GC, or lacks events.", text.Counted(all.Incomplete, "GC"))
 	}
 	if c.Summary.Process.Name == "" {
 		found.add("", "Which program it was: the trace does not name it.")
@@ -90,7 +90,7 @@ func (rep *Report) missing(c *Case) gaps {
 	var found gaps
 	affected := ""
 	if c != nil && c.Summary.All().Affected > 0 {
-		affected = fmt.Sprintf(" This may affect the figures of %s; sums are lower bounds.", text.Counted(c.Summary.All().Affected, "collection"))
+		affected = fmt.Sprintf(" This may affect the figures of %s; sums are lower bounds.", text.Counted(c.Summary.All().Affected, "GC"))
 	}
 	if rep.loss.Dropped() > 0 {
 		found.add(rep.record(c, findings.LargeBuffer), "%s%s.%s", text.Sentence(lostEvents(rep.loss)), rep.lostWhen(), affected)
@@ -106,7 +106,7 @@ func (rep *Report) missing(c *Case) gaps {
 		found.add("", "The files of other processors, if the machine had any: LTTng writes one for each processor, and the trace does not show how many there were.")
 	}
 	if c != nil && c.Summary.Process.Missing > 0 {
-		found.add("", "%s: the numbers of later ones show that they ran.", text.Counted(c.Summary.Process.Missing, "GC"))
+		found.add("", "%s", missingGCs(c.Summary.Process.Missing))
 	}
 	if silence := rep.info.Silence(); silence > 0 {
 		found.add("", "Whether the program ran before %s: no event is from that time. It was idle, or the trace's start time is damaged; shares are of the time since.",
@@ -120,6 +120,14 @@ func (rep *Report) missing(c *Case) gaps {
 			text.Counted(rep.loss.Damaged, "place"), affected)
 	}
 	return found
+}
+
+// missingGCs says how many collections have no events in the trace.
+func missingGCs(n int) string {
+	if n == 1 {
+		return "1 GC is missing: the numbers of later ones show that it ran."
+	}
+	return units.Count(n) + " GCs are missing: the numbers of later ones show that they ran."
 }
 
 // lostEvents returns how many events are known to be lost.

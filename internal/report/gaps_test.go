@@ -43,7 +43,7 @@ func TestLossInWords(t *testing.T) {
 		gaps     []string
 	}{
 		{"whole", trace.Loss{Exactness: trace.Exact}, "no events lost", nil},
-		{"lost", trace.Loss{Events: 2, Exactness: trace.Exact}, "2 events lost", []string{"2 events lost. This may affect the figures of 1 collection; sums are lower bounds."}},
+		{"lost", trace.Loss{Events: 2, Exactness: trace.Exact}, "2 events lost", []string{"2 events lost. This may affect the figures of 1 GC; sums are lower bounds."}},
 		{
 			"left out",
 			trace.Loss{Events: 2000, LeftOut: 2000, Exactness: trace.Exact},
@@ -51,7 +51,7 @@ func TestLossInWords(t *testing.T) {
 			[]string{"Other processes with GC events: 2,000 events left out, of processes after the first 1,024."},
 		},
 		{"lost and left out", trace.Loss{Events: 3, LeftOut: 1, Exactness: trace.Exact}, "2 events lost, 1 event left out, of processes after the first 1,024", []string{
-			"2 events lost. This may affect the figures of 1 collection; sums are lower bounds.",
+			"2 events lost. This may affect the figures of 1 GC; sums are lower bounds.",
 			"Other processes with GC events: 1 event left out, of processes after the first 1,024.",
 		}},
 		{
@@ -59,7 +59,7 @@ func TestLossInWords(t *testing.T) {
 			trace.Loss{Events: 1, Exactness: trace.LowerBound, Damaged: 1},
 			"at least 1 event lost, damaged (1 unreadable place)",
 			[]string{
-				"At least 1 event lost. This may affect the figures of 1 collection; sums are lower bounds.",
+				"At least 1 event lost. This may affect the figures of 1 GC; sums are lower bounds.",
 				"The contents of 1 place that cannot be read: the file is damaged, and whole GCs may be missing.",
 			},
 		},
@@ -67,7 +67,7 @@ func TestLossInWords(t *testing.T) {
 			"damaged",
 			trace.Loss{Exactness: trace.LowerBound, Damaged: 2},
 			"damaged (2 unreadable places)",
-			[]string{"The contents of 2 places that cannot be read: the file is damaged, and whole GCs may be missing. This may affect the figures of 1 collection; sums are lower bounds."},
+			[]string{"The contents of 2 places that cannot be read: the file is damaged, and whole GCs may be missing. This may affect the figures of 1 GC; sums are lower bounds."},
 		},
 	} {
 		process := &gc.Process{PID: 7, Stopped: time.Second}
