@@ -63,14 +63,16 @@ func (j *judgement) processors() (t gc.ProcessorTime, s shortage) {
 }
 
 // others returns the share of the machine's processors that other programs used, in
-// percent.
+// percent. It is at most what the process left, because the system counts whole ticks,
+// which may add up to more time than there was.
 func (j *judgement) others(t *gc.ProcessorTime) (float64, bool) {
 	l := j.Summary.Process.Limits
 	busy, known := t.Busy.Get()
 	if !known || l == nil || l.MachineProcessors == 0 {
 		return 0, false
 	}
-	return max(0, of(busy+t.Stolen.Or(0)-t.Run, time.Duration(l.MachineProcessors)*t.Covered.Or(0))), true
+	all := time.Duration(l.MachineProcessors) * t.Covered.Or(0)
+	return max(0, of(min(busy+t.Stolen.Or(0), all)-t.Run, all)), true
 }
 
 // shortOfProcessors returns a condition of advice: one of the wanted shortages applies
@@ -104,8 +106,12 @@ var processorRules = []rule{
 		tested:    []Claim{{"lab list, .NET 10, beside eight busy loops on two processors", "the loops of the other processes never wait"}},
 		find:      crowdedOut,
 		advice: []advice{{
-			text:  "Give the program a higher weight than the others (cpu.weight of its cgroup, cpu.shares in version 1), or move the others away. Then measure pauses again: in this trace, they are longer than the GC's work.",
+			text:  "Give the program a higher weight than the others (cpu.weight of its cgroup, cpu.shares in version 1), or move the others away.",
 			basis: Basis{Measured: []Measurement{{"lab list, .NET 10, beside eight busy loops on two processors", "cpu.shares=262144 instead of 1024", "41.0 % paused, 554 ms a GC, the longest 1,158 ms", "15.9 % paused, 0.20 ms a GC, the longest 31.0 ms"}}},
+		}, {
+			when: "threads waited around the GC pauses", fits: func(_ *judgement, f *Finding) bool { return f.weight >= someShare },
+			text:  "Then measure pauses again: in this trace, they are longer than the GC's work.",
+			basis: Basis{Looks: true},
 		}},
 	},
 	{
@@ -205,7 +211,10 @@ func crowdedOut(j *judgement) (Finding, bool) {
 		explains = max(0, share-of(th.PauseTime, th.PauseCovered))
 	}
 	f := j.waiting(&t, explains)
-	f.Description = upper(waited(&t)) + ". " + j.used(&t) + fmt.Sprintf(" Around the GC pauses, threads waited for a processor %s of the time.", units.Percent(share))
+	f.Description = upper(waited(&t)) + ". " + j.used(&t)
+	if t.PauseWaitPct().Known() {
+		f.Description += fmt.Sprintf(" Around the GC pauses, threads waited for a processor %s of the time.", units.Percent(share))
+	}
 	return f, true
 }
 

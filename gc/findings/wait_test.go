@@ -58,3 +58,24 @@ func TestUnknownWait(t *testing.T) {
 		}
 	}
 }
+
+// TestOthersLeaveTheProcessItsTime: ticks of the system's clock may add up to more than the
+// processors had. Nothing is said about the pauses if no thread waited around one.
+func TestOthersLeaveTheProcessItsTime(t *testing.T) {
+	h := assembled["R11"].there()
+	h.process.Limits = &gc.Limits{MachineProcessors: 2}
+	for i := range uint64(101) {
+		at := time.Duration(i) * time.Second
+		h.process.Processor.Read(at, &clr.ProcessThreadTime{RunNanoseconds: i * 500e6, WaitNanoseconds: i * 500e6})
+		h.process.Processor.Read(at, &clr.MachineTime{BusyNanoseconds: i * 2010e6})
+	}
+	f := find(h.judged().Findings, "R17")
+	if f == nil || !strings.Contains(f.Description, "Of 2 processors, the process used 0.50 on average, and other programs 1.50.") {
+		t.Fatalf("%+v", f)
+	}
+	for _, text := range f.Advice {
+		if strings.Contains(text, "longer than the GC's work") {
+			t.Errorf("though no thread waited around a pause: %s", text)
+		}
+	}
+}
