@@ -115,7 +115,7 @@ func snapshotTaken(j *judgement) (Finding, bool) {
 	if live, known := s.Live.Get(); known {
 		f.Evidence = append(f.Evidence, Figure{"live_bytes", float64(live)})
 		f.Description += fmt.Sprintf(", %s of them alive", units.Bytes(live))
-		kept = "Most is kept alive by"
+		kept = "The largest types by retained bytes are"
 	}
 	var keepers []string
 	for i := range s.Keepers {
