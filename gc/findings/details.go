@@ -124,6 +124,14 @@ func (f *Finding) quoteCallers(callers []Caller, what string) {
 	f.Description += fmt.Sprintf(" %s: %s.", what, strings.Join(names, ", "))
 }
 
+// countCalls returns the number of calls that all callers made.
+func countCalls(callers []Caller) (n int) {
+	for _, c := range callers {
+		n += c.Count
+	}
+	return n
+}
+
 func callersUnknown(_ *judgement, f *Finding) bool { return len(f.Callers) == 0 }
 
 // creatorsHidden reports whether the runtime's stack walk finds no method for most

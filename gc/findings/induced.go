@@ -80,11 +80,14 @@ func callsCollect(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: j.costs(share), Confidence: High, weight: share,
-		Description: fmt.Sprintf("GC.Collect induced %s of %s: %s of the pauses.",
+		Description: fmt.Sprintf("GC.Collect induced %s of %s: %s of the pause time.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share)),
 		Evidence: []Figure{{"induced", float64(t.count)}, {"induced_pause_ms", millis(t.pause)}, {"induced_per_minute", perMinute}},
 	}
 	f.quoteCallers(j.Details.Collects, "Called from")
+	if countCalls(f.Callers) > t.count {
+		f.Description += " Not every call started a GC in this trace."
+	}
 	if j.Trace.Keywords&clr.KeywordGCHeapDump != 0 {
 		f.Description += " The trace contains heap dumps, and each starts with an induced GC."
 		f.Confidence = Low
@@ -102,7 +105,7 @@ func memoryPressure(j *judgement) (Finding, bool) {
 	p := j.Summary.Process.Pressure
 	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
-		Description: fmt.Sprintf("%s of %s were induced and need not have blocked (InducedNotForced): %s of the pauses.",
+		Description: fmt.Sprintf("%s of %s were induced and need not have blocked (InducedNotForced): %s of the pause time.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share)),
 		Evidence: []Figure{
 			{"induced_not_forced", float64(t.count)},
