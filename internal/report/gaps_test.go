@@ -89,3 +89,18 @@ func TestLossInWords(t *testing.T) {
 		}
 	}
 }
+
+func TestMissingGCs(t *testing.T) {
+	for n, want := range map[int]string{
+		1:  "1 GC is missing: the numbers of later ones show that it ran.",
+		28: "28 GCs are missing: the numbers of later ones show that they ran.",
+	} {
+		rep := &Report{info: new(trace.Info), loss: new(trace.Loss)}
+		var found findings.Set
+		found.Add(&gc.Collection{Process: &gc.Process{PID: 7, Missing: n, Stopped: time.Second}})
+		c := &Case{Result: found.Judge(findings.Trace{})[0]}
+		if got := rep.missing(c); len(got) != 1 || got[0].what != want {
+			t.Errorf("%d missing: %q, want %q", n, got, want)
+		}
+	}
+}
