@@ -35,12 +35,16 @@ export interface Pauses {
 
 /** The pauses of each class, of the collections that meet the conditions. */
 async function pausesOf(p: Process, meets: Uint8Array | null): Promise<Pauses[]> {
-  const start = p.get("pause_start_us");
+  const pauseStart = p.get("pause_start_us");
+  const start = p.get("start_us");
+  const suspend = p.get("suspend_us");
   const pause = p.get("pause_us");
   const finalStart = p.get("final_start_us");
   const finalPause = p.get("final_pause_us");
   const of = classOf(p);
   const n = p.rows;
+  /** A GC that ran while the program was suspended for another one is shown where it began itself: the other's bar would hide it. */
+  const begin = (row: number) => (suspend[row] === 0 && !Number.isNaN(start[row]) ? start[row] : pauseStart[row]);
   const lists = classes.map(() => ({ n: 0, time: new Float64Array(0), length: new Float64Array(0), row: new Uint32Array(0) }));
   for (const measure of [true, false]) {
     for (const list of lists) {
@@ -58,9 +62,9 @@ async function pausesOf(p: Process, meets: Uint8Array | null): Promise<Pauses[]>
       if ((row & 4095) === 4095) await breathe();
       if (meets && !meets[row]) continue;
       const c = of(row);
-      if (c < 0 || Number.isNaN(pause[row]) || Number.isNaN(start[row])) continue;
+      if (c < 0 || Number.isNaN(pause[row]) || Number.isNaN(begin(row))) continue;
       const second = finalPause[row] || 0;
-      add(lists[c], start[row], pause[row] - second, row);
+      add(lists[c], begin(row), pause[row] - second, row);
       if (second > 0) add(lists[c], finalStart[row], second, row);
     }
   }
