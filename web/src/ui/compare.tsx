@@ -10,6 +10,7 @@ import { percentile } from "../data/condition";
 import { emptySelection, select, type Selection } from "../state/selection";
 import { useStore, type Store } from "../state/store";
 import { bytes, count, duration, percent, unknown } from "../units";
+import { allocatedInAll } from "./summary";
 import { Toolbar } from "./toolbar";
 
 interface Side {
@@ -49,10 +50,10 @@ export function Compare({ store }: { store: Store }): JSX.Element {
       {comparison.causes.length > 0 && (
         <section aria-labelledby="causes-title">
           <h2 id="causes-title">Causes that changed</h2>
-          <p class="hint">In percent of GCs; types of allocated bytes, findings of runs.</p>
+          <p class="hint">Share of GCs; for types, of allocated bytes; for findings, of runs.</p>
           <table class="plain">
             <thead><tr><th scope="col">cause</th><th scope="col" class="number">before</th><th scope="col" class="number">after</th></tr></thead>
-            <tbody>{comparison.causes.map(([name, before, after]) => <tr key={name}><th scope="row">{name}</th><td class="number">{before}</td><td class="number">{after}</td></tr>)}</tbody>
+            <tbody>{comparison.causes.map(([name, before, after]) => <tr key={name}><th scope="row">{name}</th><td class="number">{before} %</td><td class="number">{after} %</td></tr>)}</tbody>
           </table>
         </section>
       )}
@@ -128,7 +129,7 @@ function Overlay({ store, sides }: { store: Store; sides: Side[] }): JSX.Element
       <section class="distribution" aria-labelledby="both-title">
         <h2 id="both-title">Pauses before and after</h2>
         <div class="pair">
-          <Figures sides={sides} selections={selections} />
+          <Figures sides={sides} selections={selections} all={state.from === null && state.to === null && state.where === "" && state.pick === ""} />
           <Shares sides={sides} pauses={selections.map((s) => s.pauses.all)} />
         </div>
       </section>
@@ -168,14 +169,26 @@ function rates({ process: p, allocated }: Prepared, from: number, to: number, bu
   return found;
 }
 
-function Figures({ sides, selections }: { sides: Side[]; selections: Selection[] }): JSX.Element {
+/** A change in percent. */
+function signed(change: number): string {
+  if (!Number.isFinite(change)) return unknown;
+  const text = percent(Math.abs(change));
+  return change === 0 || text.startsWith("<") ? text : (change < 0 ? "−" : "+") + text;
+}
+
+/** Figures of both sides; of all GCs, what was allocated is as their reports have it. */
+function Figures({ sides, selections, all }: { sides: Side[]; selections: Selection[]; all: boolean }): JSX.Element {
   const of = (p: Selection, c: number, share: number) => percentile(c < 0 ? p.pauses.all : p.pauses.byClass[c], share);
+  const allocated = ({ process, totals }: Selection) => {
+    const whole = all ? process?.report?.totals : undefined;
+    return whole?.allocated_bytes != null ? allocatedInAll(whole) : { is: totals.allocatedIs, bytes: totals.allocated };
+  };
   const rows: { label: string; value: (s: Selection) => number; text: (v: number) => string; is?: (s: Selection) => string }[] = [
     { label: "GCs", value: (s) => s.totals.count, text: count },
     { label: "total pause", value: (s) => s.totals.pause, text: duration, is: (s) => s.totals.pauseIs },
     ...[50, 90, 99, 100].map((share) => ({ label: share === 100 ? "longest pause" : `p${share}`, value: (s: Selection) => of(s, -1, share), text: duration })),
     ...classes.map((k, c) => ({ label: `p99, ${k.label}`, value: (s: Selection) => of(s, c, 99), text: duration })),
-    { label: "allocated", value: (s) => s.totals.allocated, text: bytes, is: (s) => s.totals.allocatedIs },
+    { label: "allocated", value: (s) => allocated(s).bytes, text: bytes, is: (s) => allocated(s).is },
     { label: "promoted", value: (s) => s.totals.promoted, text: bytes, is: (s) => s.totals.promotedIs },
     { label: "largest heap", value: (s) => s.totals.largest, text: bytes },
   ];
@@ -188,9 +201,9 @@ function Figures({ sides, selections }: { sides: Side[]; selections: Selection[]
           const [before, after] = selections.map(value);
           if (Number.isNaN(before) && Number.isNaN(after)) return null;
           const [ofBefore, ofAfter] = selections.map((s) => is?.(s) ?? "");
-          const change = (100 * (after - before)) / before;
+          const change = ofBefore || ofAfter ? unknown : signed((100 * (after - before)) / before);
           return (
-            <tr key={label}><th scope="row">{label}</th><td class="number">{ofBefore + text(before)}</td><td class="number">{ofAfter + text(after)}</td><td class="number">{Number.isFinite(change) ? `${change < 0 ? "−" : "+"}${percent(Math.abs(change))}` : unknown}</td></tr>
+            <tr key={label}><th scope="row">{label}</th><td class="number">{ofBefore + text(before)}</td><td class="number">{ofAfter + text(after)}</td><td class="number">{change}</td></tr>
           );
         })}
       </tbody>

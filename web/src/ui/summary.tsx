@@ -63,7 +63,7 @@ const accuracies: Record<Accuracy, string | undefined> = {
 const marks: Record<string, Accuracy> = { estimate: "~", lower_bound: ">" };
 
 /** What the process allocated, also after its last GC, as far as its report knows. */
-function allocatedInAll(t: ProcessReport["totals"]): { is: Accuracy; bytes: number; note: string | undefined } {
+export function allocatedInAll(t: ProcessReport["totals"]): { is: Accuracy; bytes: number; note: string | undefined } {
   const perSecond = t.allocated_bytes_per_s;
   return {
     is: marks[t.allocated_is ?? ""] ?? "",
