@@ -216,27 +216,32 @@ function Shares({ sides, pauses }: { sides: Side[]; pauses: Float64Array[] }): J
   const most = Math.max(...pauses.map((p) => p[p.length - 1] ?? 0));
   const least = Math.max(1, Math.min(...pauses.map((p) => p[0] ?? Infinity)));
   if (!(most > least)) return null;
-  const [width, height, left, bottom] = [600, 260, 46, 22];
-  const x = (us: number) => left + ((Math.log(us) - Math.log(least)) / (Math.log(most) - Math.log(least))) * (width - left - 10);
+  const [width, height, left, right, bottom] = [600, 264, 64, 34, 26];
+  const steps = Array.from({ length: 8 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power)).flat();
+  const begin = steps.findLast((us) => us <= least)!;
+  const end = steps.find((us) => us > most) ?? most * 1.1; // beyond the longest, so that its step is drawn
+  const x = (us: number) => left + (Math.log(us / begin) / Math.log(end / begin)) * (width - left - right);
   const y = (share: number) => 6 + (1 - share) * (height - bottom - 6);
   const path = (of: Float64Array) => {
     let d = "";
     for (let i = 0; i <= 200; i++) {
-      const us = least * (most / least) ** (i / 200);
+      const us = begin * (end / begin) ** (i / 200);
       const share = of.length === 0 ? 0 : 1 - lowerBound(of, us) / of.length;
       d += `${i === 0 ? "M" : "L"}${x(us).toFixed(1)} ${y(share).toFixed(1)}`;
     }
     return d;
   };
-  const ticks = [0, 1, 2, 3, 4, 5, 6, 7].filter((power) => 10 ** power >= least && 10 ** power <= most);
+  const shown = steps.filter((us) => us >= begin && us <= end);
+  const powers = shown.filter((us) => Number.isInteger(Math.log10(us)));
+  const ticks = end / begin > 100 ? powers : shown;
   return (
     <figure class="shares">
       <figcaption>Share of pauses that are as long or longer, by length</figcaption>
       <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={sides.map((s, i) => `${s.label}: median ${duration(percentile(pauses[i], 50))}, longest ${duration(percentile(pauses[i], 100))}`).join("; ")}>
         {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-          <g key={share}><line x1={left} x2={width - 10} y1={y(share)} y2={y(share)} /><text x={left - 6} y={y(share) + 4} text-anchor="end">{share * 100} %</text></g>
+          <g key={share}><line x1={left} x2={width - right} y1={y(share)} y2={y(share)} /><text x={left - 6} y={y(share) + 4} text-anchor="end">{share * 100} %</text></g>
         ))}
-        {ticks.map((power) => <text key={power} x={x(10 ** power)} y={height - 4} text-anchor="middle">{tenfold(power, [0])}</text>)}
+        {ticks.map((us) => <text key={us} x={x(us)} y={height - 4} text-anchor="middle">{tenfold(Math.log10(us), [0])}</text>)}
         {sides.map((s, i) => <path key={s.label} d={path(pauses[i])} style={{ stroke: variables[colours[s.label]] }} />)}
       </svg>
     </figure>
