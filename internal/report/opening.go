@@ -136,7 +136,7 @@ func (m *markup) figures(p *Process) {
 	m.figure("largest heap", shown(t.Heap.PeakBytes, units.Bytes, gc.Exact), "")
 	m.figure("induced", units.Count(t.Induced), t.inducedShare())
 	if t.doubtful > 0 {
-		m.figure("uncertain", units.Count(t.doubtful), "incomplete, or beside lost events")
+		m.figure("uncertain", units.Count(t.doubtful), t.doubts())
 	}
 	m.put("</dl>\n")
 }
@@ -147,6 +147,18 @@ func (m *markup) figure(label, value, note string) {
 		m.put("<small>%s</small>", note)
 	}
 	m.put("</dd></div>\n")
+}
+
+// doubts returns why figures of some collections are uncertain.
+func (t *ProcessTotals) doubts() string {
+	var why []string
+	if t.Incomplete > 0 {
+		why = append(why, "incomplete")
+	}
+	if t.Affected > 0 {
+		why = append(why, "beside lost events")
+	}
+	return strings.Join(why, ", or ")
 }
 
 // pauseShare returns the share of the time that pauses took.

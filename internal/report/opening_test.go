@@ -31,7 +31,7 @@ func TestOpening(t *testing.T) {
 				Count: 3, Pause: gc.Some(250 * ms), PauseMax: gc.Some(100 * ms),
 				AllocatedBytes: gc.Some(int64(5_000_000)), FreedBytes: gc.Some(int64(4_000_000)),
 			},
-			Watched: 1000 * ms, AllocatedPerSecond: gc.Some(5e6), Induced: 1, Heap: HeapSizes{PeakBytes: gc.Some(int64(9_000_000))},
+			Watched: 1000 * ms, AllocatedPerSecond: gc.Some(5e6), Incomplete: 1, Affected: 1, Induced: 1, Heap: HeapSizes{PeakBytes: gc.Some(int64(9_000_000))},
 			Reasons: []ReasonTotals{{Reason: gc.Some("InducedNotForced"), Count: 1}},
 			pauseIs: gc.LowerBound, allocatedIs: gc.Estimate, rateIs: gc.Exact, freedIs: gc.LowerBound, doubtful: 1,
 		},

@@ -79,6 +79,13 @@ export function marked(is: Accuracy, text: string): string {
   return text === unknown || text.startsWith("<") ? text : is + text;
 }
 
+/** Why figures of some of a process's collections are uncertain. */
+function doubts(follow: boolean, report: ProcessReport | null): string {
+  if (follow) return "still running, or incomplete";
+  const { incomplete = 1, affected_by_loss = 1 } = report?.totals ?? {};
+  return [incomplete > 0 && "incomplete", affected_by_loss > 0 && "beside lost events"].filter(Boolean).join(", or ");
+}
+
 /** Figures over the selected collections. The pauses of all of a running process are as in its verdict. */
 export function Figures({ store }: { store: Store }): JSX.Element | null {
   const selection = useStore(store, (s) => s.selection);
@@ -105,7 +112,7 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
       <Figure label={<Term head={head} name="promoted">promoted</Term>} value={t.promotedIs + bytes(t.promoted)} title={accuracies[t.promotedIs]} />
       <Figure label="largest heap" value={bytes(t.largest)} />
       <Figure label={<Term head={head} name="induced">induced</Term>} value={count(t.induced)} note={t.induced > 0 ? percent((100 * t.induced) / t.count) + (t.notForced > 0 ? `, ${count(t.notForced)} not forced` : "") : undefined} />
-      {t.doubtful > 0 && <Figure label="uncertain" value={count(t.doubtful)} note="incomplete, or beside lost events" />}
+      {t.doubtful > 0 && <Figure label="uncertain" value={count(t.doubtful)} note={doubts(store.data.follow !== undefined, p.report)} />}
     </dl>
   );
 }
@@ -135,7 +142,7 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
         {totals && totals.incomplete > 0 && <li class="warning">{plural(totals.incomplete, "GC")} incomplete</li>}
         {totals && totals.affected_by_loss > 0 && <li class="warning">{plural(totals.affected_by_loss, "GC")} affected by lost events</li>}
         {p && p.header.rows_left_out > 0 && <li class="warning">This page leaves out {plural(p.header.rows_left_out, "GC")}: use --from and --to</li>}
-        {whole && lost.late === 0 && totals?.incomplete === 0 && <li class="good">All GCs are complete</li>}
+        {whole && lost.late === 0 && totals?.incomplete === 0 && !p?.columns.get("complete")?.subarray(0, p.rows).includes(0) && <li class="good">All GCs are complete</li>}
       </ul>
       {beside && <p class="hint">Files beside the trace: {beside}.</p>}
       {report.collected.providers.length > 0 && <details>
