@@ -112,6 +112,8 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
   if (!prepared) return <section class="charts waiting" aria-busy="true" />;
   const { pauses, others, generations, lost, has } = prepared;
   const floor = state.axis === "log" || (state.axis === "" && prepared.spread) ? prepared.floor : null;
+  const sparse = () => p.rows < 3 || (lost.length > 0 && p.rows <= 50); // lines alone would hardly be seen
+  const points = (fill: string): uPlot.Series.Points => ({ show: sparse, size: 5 * scale, width: 0, fill });
   const drawn = [...generations].reverse(); // the fill of a line reaches down to the next
   const version = prepared.key;
   const common = { span, palette, group, version, lost };
@@ -169,7 +171,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
             {...common} id="heap" title="Heap before and after each GC" height={180} axis
             summary={`by generation; largest ${bytes(selection.totals.largest)}`}
             legend={generations.map((g) => ({ label: g.label, colour: variables[g.colour] }))}
-            series={(c) => drawn.map((g) => ({ fill: tint(c[g.colour]), stroke: c[g.colour], width: 1, points: { show: false } }))}
+            series={(c) => drawn.map((g) => ({ fill: tint(c[g.colour]), stroke: c[g.colour], width: 1, points: points(c[g.colour]) }))}
             bands={drawn.slice(1).map((_, i) => ({ series: [i + 1, i + 2] as [number, number] }))}
             draw={(from, to, width) => drawHeap(prepared, from, to, Math.max(50, width / 2))}
             units={sizes} read={read.heap}
@@ -179,7 +181,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
           <Chart
             {...common} id="heap" title="Heap after each GC" height={180} axis summary={`largest ${bytes(selection.totals.largest)}`}
             legend={[{ label: "heap", colour: variables.gen2 }]}
-            series={(c) => [{ fill: tint(c.gen2), stroke: c.gen2, width: 1, points: { show: false } }]}
+            series={(c) => [{ fill: tint(c.gen2), stroke: c.gen2, width: 1, points: points(c.gen2) }]}
             draw={(from, to, width) => drawLine(prepared, from, to, Math.max(50, width / 2))}
             units={sizes} read={read.heap}
           />
@@ -188,7 +190,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
           <Chart
             {...common} id="rate" title="Allocation rate" height={140} axis summary={`${selection.totals.allocatedIs}${bytes(selection.totals.allocated)} allocated`}
             legend={[{ label: "allocated per second", colour: variables.accent }]}
-            series={(c) => [{ fill: tint(c.accent), stroke: c.accent, width: 1, points: { show: false }, paths: uPlot.paths.stepped!({ align: -1 }) }]}
+            series={(c) => [{ fill: tint(c.accent), stroke: c.accent, width: 1, points: points(c.accent), paths: uPlot.paths.stepped!({ align: -1 }) }]}
             draw={(from, to, width) => drawRate(prepared, from, to, Math.max(50, width / 2))}
             units={rates} read={read.rate}
           />
@@ -203,9 +205,9 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
               ...(has.load ? [{ label: "memory load (right)", colour: variables.muted }] : []),
             ]}
             series={(c) => [
-              { fill: tint(c.gen1), stroke: c.gen1, width: 1.5, points: { show: false } },
+              { fill: tint(c.gen1), stroke: c.gen1, width: 1.5, points: points(c.gen1) },
               { stroke: c.gen2, width: 1.5, dash: [6, 4], points: { show: false } },
-              { stroke: c.muted, width: 1, scale: "right", points: { show: false } },
+              { stroke: c.muted, width: 1, scale: "right", points: points(c.muted) },
             ]}
             right={{ units: percents, range: [0, 100] }}
             draw={(from, to, width) => drawCommitted(prepared, from, to, Math.max(50, width / 2))}
