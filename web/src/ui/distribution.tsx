@@ -148,9 +148,10 @@ function Histogram({ store, pauses }: { store: Store; pauses: Pauses }): JSX.Ele
     event.preventDefault();
   };
   const every = Math.ceil(buckets.length / 8);
+  const room = 0.28; // of the width, for the label of the last edge and the one before it
   return (
     <figure class="histogram">
-      <figcaption>GCs by length of pause. Click a bar, or drag across several, to select them.</figcaption>
+      <figcaption>GCs by length of pause. Click a bar, or drag across several, to select them. Tallest bar: {plural(top, "GC")}.</figcaption>
       <svg ref={place} viewBox={`0 0 ${width} ${height + 22}`} preserveAspectRatio="none" role="group" aria-label="Histogram of pauses" onKeyDown={onKey}>
         {buckets.map((b, i) => {
           const n = b.reduce((x, y) => x + y, 0);
@@ -185,7 +186,8 @@ function Histogram({ store, pauses }: { store: Store; pauses: Pauses }): JSX.Ele
         <line x1="0" x2={width} y1={height} y2={height} />
       </svg>
       <div class="ticks" aria-hidden="true">
-        {edges.map((e, i) => (i % every === 0 && i < buckets.length ? <span key={e} style={{ left: `${(100 * i) / buckets.length}%` }}>{tenfold(Math.log10(e), [0])}</span> : null))}
+        {edges.map((e, i) => (i % every === 0 && i < buckets.length * (1 - room) ? <span key={e} style={{ left: `${(100 * i) / buckets.length}%` }}>{tenfold(Math.log10(e), [0])}</span> : null))}
+        <span class="last">{tenfold(Math.log10(edges[buckets.length]), [0])}</span>
       </div>
     </figure>
   );
