@@ -111,7 +111,7 @@ function later(owner: object, draw: () => void): void {
 export const scale = matchMedia("(min-width: 2560px)").matches ? 1.4 : 1;
 const axisFont = `${11 * scale}px system-ui, sans-serif`;
 const gutter = 64 * scale; // left of the plot
-const margin = matchMedia("(max-width: 620px)").matches ? 46 : 54 * scale; // right of it
+const margin = matchMedia("(max-width: 620px)").matches ? 52 : 54 * scale; // right of it
 
 export function Chart(props: ChartProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
