@@ -81,7 +81,7 @@ func (m *markup) first(d *Document, start time.Time) {
 	if server, known := p.Server.Get(); known {
 		facts = append(facts, map[bool]string{true: "server GC", false: "workstation GC"}[server])
 	}
-	facts = append(facts, units.Duration(time.Duration(d.Duration))+" of "+d.Format, start.UTC().Format("2006-01-02 15:04:05 UTC"))
+	facts = append(facts, units.Duration(time.Duration(d.Duration))+" of "+strings.Replace(d.Format, "etl", "ETL", 1), start.UTC().Format("2006-01-02 15:04:05 UTC"))
 	memory := ""
 	if p.Memory != nil {
 		memory = "Memory: " + p.Memory.Says + "."

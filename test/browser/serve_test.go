@@ -193,7 +193,7 @@ func TestServeLive(t *testing.T) {
 	if got := eval[string](b, `document.querySelector(".verdict .sentence").textContent`); !strings.HasSuffix(got, ".") {
 		b.Errorf("the verdict is %q", got)
 	}
-	b.wait(`/[1-9]\d* (background GCs?|of them) with their phases/.test(document.querySelector("#chart-phases")?.ariaLabel)`)
+	b.wait(`/[1-9]\d* (background GCs?|of them) with (its|their) phases/.test(document.querySelector("#chart-phases")?.ariaLabel)`)
 	b.shoot("live")
 	p.Terminate()
 	b.wait(fmt.Sprintf(`/of ([\d,]+) GCs/.exec(document.querySelector(".status").textContent)[1].replace(/,/g, "") === "%d"`, ended(t, address)))

@@ -87,11 +87,11 @@ export function Choose({ ready, busy, open, folder, setFolder, entries }: Props)
         <section class="says">
           <h2>Nothing is uploaded</h2>
           <p>gctrail itself runs in this page, as WebAssembly. The files stay where they are: it reads them in pieces, asks no server for anything but the files of this page, and the page's policy has the browser enforce that.</p>
-          <h2>What is bounded</h2>
+          <h2>Limits</h2>
           <ul>
             <li>Memory hardly depends on the size of a trace: it is read in pieces. Heap snapshots are held whole, and the browser gives a page 4 GB at most.</li>
-            <li>An .etl inside a zip is unpacked into memory, compressed: at most 512 MB of it. A larger one: unpack it first.</li>
-            <li>A result has at most 512 MB.</li>
+            <li>An .etl inside a zip is unpacked into memory, compressed: at most 512 MB of it. Unpack larger ones first.</li>
+            <li>A result can be at most 512 MB.</li>
             <li>Reading takes several times as long as with gctrail itself, which uses all processors.</li>
           </ul>
           <h2>What needs gctrail itself</h2>

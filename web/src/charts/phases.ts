@@ -16,8 +16,9 @@ const phaseColours: Record<string, { label: string; of: (c: Palette) => string; 
 /** How many background collections there are, and of how many the page has phases. */
 export function phasesSummary(p: Process, all: number): string {
   const some = p.header.phases.length;
-  if (some === 0) return `${plural(all, "background GC")}; their phases were not recorded`;
-  return some >= all ? `${plural(all, "background GC")} with their phases` : `${plural(all, "background GC")}, ${count(some)} of them with their phases; the others as pauses and concurrent work`;
+  const their = all === 1 ? "its" : "their";
+  if (some === 0) return `${plural(all, "background GC")}; ${their} phases were not recorded`;
+  return some >= all ? `${plural(all, "background GC")} with ${their} phases` : `${plural(all, "background GC")}, ${count(some)} of them with their phases; the others as pauses and concurrent work`;
 }
 
 /** The colours of the phases that the trace has. */

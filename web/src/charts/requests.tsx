@@ -4,7 +4,7 @@ import type uPlot from "uplot";
 import { Requests } from "../data/requests";
 import type { Process } from "../data/process";
 import type { Store } from "../state/store";
-import { duration, moment, percent, plural } from "../units";
+import { count, duration, moment, percent, plural } from "../units";
 import { lowerBound } from "./series";
 import type { Drawing, Reading, Span } from "./chart";
 import { variables, type Palette } from "./palette";
@@ -127,10 +127,10 @@ export function requestReading(r: Requests, i: number): Reading {
 export function requestsSummary(r: Requests): string {
   const { requests, p50_us, p99_us, p99_running_us, slowest, unended, left_out } = r.data;
   const said = [
-    `${plural(requests, "request")}: p50 ${duration(p50_us)}, p99 ${duration(p99_us)}, without pauses ${duration(p99_running_us)}`,
+    `${plural(requests, "request")}: p50 ${duration(p50_us)}, p99 ${duration(p99_us)} (${duration(p99_running_us)} without pauses)`,
     ...(slowest.requests > 0 ? [`pauses took ${percent(slowest.paused_pct)} of the time of the slowest 1 %`] : []),
     ...(r.folded > 0 ? [`dots are the ${plural(r.length, "slowest one", "slowest ones")}, squares count the others`] : []),
-    ...(unended > 0 ? [`${plural(unended, "further one", "further ones")} had not ended`] : []),
+    ...(unended > 0 ? [`${count(unended)} more had not ended`] : []),
     ...(left_out > 0 ? [`there was no room for ${plural(left_out, "span")}`] : []),
   ];
   return said.join("; ");

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { dump, dumpCost, list, show, upload, type Dump, type List, type Source } from "../data/server";
 import { bytes, count, duration } from "../units";
+import { sentence } from "./parts";
 
 /** What a server has to show, and a place to drop traces. */
 export function Home(): JSX.Element {
@@ -59,8 +60,8 @@ export function Home(): JSX.Element {
         {problem !== "" && <p class="failure" role="alert">{problem}</p>}
         {all?.watching && (
           <section aria-labelledby="running-title">
-            <h2 id="running-title">Running .NET processes</h2>
-            {processes.length === 0 ? <p class="hint">None is running, or none can be reached.</p> : <Processes of={processes} dump={dumping === "" ? take : undefined} />}
+            <h2 id="running-title">Processes</h2>
+            {processes.length === 0 ? <p class="hint">No .NET process is running, or none can be reached.</p> : <Processes of={processes} dump={dumping === "" ? take : undefined} />}
             <p role="status">
               {dumping !== "" && `Taking a heap snapshot of ${dumping} …`}
               {dumped && <><button type="button" onClick={() => show({ kind: "file", id: dumped.id, name: dumped.path, live: false, collections: 0 })}>{dumped.path}</button> {dumped.about}.</>}
@@ -86,7 +87,7 @@ export function Home(): JSX.Element {
   );
 }
 
-/** The running processes. */
+/** The processes that are watched, or were. */
 function Processes({ of, dump }: { of: Source[]; dump?: (of: Source) => void }): JSX.Element {
   return (
     <div class="wide">
@@ -99,7 +100,7 @@ function Processes({ of, dump }: { of: Source[]; dump?: (of: Source) => void }):
               <td class="number pid">{s.pid}</td>
               <td class="number gcs">{count(s.collections)}</td>
               <td><button type="button" disabled={!s.live || !dump} onClick={() => dump?.(s)}>snapshot</button></td>
-              <td>{s.problem ?? s.verdict ?? (s.live ? "No GC has happened yet." : "Not watched.")}</td>
+              <td>{s.problem ? `${sentence(s.problem).replace(/\.$/, "")}.` : s.verdict ?? (s.live ? "No GC has happened yet." : "Not watched.")}</td>
             </tr>
           ))}
         </tbody>

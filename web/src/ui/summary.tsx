@@ -24,7 +24,7 @@ export function Verdict({ store }: { store: Store }): JSX.Element {
     h?.runtime,
     h && h.server !== null ? (h.server ? "server GC" : "workstation GC") : "",
     [h?.os, h?.arch].filter(Boolean).join(" "),
-    trace && `${duration(trace.last_us || p?.end)} of ${trace.report.format}`,
+    trace && `${duration(trace.last_us || p?.end)} of ${trace.report.format.replace("etl", "ETL")}`,
     trace && new Date(trace.start).toISOString().replace("T", " ").replace(/\.\d+Z/, " UTC"),
   ].filter(Boolean);
   return (
@@ -135,7 +135,7 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
         {lost.events > 0 ? <li class="problem">{`${lost.events_is === "exact" ? "" : "At least "}${plural(lost.events, "event")} lost`}</li>
           : <li class={whole ? "good" : "warning"}>{whole ? "No events lost" : "Lost events: unknown"}</li>}
         {store.data.follow ? <li class="good">{`Watched live for ${duration(report.duration_ms * 1e3)}`}</li>
-          : <li class={lost.cut ? "warning" : "good"}>{lost.cut ? "The trace is truncated" : "The trace has its end"}</li>}
+          : <li class={lost.cut ? "warning" : "good"}>{lost.cut ? "The trace is truncated" : "The trace is complete to its end"}</li>}
         {lost.left_out > 0 && <li class="warning">{plural(lost.left_out, "event")} of further processes left out</li>}
         {lost.damaged > 0 && <li class="problem">{plural(lost.damaged, "place")} cannot be read</li>}
         {lost.late > 0 && <li class="warning">{plural(lost.late, "event")} came late</li>}

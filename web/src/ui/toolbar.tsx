@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { words as figures } from "../data/words";
 import { useStore, type Store } from "../state/store";
-import { count, duration, moment } from "../units";
+import { count, duration, moment, plural } from "../units";
 
 const examples = ["pause>10ms", "gen=2 and kind=blocking", "reason=Induced", "promoted>50MB or heap>1GB"];
 
@@ -61,7 +61,7 @@ export function Toolbar({ store, counts = true }: { store: Store; counts?: boole
       <p class="status" id="where-help" role="status">
         {selection.error !== "" ? <span class="error">{selection.error}</span> : (
           <>
-            {counts && <><b>{count(current ? selection.rows.length : NaN)}</b> of {count(current ? selection.of : p.rows)} GCs selected</>}
+            {counts && <><b>{count(current ? selection.rows.length : NaN)}</b> of {plural(current ? selection.of : p.rows, "GC")} selected</>}
             {state.where !== "" && <span class="printed">by {state.where}</span>}
             {timed && <Chip label={stretch(state.from ?? 0, state.to ?? p.end)} clear={() => store.set({ from: null, to: null })} />}
             {state.pick !== "" && <Chip label={state.pick} clear={() => store.set({ pick: "" })} />}
