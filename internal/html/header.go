@@ -67,6 +67,7 @@ type (
 		Record      Record   `json:"record"`
 		// PauseAtLeast reports that the sum of the pauses is a lower bound.
 		PauseAtLeast bool `json:"pause_at_least"`
+		Missing      int  `json:"missing"` // collections that are not in the trace
 	}
 	words struct {
 		Generations []string          `json:"generations"`
@@ -199,7 +200,7 @@ func (t *Trace) headerProcess(p *process) headerProcess {
 func processHeader(p *gc.Process) headerProcess {
 	h := headerProcess{
 		Name: p.Name, CommandLine: p.CommandLine, Runtime: p.Runtime, OS: p.OS, Arch: p.Arch,
-		StartedUS: p.Started.Microseconds(), StoppedUS: p.Stopped.Microseconds(), Lengths: []int{}, Phases: []phases{}, Details: []uint32{}, Chunks: []int{},
+		StartedUS: p.Started.Microseconds(), StoppedUS: p.Stopped.Microseconds(), Missing: p.Missing, Lengths: []int{}, Phases: []phases{}, Details: []uint32{}, Chunks: []int{},
 	}
 	if p.PID != trace.UnknownID {
 		h.PID = &p.PID

@@ -87,6 +87,7 @@ type (
 
 		pauseIs, allocatedIs, rateIs, freedIs, promotedIs gc.Certainty // for pages
 		doubtful                                          int          // incomplete, or affected by loss
+		missing                                           int          // not in the trace, although later ones show that they ran
 	}
 	// GenerationTotals are figures of the collections of a generation.
 	GenerationTotals struct {

@@ -111,6 +111,7 @@ func (c *Case) totals() ProcessTotals {
 	}
 	j.useAllocated(&c.Summary)
 	j.pauseIs, j.freedIs, j.promotedIs, j.doubtful = c.pauseIs(), all.Freed.Certainty(), all.Promoted.Certainty(), all.Doubtful
+	j.missing = c.Summary.Process.Missing
 	j.Suspend = millis(all.Suspend.Opt())
 	for n := range 3 {
 		if t := c.Summary.Generation(n); t.Count > 0 {

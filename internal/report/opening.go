@@ -125,16 +125,24 @@ func (d *Document) missing() string {
 
 func (m *markup) figures(p *Process) {
 	t := &p.Totals
+	is := gc.Exact
+	if t.missing > 0 {
+		is = gc.LowerBound
+	}
+	induced := units.Count(t.Induced)
+	if t.Induced > 0 {
+		induced = marked(induced, is)
+	}
 	m.put("<dl class=\"figures\">\n")
-	m.figure("GCs", units.Count(t.Count), "")
+	m.figure("GCs", marked(units.Count(t.Count), is), "")
 	m.figure("total pause", shown(t.Pause, pauseText, t.pauseIs), t.pauseShare())
-	m.figure("longest pause", shown(t.PauseMax, pauseText, gc.Exact), p.longest())
+	m.figure("longest pause", shown(t.PauseMax, pauseText, is), p.longest())
 	m.figure("p99 pause", shown(t.PauseP99, pauseText, gc.Exact), "")
 	m.figure("allocated", shown(t.AllocatedBytes, units.Bytes, t.allocatedIs), t.rate())
 	m.figure("freed", shown(t.FreedBytes, units.Bytes, t.freedIs), "")
 	m.figure("promoted", shown(t.PromotedBytes, units.Bytes, t.promotedIs), "")
-	m.figure("largest heap", shown(t.Heap.PeakBytes, units.Bytes, gc.Exact), "")
-	m.figure("induced", units.Count(t.Induced), t.inducedShare())
+	m.figure("largest heap", shown(t.Heap.PeakBytes, units.Bytes, is), "")
+	m.figure("induced", induced, t.inducedShare())
 	if t.doubtful > 0 {
 		m.figure("uncertain", units.Count(t.doubtful), t.doubts())
 	}

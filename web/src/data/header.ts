@@ -67,6 +67,7 @@ export interface ProcessHeader {
   /** Commands for new traces, each empty where there is none. */
   record: { collections: string; stacks: string; phases: string; others: { name: string; what: string; command: string }[] | null };
   pause_at_least: boolean;
+  missing: number; // GCs that are not in the trace, although the numbers of later ones show that they ran
 }
 
 /** A comparison of runs; internal/comparison/page.go writes it. */

@@ -74,6 +74,8 @@ export function allocatedInAll(t: ProcessReport["totals"]): { is: Accuracy; byte
 
 const lowerBound = "At least: the trace lacks the pauses of some GCs, or lost events of them.";
 
+const notAll = "The trace lacks GCs: the numbers of later ones show that they ran.";
+
 /** A figure behind its mark, as reports write it: what is unknown, or has another sign, has none. */
 export function marked(is: Accuracy, text: string): string {
   return text === unknown || text.startsWith("<") ? text : is + text;
@@ -101,17 +103,19 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
   const paused = store.data.follow && whole?.pause_ms != null ? { us: whole.pause_ms * 1e3, pct: whole.pause_pct, watched: (whole.watched_ms ?? 0) * 1e3 }
     : { us: t.pause, pct: watched > 0 && t.longestRow >= 0 ? (100 * t.pause) / watched : null, watched };
   const allocated = whole?.allocated_bytes != null ? allocatedInAll(whole) : { is: t.allocatedIs, bytes: t.allocated, note: undefined };
+  const is = p.header.missing > 0 ? ">" : "";
+  const lacks = is && notAll;
   return (
     <dl class="figures" aria-label="Figures of the selected GCs" aria-live="polite">
-      <Figure label={<Term head={head} name="collection">GCs</Term>} value={count(t.count)} note={t.count === selection.of || Number.isNaN(t.count) ? undefined : `of ${count(selection.of)}`} />
+      <Figure label={<Term head={head} name="collection">GCs</Term>} value={marked(is, count(t.count))} title={lacks} note={t.count === selection.of || Number.isNaN(t.count) ? undefined : `of ${count(selection.of)}`} />
       <Figure label={<Term head={head} name="pause">total pause</Term>} value={t.pauseIs + duration(paused.us)} title={t.pauseIs && lowerBound} note={paused.pct !== null ? `${marked(t.pauseIs, percent(paused.pct))} of ${duration(paused.watched)}` : undefined} />
-      <Figure label="longest pause" value={duration(t.longest)} note={t.longestRow >= 0 ? `GC ${p.get("number")[t.longestRow]}` : undefined} />
-      <Figure label="p99 pause" value={duration(t.p99)} />
+      <Figure label="longest pause" value={marked(is, duration(t.longest))} title={lacks} note={t.longestRow >= 0 ? `GC ${p.get("number")[t.longestRow]}` : undefined} />
+      <Figure label="p99 pause" value={duration(t.p99)} title={lacks} />
       <Figure label={<Term head={head} name="allocated">allocated</Term>} value={allocated.is + bytes(allocated.bytes)} title={accuracies[allocated.is]} note={allocated.note} />
       <Figure label={<Term head={head} name="freed">freed</Term>} value={t.freedIs + bytes(t.freed)} title={accuracies[t.freedIs]} />
       <Figure label={<Term head={head} name="promoted">promoted</Term>} value={t.promotedIs + bytes(t.promoted)} title={accuracies[t.promotedIs]} />
-      <Figure label="largest heap" value={bytes(t.largest)} />
-      <Figure label={<Term head={head} name="induced">induced</Term>} value={count(t.induced)} note={t.induced > 0 ? percent((100 * t.induced) / t.count) + (t.notForced > 0 ? `, ${count(t.notForced)} not forced` : "") : undefined} />
+      <Figure label="largest heap" value={marked(is, bytes(t.largest))} title={lacks} />
+      <Figure label={<Term head={head} name="induced">induced</Term>} value={marked(t.induced > 0 ? is : "", count(t.induced))} title={lacks} note={t.induced > 0 ? percent((100 * t.induced) / t.count) + (t.notForced > 0 ? `, ${count(t.notForced)} not forced` : "") : undefined} />
       {t.doubtful > 0 && <Figure label="uncertain" value={count(t.doubtful)} note={doubts(store.data.follow !== undefined, p.report)} />}
     </dl>
   );
