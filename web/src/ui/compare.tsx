@@ -232,8 +232,9 @@ function Shares({ sides, pauses }: { sides: Side[]; pauses: Float64Array[] }): J
     return d;
   };
   const shown = steps.filter((us) => us >= begin && us <= end);
-  const powers = shown.filter((us) => Number.isInteger(Math.log10(us)));
-  const ticks = end / begin > 100 ? powers : shown;
+  const power = (us: number) => Number.isInteger(Math.log10(us));
+  const edges = end / begin > 100 ? [] : [begin, end];
+  const ticks = end / begin > 20 ? shown.filter((us) => power(us) || edges.includes(us)) : shown; // labels that do not touch on a telephone
   return (
     <figure class="shares">
       <figcaption>Share of pauses that are as long or longer, by length</figcaption>
