@@ -79,7 +79,7 @@ func TestPorts(t *testing.T) {
 		"hangs up":            {func(c net.Conn) { _, _ = c.Read(make([]byte, 1)) }, diag.ErrHungUp},
 		"garbage":             {flood(random), diag.ErrProtocol},
 		"zeros":               {flood(make([]byte, 1<<20)), diag.ErrProtocol},
-		"half a message":      {func(c net.Conn) { _, _ = c.Read(random[:1<<10]); _, _ = c.Write([]byte("DOTNET_IPC_V1\x00\xff")) }, diag.ErrHungUp},
+		"half a message":      {func(c net.Conn) { _, _ = c.Read(make([]byte, 1<<10)); _, _ = c.Write([]byte("DOTNET_IPC_V1\x00\xff")) }, diag.ErrHungUp},
 		"an answer, and more": {func(c net.Conn) { answering("/app/web")(c); flood(random)(c) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
