@@ -97,7 +97,7 @@ func sameInBothWays(t interface {
 	}
 }
 
-// same compares what the events of a run have of their own, or in common.
+// same compares the fields that events keep in a run.
 func same(a, b *trace.Event) bool {
 	return a.Ticks == b.Ticks && a.PID == b.PID && a.PointerSize == b.PointerSize && a.Late == b.Late && bytes.Equal(a.Payload, b.Payload) &&
 		a.Desc.Provider == b.Desc.Provider && a.Desc.ID == b.Desc.ID && a.Desc.Name == b.Desc.Name && a.Desc.Version == b.Desc.Version

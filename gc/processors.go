@@ -270,7 +270,7 @@ func (p *processors) pauses(e *event, s *suspension) {
 	}
 }
 
-// paused counts what the thread ran meanwhile, up to an event.
+// paused adds the time that the thread ran since the pause began, up to an event.
 func (p *processors) paused(e *event, s *suspension) {
 	if p == nil || !s.forGC() {
 		return

@@ -75,7 +75,7 @@ func TestThinned(t *testing.T) {
 	}
 }
 
-// TestKernelTime: what is known of all of the trace only, by the kernel's events, has one point.
+// TestKernelTime: processor time by the kernel's events is of the whole trace, and has one point.
 func TestKernelTime(t *testing.T) {
 	process := &gc.Process{PID: 7, Name: "web", Stopped: 5 * time.Second}
 	process.Kernel = gc.Some(gc.KernelTime{Source: gc.ContextSwitches, Run: 2 * time.Second, Pausing: 250 * time.Millisecond})

@@ -29,7 +29,7 @@ type keptPart struct {
 	generations []keptGeneration
 }
 
-// A keptGeneration has 0 for what is unknown, because a Recomputer reads it so.
+// A keptGeneration has 0 for unknown figures, because a Recomputer reads them so.
 type keptGeneration struct {
 	before, freeBefore, in, out, budget, after, fragmentation, freeList int64
 }
@@ -59,7 +59,7 @@ func keepGenerations(list []gc.Generation) []keptGeneration {
 	return kept
 }
 
-// Collection returns a collection that has what was kept.
+// Collection returns a collection with the kept figures alone.
 func (k *Kept) Collection() *gc.Collection {
 	c := &gc.Collection{
 		Number: k.number, Kind: k.kind, Generation: k.generation, Reason: k.reason, PauseMode: k.mode, Start: k.start, End: k.end,

@@ -64,7 +64,7 @@ type followed struct {
 	strays bool  // pins may follow a handle that open does not have as one that pins
 }
 
-// A room is what the handles of all processes take of the bounds. It has cache lines of its
+// A room counts how much of the bounds the handles of all processes take. It has cache lines of its
 // own, because operations change it, too.
 type room struct {
 	_           [cacheLine]byte

@@ -225,7 +225,7 @@ func (o *agentOptions) run(ctx context.Context, std *stdio) error {
 	return a.Run(ctx)
 }
 
-// portNotices returns what is said of the diagnostic ports at which the agent listens.
+// portNotices returns the notices about the diagnostic ports at which the agent listens.
 func portNotices(ports []string) (notices []string) {
 	for _, s := range ports {
 		p, err := diag.ParsePort(s)

@@ -18,7 +18,7 @@ type writer struct {
 
 func (w *writer) p(format string, args ...any) { fmt.Fprintf(&w.buf, format+"\n", args...) }
 
-// An ifStatement is the if statement that what is written next belongs to.
+// An ifStatement is the if statement that the next line is written into.
 type ifStatement struct {
 	w    *writer
 	cond string // empty for none
