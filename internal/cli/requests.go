@@ -226,8 +226,8 @@ func waitWords(all *request.Summary) string {
 		}
 		return "The thread pool lacked threads in the time " + of + ": no work in its queue began for half a second or more, and what needed a thread waited."
 	case t.Share() < request.PartlyPaused:
-		return "The trace does not show whether a request waited for a thread: not before it began, and a wait within it is like any other, " +
-			"unless the thread pool begins no work for half a second: --clrevents gc+threading records that."
+		return "The trace does not show whether requests waited for a thread; " +
+			"--clrevents gc+threading records when the thread pool began no work for half a second or more."
 	}
 	return ""
 }
