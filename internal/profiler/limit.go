@@ -1,39 +1,90 @@
 package profiler
 
 import (
-	"io"
+	"context"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/session"
 )
 
 const (
 	// maxEvents bounds the events that a process raises for its profile in a second, because
-	// each costs it about 10 µs. Of sampled allocations, it is half a gigabyte.
-	maxEvents = 5000
+	// each costs it 5 to 12 µs. Of sampled allocations, it is 100 MB.
+	maxEvents = 1000
 	// burst is for how many seconds such events may come at once.
 	burst = 1 * time.Second
 )
 
-// restAfter returns how long a process is to raise no events after a session with so many, zero
-// if they are not too many.
+// restAfter returns how long a process is to raise no events after a session with so many.
 func restAfter(events uint64, took time.Duration) time.Duration {
-	rest := time.Duration(min(events, 1<<32))*time.Second/maxEvents - took
-	if rest <= burst {
-		return 0
-	}
-	return rest
+	return max(0, time.Duration(min(events, 1<<32))*time.Second/maxEvents-took)
 }
 
-// A bounded session ends for its reader when its events are too many.
+// window returns after how long the next session is to end: when it has a burst of events, if
+// they come as fast as the ones of a session with so many. It is zero if reading the events
+// finds that soon enough.
+func window(events uint64, took time.Duration) time.Duration {
+	const least = 100 * time.Millisecond // the runtime writes that often
+	if events == 0 {
+		return 0
+	}
+	d := max(least, time.Duration(float64(took)*burst.Seconds()*maxEvents/float64(events)))
+	if d >= polling {
+		return 0
+	}
+	return d
+}
+
+// A bounded session is asked to end when its events are too many. It is read to its end, because
+// the events until then cost the process as much as the ones before.
 type bounded struct {
 	*diag.Session
-	ends func() bool
+	tooMany func() bool
+	full    atomic.Bool
+	stopped func() error // ends the session once
+}
+
+func bound(s *diag.Session) *bounded {
+	return &bounded{Session: s, stopped: sync.OnceValue(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), endTime)
+		defer cancel()
+		err := s.Stop(ctx)
+		if err != nil {
+			s.Close()
+		}
+		return err
+	})}
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	if b.ends() {
-		return 0, io.EOF
+	if b.tooMany() {
+		b.fill()
 	}
 	return b.Session.Read(p)
+}
+
+// fill begins to end the session.
+func (b *bounded) fill() {
+	if !b.full.Swap(true) {
+		go func() { _ = b.stopped() }()
+	}
+}
+
+// close ends the session if it has not ended, waits until it has, and makes the runtime stop
+// sampling. A process that does not answer is left alone, because it would be waited for again.
+func (b *bounded) close(client *diag.Client, running func() bool) {
+	var err error
+	if !running() || b.full.Load() {
+		err = b.stopped()
+	}
+	b.Session.Close()
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	_ = session.Settle(ctx, client) // fails if the process has ended
 }

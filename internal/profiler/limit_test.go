@@ -8,8 +8,7 @@ import (
 	"github.com/gctrail/gctrail/internal/eventtest"
 )
 
-// TestRestAfter: a process rests as long as its events would have taken at the allowed rate,
-// unless they came in a short burst.
+// TestRestAfter: a process rests as long as its events would have taken at the allowed rate.
 func TestRestAfter(t *testing.T) {
 	for _, c := range []struct {
 		events     uint64
@@ -17,12 +16,32 @@ func TestRestAfter(t *testing.T) {
 	}{
 		{0, 0, 0},
 		{maxEvents, time.Second, 0},
-		{2 * maxEvents, time.Second, 0},
+		{2 * maxEvents, time.Second, time.Second},
 		{3 * maxEvents, time.Second, 2 * time.Second},
 		{16 * maxEvents, time.Second / 4, 15*time.Second + 3*time.Second/4},
 		{100 * maxEvents, 100 * time.Second, 0},
 	} {
 		if got := restAfter(c.events, c.took); got != c.want {
+			t.Errorf("after %d events in %v: %v, want %v", c.events, c.took, got, c.want)
+		}
+	}
+}
+
+// TestWindow: the session after one with very many events ends as soon as it has a burst of them;
+// other sessions end when one is read.
+func TestWindow(t *testing.T) {
+	for _, c := range []struct {
+		events     uint64
+		took, want time.Duration
+	}{
+		{0, time.Second, 0},
+		{maxEvents, time.Second, 0},
+		{4 * maxEvents, time.Second, 0},
+		{8 * maxEvents, time.Second, time.Second / 8},
+		{8 * maxEvents, 2 * time.Second, 0},
+		{100 * maxEvents, time.Second, time.Second / 10},
+	} {
+		if got := window(c.events, c.took); got != c.want {
 			t.Errorf("after %d events in %v: %v, want %v", c.events, c.took, got, c.want)
 		}
 	}

@@ -205,12 +205,13 @@ func (w *work) sample(ctx context.Context) {
 		version = w.subject.Info.RuntimeVersion
 	}
 	for {
-		session, err := w.subject.Client().Collect(ctx, sampled(version))
+		client := w.subject.Client()
+		session, err := client.Collect(ctx, sampled(version))
 		if err != nil {
 			return
 		}
 		w.profiler.count(func(s *Stats) { s.Sampling++ })
-		rest := w.sampling.read(ctx, session)
+		rest := w.sampling.read(ctx, client, session)
 		w.profiler.count(func(s *Stats) { s.Sampling-- })
 		if rest == 0 {
 			return

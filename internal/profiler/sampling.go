@@ -70,6 +70,7 @@ type sampling struct {
 	latest   time.Time     // of the latest event, or of the session's beginning
 	resting  bool          // since then
 	rested   time.Duration // before that, in the interval
+	window   time.Duration // after which the next session ends, unless it is zero
 }
 
 func (s *sampling) begin(now time.Time) {
@@ -83,32 +84,21 @@ func (s *sampling) begin(now time.Time) {
 
 // read reads a session until it ends, or ctx does. If its events are too many, it returns how
 // long to wait before the next session.
-func (s *sampling) read(ctx context.Context, session *diag.Session) (rest time.Duration) {
-	dismissed := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(dismissed)
-		ctx, cancel := context.WithTimeout(context.Background(), endTime)
-		defer cancel()
-		if session.Stop(ctx) != nil {
-			session.Close()
-		}
-	})
-	defer func() {
-		if !stop() {
-			<-dismissed
-		}
-		session.Close()
-	}()
-	session.Poll(polling)
-	var r *nettrace.Reader
+func (s *sampling) read(ctx context.Context, client *diag.Client, session *diag.Session) (rest time.Duration) {
+	in := bound(session)
+	defer in.close(client, context.AfterFunc(ctx, func() { _ = in.stopped() }))
+	if s.window == 0 { // a short session is read to its end without delay
+		session.Poll(polling)
+	}
 	began, lost := time.Now(), s.lost
 	s.mu.Lock()
 	s.resume(began)
 	s.mu.Unlock()
-	r = nettrace.NewReader(&bounded{session, func() bool {
-		rest = restAfter(count(r), time.Since(began))
-		return rest > 0
-	}}, nettrace.Options{Want: wants, Idle: idle, Stacks: true})
+	r := nettrace.NewReader(in, nettrace.Options{Want: wants, Idle: idle, Stacks: true})
+	in.tooMany = func() bool { return restAfter(count(r), time.Since(began)) > burst }
+	if s.window > 0 {
+		defer time.AfterFunc(s.window, in.fill).Stop()
+	}
 	for ev, err := range r.Events() {
 		if err != nil {
 			return 0 // a broken session is counted, and begun again
@@ -120,10 +110,15 @@ func (s *sampling) read(ctx context.Context, session *diag.Session) (rest time.D
 		s.lost = lost + r.Loss().Events
 		s.mu.Unlock()
 	}
+	if !in.full.Load() {
+		return 0
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.resting = rest > 0
-	return rest
+	s.resting = true
+	took := time.Since(began)
+	s.window = window(count(r), took)
+	return max(1, restAfter(count(r), took))
 }
 
 // count returns the events of all kinds so far.

@@ -88,7 +88,7 @@ func TestShares(t *testing.T) {
 
 // profiled returns the profiles of all programs.
 func profiled(t *testing.T, version int) map[string]*sums {
-	const rate = 100
+	const rate = 80 // so that none rests
 	all := make(map[string]*sums)
 	pushes, done := make(chan func(), 1), make(chan struct{})
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
