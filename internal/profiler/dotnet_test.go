@@ -156,3 +156,56 @@ func awaitNames(t *testing.T, profiles <-chan *pprof.Profile) {
 	}
 	t.Logf("%d of %d bytes have names", named, all)
 }
+
+// TestUnloadedCode: most bytes of a profile have the name of a method whose code is gone, and was
+// there for too short a time for lists of methods.
+func TestUnloadedCode(t *testing.T) {
+	for mode, method := range map[string]string{"contexts": "Plugin.Work(", "emitted": "Generated.Work(", "dynamic": "Work("} {
+		t.Run(mode, func(t *testing.T) {
+			program := dotnettest.StartUnloading(t, mode)
+			profiles, enough := make(chan *pprof.Profile), make(chan struct{})
+			receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				_, p, err := pushed(r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				select {
+				case profiles <- p:
+				case <-enough:
+				}
+			}))
+			defer receiver.Close()
+			p, ctx, end := started(t, receiver.URL, time.Second)
+			p.Attach(ctx, 1, &profiler.Subject{Process: processOf(t, program.PID), Service: mode})
+			awaitMethod(t, profiles, method)
+			close(enough)
+			end()
+		})
+	}
+}
+
+// awaitMethod waits for a profile in which a method allocates three quarters of the bytes.
+func awaitMethod(t *testing.T, profiles <-chan *pprof.Profile, method string) {
+	t.Helper()
+	const enough = 100e6 // several times what is allocated before code is unloaded
+	deadline := time.After(dotnettest.Patience)
+	for {
+		var all, named int64
+		select {
+		case p := <-profiles:
+			for _, s := range p.Sample {
+				all += s.Value[1]
+				if len(s.Location) > 1 && strings.Contains(s.Location[1].Line[0].Function.Name, method) {
+					named += s.Value[1]
+				}
+			}
+		case <-deadline:
+			t.Fatalf("no profile has %s on top", method)
+		}
+		t.Logf("%d of %d bytes", named, all)
+		if all >= enough && named > all*3/4 {
+			return
+		}
+	}
+}

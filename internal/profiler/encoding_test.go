@@ -156,17 +156,27 @@ func TestAges(t *testing.T) {
 	}
 }
 
-// TestSampled: runtimes that have AllocationSampled are asked for nothing else, but for the
-// methods that they unload.
+// TestSampled: runtimes that have AllocationSampled are asked for little else: for the dynamic
+// methods that they unload, and whether they unload assemblies, and if so for the methods of these.
 func TestSampled(t *testing.T) {
 	const sampling = clr.KeywordAllocationSampling | clr.KeywordJit
-	for version, want := range map[string]uint64{
-		"10.0.1": sampling, "11.0.0-preview.1": sampling,
-		"9.0.0": clr.KeywordGC, "8.0.11": clr.KeywordGC, "": clr.KeywordGC,
+	for _, c := range []struct {
+		version   string
+		unloading bool
+		keywords  uint64
+		level     uint8
+		events    []uint32
+	}{
+		{"10.0.1", false, sampling | clr.KeywordLoader, 4, []uint32{303, 144, 155}},
+		{"11.0.0-preview.1", false, sampling | clr.KeywordLoader, 4, []uint32{303, 144, 155}},
+		{"10.0.1", true, sampling | clr.KeywordEndEnumeration, 5, []uint32{303, 144}},
+		{"9.0.0", false, clr.KeywordGC, 5, nil},
+		{"8.0.11", true, clr.KeywordGC, 5, nil},
+		{"", false, clr.KeywordGC, 5, nil},
 	} {
-		of := sampled(version).Providers[0]
-		if only := want == sampling; of.Keywords != want || slices.Equal(of.Events, []uint32{303, 144}) != only || !only && of.Events != nil {
-			t.Errorf("%q: keywords %#x, want %#x; events %v", version, of.Keywords, want, of.Events)
+		of := sampled(c.version, c.unloading).Providers[0]
+		if of.Keywords != c.keywords || of.Level != c.level || !slices.Equal(of.Events, c.events) {
+			t.Errorf("%q, unloading %v: keywords %#x, level %d, events %v", c.version, c.unloading, of.Keywords, of.Level, of.Events)
 		}
 	}
 }

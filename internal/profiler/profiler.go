@@ -163,7 +163,7 @@ func (p *Profiler) count(f func(*Stats)) {
 // follow samples a process until ctx ends. Sessions that cannot begin, or end soon, begin again
 // after growing pauses, because each of them costs the process.
 func (p *Profiler) follow(ctx context.Context, of *Subject) {
-	w := work{profiler: p, subject: of, names: newNames()}
+	w := work{profiler: p, subject: of, client: of.Client(), names: newNames()}
 	w.sampling.begin(time.Now())
 	var sends sync.WaitGroup
 	sends.Go(func() { w.run(ctx) })
@@ -188,6 +188,7 @@ func (p *Profiler) follow(ctx context.Context, of *Subject) {
 type work struct {
 	profiler *Profiler
 	subject  *Subject
+	client   *diag.Client
 	sampling sampling
 	names    *names
 	next     time.Time // not before it is a list of methods asked for
@@ -205,16 +206,18 @@ func (w *work) sample(ctx context.Context) {
 		version = w.subject.Info.RuntimeVersion
 	}
 	for {
-		client := w.subject.Client()
-		session, err := client.Collect(ctx, sampled(version))
+		session, err := w.client.Collect(ctx, sampled(version, w.sampling.unloading))
 		if err != nil {
 			return
 		}
 		w.profiler.count(func(s *Stats) { s.Sampling++ })
-		rest := w.sampling.read(ctx, client, session)
+		rest, again := w.sampling.read(ctx, w.client, session)
 		w.profiler.count(func(s *Stats) { s.Sampling-- })
-		if rest == 0 {
+		switch {
+		case !again:
 			return
+		case rest == 0:
+			continue
 		}
 		w.profiler.count(func(s *Stats) { s.Rests++ })
 		w.limited.Do(func() {

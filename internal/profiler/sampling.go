@@ -40,13 +40,24 @@ const (
 // sampled selects sampled allocations, and the dynamic methods that are unloaded, because no list
 // of methods has them any more. Runtimes before .NET 10 have allocation ticks, which are events of
 // level 5, and would also raise an event for each method that they load.
-func sampled(version string) diag.Config {
-	of := diag.Provider{
-		Name: clr.RuntimeProvider, Keywords: clr.KeywordAllocationSampling | clr.KeywordJit, Level: levelInformational,
-		Events: []uint32{clr.KindAllocationSampled.ID(), clr.KindMethodUnloadVerbose.ID()},
-	}
-	if major, _, _ := strings.Cut(version, "."); !hasSampling(major) {
-		of.Keywords, of.Level, of.Events = clr.KeywordGC, levelVerbose, nil
+//
+// The methods of collectible assemblies are unloaded with an event each, and named, only at level 5
+// with the keyword EndEnumeration (SendMethodEvent and GetEnumerationOptionsFromRuntimeKeywords of
+// eventtrace.cpp). At that level, the runtime also names every pinned object of a collection, though
+// nobody asked for the event, and with that keyword it lists all methods when the program ends.
+// Therefore, programs are first asked which assemblies they unload.
+func sampled(version string, unloading bool) diag.Config {
+	of := diag.Provider{Name: clr.RuntimeProvider, Keywords: clr.KeywordAllocationSampling | clr.KeywordJit}
+	major, _, _ := strings.Cut(version, ".")
+	switch {
+	case !hasSampling(major):
+		of.Keywords, of.Level = clr.KeywordGC, levelVerbose
+	case unloading:
+		of.Keywords, of.Level = of.Keywords|clr.KeywordEndEnumeration, levelVerbose
+		of.Events = []uint32{clr.KindAllocationSampled.ID(), clr.KindMethodUnloadVerbose.ID()}
+	default:
+		of.Keywords, of.Level = of.Keywords|clr.KeywordLoader, levelInformational
+		of.Events = []uint32{clr.KindAllocationSampled.ID(), clr.KindMethodUnloadVerbose.ID(), assemblyUnload}
 	}
 	return diag.Config{BufferMB: bufferMB, Providers: []diag.Provider{of}}
 }
@@ -71,6 +82,8 @@ type sampling struct {
 	resting  bool          // since then
 	rested   time.Duration // before that, in the interval
 	window   time.Duration // after which the next session ends, unless it is zero
+
+	unloading bool // the process unloads collectible assemblies; only read and its caller use it
 }
 
 func (s *sampling) begin(now time.Time) {
@@ -83,8 +96,8 @@ func (s *sampling) begin(now time.Time) {
 }
 
 // read reads a session until it ends, or ctx does. If its events are too many, it returns how
-// long to wait before the next session.
-func (s *sampling) read(ctx context.Context, client *diag.Client, session *diag.Session) (rest time.Duration) {
+// long to wait before the next session. The next one follows at once if other events are needed.
+func (s *sampling) read(ctx context.Context, client *diag.Client, session *diag.Session) (rest time.Duration, again bool) {
 	in := bound(session)
 	defer in.close(client, context.AfterFunc(ctx, func() { _ = in.stopped() }))
 	if s.window == 0 { // a short session is read to its end without delay
@@ -101,7 +114,11 @@ func (s *sampling) read(ctx context.Context, client *diag.Client, session *diag.
 	}
 	for ev, err := range r.Events() {
 		if err != nil {
-			return 0 // a broken session is counted, and begun again
+			return 0, false // a broken session is counted, and begun again
+		}
+		if isCollected(ev) && !s.unloading {
+			s.unloading = true
+			in.fill()
 		}
 		s.mu.Lock()
 		s.resume(began.Add(ev.Time())) // the clock of a process on another system may be wrong
@@ -111,14 +128,14 @@ func (s *sampling) read(ctx context.Context, client *diag.Client, session *diag.
 		s.mu.Unlock()
 	}
 	if !in.full.Load() {
-		return 0
+		return 0, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.resting = true
 	took := time.Since(began)
 	s.window = window(count(r), took)
-	return max(1, restAfter(count(r), took))
+	return restAfter(count(r), took), true
 }
 
 // count returns the events of all kinds so far.
@@ -131,7 +148,7 @@ func count(r *nettrace.Reader) (events uint64) {
 
 // wants reports whether events of a kind are read.
 func wants(d *trace.Descriptor) bool {
-	return clr.KindOf(d.Provider, d.ID) == clr.KindMethodUnloadVerbose || pass.Wants(new(alloc.Model))(d)
+	return clr.KindOf(d.Provider, d.ID) == clr.KindMethodUnloadVerbose || isAssemblyUnload(d) || pass.Wants(new(alloc.Model))(d)
 }
 
 // resume notes the time of an event, or of the beginning of a session, with which a rest ends.

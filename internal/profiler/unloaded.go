@@ -10,9 +10,30 @@ import (
 // some five thousand methods.
 const maxUnloaded = 1 << 20
 
-// An unloaded has the dynamic methods that a process unloaded during an interval. A method's event
-// comes when its code goes, and names it, so that stacks that were sampled before have names. Of
-// the methods of collectible assemblies, .NET 10 raises none.
+const (
+	// assemblyUnload is the id of AssemblyUnload, which is laid out like AssemblyLoad.
+	assemblyUnload = 155
+	// isCollectible is a flag of AssemblyUnload. Assemblies without it are unloaded when the
+	// program ends.
+	isCollectible = 0x8
+)
+
+func isAssemblyUnload(d *trace.Descriptor) bool {
+	return d.Provider == clr.RuntimeProvider && d.ID == assemblyUnload
+}
+
+// isCollected reports whether a collectible assembly is unloaded.
+func isCollected(ev *trace.Event) bool {
+	if !isAssemblyUnload(ev.Desc) {
+		return false
+	}
+	var of clr.AssemblyLoad
+	return of.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil && of.AssemblyFlags&isCollectible != 0
+}
+
+// An unloaded has the methods that a process unloaded during an interval: dynamic ones, and, from
+// the second unloaded assembly on, those of collectible assemblies. A method's event comes when its
+// code goes, and names it, so that stacks that were sampled before have names.
 type unloaded struct {
 	table *symbol.Table
 	bytes int
