@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"time"
 )
 
@@ -38,6 +39,12 @@ func NewClient(address string) *Client {
 		}
 		return c, nil
 	}}
+}
+
+// NewClientOver returns a client of the runtime to which connect connects, once for each
+// command: through a tunnel, for instance.
+func NewClientOver(connect func(context.Context) (net.Conn, error)) *Client {
+	return &Client{connect: func(ctx context.Context) (conn, error) { return connOf(connect(ctx)) }}
 }
 
 // ask sends a request and returns the payload of the answer.

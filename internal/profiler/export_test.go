@@ -1,4 +1,0 @@
-package profiler
-
-// MaxEvents is maxEvents.
-const MaxEvents = maxEvents
