@@ -127,7 +127,7 @@ func (a *profilingAgent) sampled(t *testing.T, pid string) {
 	t.Fatalf("process %s is not sampled: %+v", pid, a.profiler.Stats())
 }
 
-func runProfiling(t *testing.T) *profilingAgent {
+func runProfiling(t *testing.T, ports ...string) *profilingAgent {
 	t.Helper()
 	a := &profilingAgent{portAgent: new(portAgent), sent: make(chan profiled, 10)}
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -139,7 +139,7 @@ func runProfiling(t *testing.T) *profilingAgent {
 	}))
 	t.Cleanup(receiver.Close)
 	c := DefaultConfig()
-	c.Ledger.Folder, c.Listen = "", ""
+	c.Ledger.Folder, c.Listen, c.Ports = "", "", ports
 	c.Profiles.URL, c.Profiles.Interval = receiver.URL, time.Hour
 	a.run(t, c, watch.Source{List: a.list})
 	return a

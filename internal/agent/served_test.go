@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -43,4 +44,60 @@ func TestServedPort(t *testing.T) {
 		t.Errorf("%+v ended, want process %d inside", ended, first.PID)
 	}
 	a.await(t, "the impostor does not answer", func(n *watch.News) bool { return n.Process.Name == "" && errors.Is(n.Err, diag.ErrNoAnswer) })
+}
+
+// TestServedTCP: a program that connects to a port of the agent over TCP, through a relay as
+// with adb reverse, is followed and profiled, also after its connections broke off.
+func TestServedTCP(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the programs are for Linux")
+	}
+	for _, version := range extent.Share(dotnettest.Versions, 3) {
+		address, socket := freeAddress(t), filepath.Join(t.TempDir(), "port")
+		a := runProfiling(t, address)
+		_, cut := diagtest.NewRelay(t, "unix", socket, "tcp", address)
+		variable, err := diag.PortVariable(socket, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		program := dotnettest.Start(t, version, "web", 600, variable)
+		pid, port := labelled("pid", program.PID), `diagnostic_port="`+address+`"`
+		a.counted(t, port, pid)
+		a.sampled(t, pid)
+		cut()
+		a.await(t, "the connection broke off", func(n *watch.News) bool { return n.Ended && errors.Is(n.Err, errDisconnected) })
+		a.profiles(t, pid)
+		again := a.await(t, "it is followed again", func(n *watch.News) bool { return n.Attached && n.ID > 1 })
+		if again.InnerPID != program.PID || again.PID != 0 {
+			t.Errorf("%+v, want process %d inside", again, program.PID)
+		}
+		a.sampled(t, pid)
+		program.Terminate()
+		a.profiles(t, pid)
+	}
+}
+
+// profiles waits for a profile of a process.
+func (a *profilingAgent) profiles(t *testing.T, pid string) {
+	t.Helper()
+	for {
+		got := a.next(t)
+		if pid != `pid="`+got.pid+`"` {
+			t.Errorf("a profile of process %s, want %s", got.pid, pid)
+		}
+		if got.bytes > 0 {
+			return
+		}
+	}
+}
+
+// freeAddress returns an address of the loopback that nothing listens at.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
