@@ -181,6 +181,7 @@ func (p *Profiler) follow(ctx context.Context, of *Subject) {
 		}
 	}
 	sends.Wait()
+	w.sampling.ending = true
 	w.send(time.Now())
 }
 

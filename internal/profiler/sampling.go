@@ -35,6 +35,9 @@ const (
 	endTime = 3 * time.Second
 	// maxFrames ends an interval whose names are awaited, so that its stacks stay bounded.
 	maxFrames = 1 << 15
+	// leastSampled is the least time of samples that stand for a rest: the runtime writes that
+	// often, and few samples prove no large sum.
+	leastSampled = 100 * time.Millisecond
 )
 
 // sampled selects sampled allocations, and the dynamic methods that are unloaded, because no list
@@ -82,6 +85,7 @@ type sampling struct {
 	resting  bool          // since then
 	rested   time.Duration // before that, in the interval
 	window   time.Duration // after which the next session ends, unless it is zero
+	ending   bool          // this is the last interval
 
 	unloading bool // the process unloads collectible assemblies; only read and its caller use it
 }
@@ -207,21 +211,21 @@ type interval struct {
 	length time.Duration
 }
 
-// take ends the interval; it is nil if nothing was sampled. An interval in which the process only
-// rested goes on, so that samples stand for its rest. It returns how many events were lost since
+// take ends the interval; it is nil if nothing was sampled. An interval in which the process
+// rested nearly all the time goes on, so that enough samples stand for its rest. It returns how many events were lost since
 // the beginning.
 func (s *sampling) take(n *names, now time.Time) (i *interval, lost uint64) {
 	s.mu.Lock()
 	model, stacks, gone, began, rested, lost := s.model, s.stacks, s.unloaded.table, s.began, s.rested, s.lost
 	totals := model.Totals()
-	if s.resting && len(totals) == 0 {
-		s.mu.Unlock()
-		return nil, lost
-	}
 	if s.resting {
 		rested += s.since(now)
 	}
 	from, until := s.from, s.until(now)
+	if rested > 0 && until.Sub(from)-rested < leastSampled && !s.ending {
+		s.mu.Unlock()
+		return nil, lost
+	}
 	s.begin(now)
 	s.from = until
 	s.mu.Unlock()
@@ -244,8 +248,7 @@ func (s *sampling) take(n *names, now time.Time) (i *interval, lost uint64) {
 
 // extrapolate makes rows count for a rest, too.
 func extrapolate(rows []alloc.Row, length, rested time.Duration) {
-	const least = 100 * time.Millisecond // sampled: the runtime writes that often, and few samples prove no large sum
-	factor := length.Seconds() / max(least, length-rested).Seconds()
+	factor := length.Seconds() / max(leastSampled, length-rested).Seconds()
 	for i := range rows {
 		r := &rows[i]
 		r.Objects, r.Bytes = int64(float64(r.Objects)*factor), int64(float64(r.Bytes)*factor)
