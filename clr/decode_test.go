@@ -42,7 +42,7 @@ func TestEveryLayout(t *testing.T) {
 	})
 }
 
-// TestLongerPayload: bytes after the known fields do not disturb them.
+// TestLongerPayload checks that bytes after the known fields are ignored.
 func TestLongerPayload(t *testing.T) {
 	eachLayout(t, func(t *testing.T, k Kind, l *layout, e *encoder) {
 		payload := append(e.payload, 1, 2, 3, 4, 5)

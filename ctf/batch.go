@@ -105,7 +105,7 @@ func (q *queue) empty() *batch {
 	}
 }
 
-// put passes on a batch. It returns false if the reader has stopped.
+// put hands a batch to the reader, and returns false if that has stopped.
 func (q *queue) put(b *batch) bool {
 	select {
 	case q.full <- b:

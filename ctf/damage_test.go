@@ -58,7 +58,7 @@ type result struct {
 	err    error
 }
 
-// read reads a trace, and checks the promises of every source.
+// read reads a trace, and checks the contract of trace.Source.
 func read(t *testing.T, files fs.FS) result {
 	t.Helper()
 	r, err := ctf.Open(files, ctf.Options{Resolve: clr.Tracepoint})

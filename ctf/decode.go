@@ -271,8 +271,8 @@ const (
 	maxPayload = 16 << 20
 )
 
-// loop reads the elements of an array. Each must take space, because an element without
-// could be repeated any number of times.
+// loop reads the elements of an array. Each must take space, because otherwise a few bytes could
+// declare any number of elements.
 func (d *decoder) loop(n *node) bool {
 	count, mute := d.length(n), d.mute
 	from, work := d.pos, d.work

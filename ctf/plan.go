@@ -483,8 +483,8 @@ func fused(nodes plan) plan {
 	return out
 }
 
-// plain reports whether n has a fixed number of bytes that are copied unchanged or left
-// out, and that nothing refers to.
+// plain reports whether n has a fixed size, is copied unchanged or left out, and no other node
+// refers to it.
 func (n *node) plain() bool {
 	if n.mask != 7 || n.role != 0 || n.slot != 0 || n.dynamic {
 		return false

@@ -48,9 +48,8 @@ type Reader struct {
 	event trace.Event
 	run   trace.Run
 
-	// Of each kind. The merger writes to the memory of kinds, so what is used for each event
-	// is apart from it: two processors that write to one line of their caches wait for
-	// each other.
+	// These have an element for each kind. They are not fields of kind, because the merger's
+	// goroutine writes to kinds: sharing a cache line with it would slow down each event.
 	descs  []*trace.Descriptor
 	counts []uint64
 	runs   []bool

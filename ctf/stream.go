@@ -52,7 +52,7 @@ type stream struct {
 	context   lastContext
 }
 
-// A lastContext is the context that a stream has put in a batch last.
+// A lastContext is the context that a stream most recently added to a batch.
 type lastContext struct {
 	batch    uint64 // its number
 	index    uint32
@@ -445,9 +445,9 @@ func (s *stream) account() {
 	}
 }
 
-// newlyDiscarded returns the number of events that the tracer discarded since
-// the packet before. What a stream's first packet counts was lost within it,
-// unless packets before it are not in the trace.
+// newlyDiscarded returns the number of events that the tracer discarded since the previous
+// packet. The first packet of a stream counts events that were lost within it, unless earlier
+// packets are missing from the trace.
 func (s *stream) newlyDiscarded() uint64 {
 	p := &s.packet
 	switch {

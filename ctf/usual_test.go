@@ -61,7 +61,7 @@ func readWith(files fs.FS, opts ctf.Options, byPlans bool) (got reading) {
 	return got
 }
 
-// ways are the options with which the same must be read in both ways.
+// ways are the options with which reading with plans and without must give equal results.
 var ways = map[string]ctf.Options{
 	"all":          {Resolve: clr.Tracepoint},
 	"none":         {Resolve: clr.Tracepoint, Want: func(*trace.Descriptor) bool { return false }},
@@ -70,7 +70,7 @@ var ways = map[string]ctf.Options{
 	"in runs":      {Resolve: clr.Tracepoint, Want: gc.Wants, Head: gc.Head, Runs: func(*trace.Descriptor) bool { return true }},
 }
 
-// sameInBothWays reads a trace in all ways, with plans and without.
+// sameInBothWays compares reading a trace with plans and without, under all options of ways.
 func sameInBothWays(t interface {
 	Helper()
 	Fatalf(string, ...any)

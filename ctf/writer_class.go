@@ -218,7 +218,7 @@ func (c *writerClass) append(dst, payload []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// appendUTF8 appends the UTF-16LE at the start of payload, up to a zero and with it, as
+// appendUTF8 appends the UTF-16LE at the start of payload, up to and including its zero, as
 // UTF-8. It returns the rest. A surrogate without its other half becomes U+FFFD.
 func appendUTF8(dst, payload []byte) (out, rest []byte, ok bool) {
 	le := binary.LittleEndian

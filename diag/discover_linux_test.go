@@ -213,7 +213,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestBadProc: nothing in /proc is trusted to be whole.
+// TestBadProc checks that damaged files in /proc do not pass for a process.
 func TestBadProc(t *testing.T) {
 	m := newMachine(t)
 	for i, stat := range []string{"", "1", "1 (x", ") (", "1 (x) S 1 2", "1 (a) b) S " + strings.Repeat("x ", 30)} {

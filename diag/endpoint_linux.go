@@ -193,8 +193,8 @@ func (d *endpoint) verify(c conn, info fs.FileInfo) error {
 	return nil
 }
 
-// verifyHidden checks a process of another namespace. This must belong to the user of the
-// calling process, because nothing but its user is known.
+// verifyHidden checks a process in another PID namespace. It must belong to the calling
+// process's user, because nothing else is known about it.
 func (d *endpoint) verifyHidden(listener *unix.Ucred, info fs.FileInfo) error {
 	user, owner := uint32(os.Geteuid()), ownerOf(info)
 	if owner != user || listener.Uid != user {

@@ -263,7 +263,8 @@ func TestCancelledList(t *testing.T) {
 	}
 }
 
-// TestLongNames: names that a process makes arbitrarily long are read in part.
+// TestLongNames checks that only the start of a long name is read, because a process can make
+// its name as long as it likes.
 func TestLongNames(t *testing.T) {
 	m := newMachine(t)
 	m.run(5, 5, "100", "/app/"+strings.Repeat("x", 200))

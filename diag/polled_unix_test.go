@@ -90,7 +90,7 @@ func TestPolledDeadline(t *testing.T) {
 	}
 }
 
-// A said trace is a text, and another one when it is stopped.
+// A said trace writes one text, and another when it is stopped.
 type said struct {
 	stopped <-chan struct{}
 	stop    func()

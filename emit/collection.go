@@ -206,7 +206,7 @@ func (gc *Collection) Raise(e clr.Event) error {
 	return nil
 }
 
-// ofSteps are the kinds of events that the steps raise.
+// ofSteps has the kinds of events that the steps raise.
 var ofSteps = map[clr.Kind]bool{
 	clr.KindGCSuspendEEBegin: true, clr.KindGCSuspendEEEnd: true, clr.KindGCRestartEEBegin: true, clr.KindGCRestartEEEnd: true,
 	clr.KindGCTriggered: true, clr.KindGCStart: true, clr.KindGCEnd: true, clr.KindGCHeapStats: true,

@@ -110,7 +110,7 @@ func TestDefineRefuses(t *testing.T) {
 	}
 }
 
-// refused raises with a value of another type in each place.
+// refused passes a value of a wrong type for each argument in turn.
 func refused(t *testing.T, c *emit.Custom, args []any) {
 	t.Helper()
 	if err := c.Raise(args[1:]...); err == nil {

@@ -89,7 +89,7 @@ func Serve(ctx context.Context, p *Provider, opt ServeOptions) (*Server, error) 
 	return s, nil
 }
 
-// resumed waits until the clients have resumed the process, or the limit is over.
+// resumed waits until the clients have resumed the process, or the limit has passed.
 func resumed(ctx context.Context, clients *diag.Server, limit time.Duration) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if limit > 0 {

@@ -105,7 +105,7 @@ func (p *Provider) Start(w io.Writer, opt SessionOptions) (*Session, error) {
 	return p.startSession(nil, opt, p.nettraceTo(w, opt.Version))
 }
 
-// fileMode is the mode of new files, less what the umask takes.
+// fileMode is the mode of new files before the umask applies.
 const fileMode = 0o666
 
 // Create starts a session that writes to a new file. Once the trace has begun, it takes
@@ -193,7 +193,8 @@ func (p *Provider) newSession(file *outfile.File, opt SessionOptions, open func(
 	}
 	s.chunks.room.L = &s.chunks.mu
 
-	// The clock is read before there can be events, because none may be older.
+	// The clock is read before there can be events, because no event may be older than the
+	// start.
 	now := time.Now()
 	s.start = p.clock.at(now)
 	var err error

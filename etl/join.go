@@ -53,7 +53,7 @@ func Head(files []File, trim bool) ([]byte, error) {
 	return head, nil
 }
 
-// beginAt gives events that are earlier than begin that time.
+// beginAt moves events before begin to that time.
 func beginAt(b []byte, begin int64) {
 	for len(b) >= 8 {
 		f := formatOf(b)

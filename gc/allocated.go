@@ -48,8 +48,8 @@ type allocations struct {
 	large []sample    // samples that count LOH and POH and may still be needed
 	cycle cycle
 
-	// The latest background collection sweeps gen0 and gen1 at sweepFrom, and
-	// from then to sweepTo what is older.
+	// The latest background collection sweeps gen0 and gen1 at sweepFrom, and the older
+	// generations from then to sweepTo.
 	sweepFrom, sweepTo time.Duration
 	// unmeasured is set after a background collection that is known too incompletely, because it
 	// may sweep LOH and POH until the next collection of gen2 ends.

@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// numbered sets the number that the latest SuspendEEBegin carries.
+// numbered sets the collection number in the latest SuspendEEBegin.
 func (s *script) numbered(number byte) { s.events[len(s.events)-1].Payload[4] = number }
 
 // prepare raises a suspension of 1 ms that prepares a collection.

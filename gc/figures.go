@@ -338,9 +338,10 @@ func (c *Collection) weight() int {
 	return collectionWeight + len(c.PerHeap) + (len(c.Marks)+len(c.Outside))/markWeight
 }
 
-// usePromotedByStats uses the statistics for runtimes that raise no histories. For others
-// it would be wrong, because these may promote in POH too, which the statistics leave
-// out. After a background collection, gen0 and gen1 are left over from an earlier one.
+// usePromotedByStats uses the statistics for runtimes that raise no histories. For others it
+// would be wrong, because their collections may also promote objects in the POH, which the
+// statistics leave out. After a background collection, the values of gen0 and gen1 date from an
+// earlier one.
 func (b *building) usePromotedByStats() {
 	var sum int64
 	for i, n := range b.promoted {

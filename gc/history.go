@@ -224,8 +224,8 @@ func (b *building) part(heap uint32, add func(i int, g *generation)) HeapPart {
 	return p
 }
 
-// addFreeList adds how a heap's gen2 took the survivors of gen1: other collections
-// write zeros.
+// addFreeList adds how many survivors of gen1 fitted into a heap's free list of gen2. Only
+// collections of gen1 count, because others write zeros.
 func (b *building) addFreeList(v *clr.GCPerHeapHistory) {
 	if b.Generation.Or(0) != gen1 {
 		return

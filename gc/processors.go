@@ -249,8 +249,8 @@ func (p *processors) setInterval(ev *trace.Event) {
 	}
 }
 
-// plays notes a part of the thread of an event in collections. What the thread ran before counts
-// too in the end, because such threads do nothing but collect.
+// plays records that the thread of an event has a role in collections. All its time counts as
+// the GC's, also from before the event, because such threads do nothing but collect.
 func (p *processors) plays(e *event, role threadRole) {
 	if p == nil {
 		return

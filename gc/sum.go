@@ -6,9 +6,9 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// A Sum adds up figures that are never negative and of which some may be unknown. A plain
-// total of v.Or(0) would be too small without a sign of it; a Sum keeps its certainty with
-// it. The zero Sum is unknown, because no figure is known.
+// A Sum adds up figures that are never negative and of which some may be unknown. A plain total
+// of v.Or(0) would be too small without any sign of it; a Sum records how certain it is. The
+// zero Sum is unknown, because no figure is known.
 type Sum[T ~int64] struct {
 	total   T
 	known   int  // figures

@@ -175,8 +175,8 @@ func (r *Reader) readAgain(key uint64) {
 	}
 }
 
-// unreadV3 records where events of a trace without numbers could not be read. Without an
-// error, it records that the events of a block were read.
+// unreadV3 records a place where events could not be read, in a trace whose events have no
+// sequence numbers. With a nil error, it records that a block was read.
 func (r *Reader) unreadV3(err error) {
 	switch {
 	case r.in.Version != 3:

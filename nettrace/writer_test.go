@@ -125,8 +125,9 @@ func TestWriterBytes(t *testing.T) {
 	}
 }
 
-// An event is not marked as sorted that has the time of the one before it of its
-// thread: TraceEvent, which may hold that one yet, would hand it out second.
+// TestWriterEqualTimes checks that an event is not marked as sorted if the previous one of its
+// thread has the same time: TraceEvent may still hold that one, and would then deliver it
+// second.
 func TestWriterEqualTimes(t *testing.T) {
 	const text = `
 nettrace v4 sync=1000 start=2024-05-01T10:00:00Z

@@ -175,7 +175,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// FuzzTable has the table take whatever payloads, and then use them.
+// FuzzTable feeds arbitrary payloads to a table, and then resolves stacks with it.
 func FuzzTable(f *testing.F) {
 	m := eventtest.Maker{PID: 7}
 	f.Add(m.At(0, load(1, 0x1000, 0x100, "name")).Payload, m.At(0, load(2, 0x1010, 0xffffffff, "x")).Payload, uint64(0x1010))

@@ -28,7 +28,7 @@ type (
 // maxAt bounds Lost.At, so that a trace with many gaps does not fill a screen.
 const maxAt = 20
 
-// Lost returns the loss as JSON has it, with the first of its ranges.
+// Lost returns the form of the loss for JSON, which has only the first ranges.
 func (l *Loss) Lost() Lost {
 	j := Lost{l.Events - l.LeftOut, l.LeftOut, l.Exactness.String(), l.Truncated, l.Late, l.Damaged, []TimeRange{}, len(l.ranges)}
 	for _, r := range l.ranges[:min(len(l.ranges), maxAt)] {

@@ -32,7 +32,7 @@ const (
 	failed       = 3
 )
 
-// growth is the GOGC. Memory of a module is never given back, and it has one thread.
+// growth is the value of GOGC. It is low because a module never returns memory to its host.
 const growth = 50 // percent
 
 func main() {

@@ -54,7 +54,7 @@ const (
 	repository = homepage + ".git"
 )
 
-// A file is one of a package.
+// A file is a file of a package.
 type file struct {
 	name string
 	data []byte

@@ -117,7 +117,8 @@ func TestStopsRefused(t *testing.T) {
 	}
 }
 
-// FuzzStops reads anything: it must end, with stops in order.
+// FuzzStops reads arbitrary bytes: reading ends, and a second time finds no more stops than the
+// first.
 func FuzzStops(f *testing.F) {
 	f.Add(assembledTrace())
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -116,7 +116,7 @@ func serve(w io.Writer, d time.Duration) error {
 	return p.print(w, account)
 }
 
-// print prints the summary, with the events of a session that got all.
+// print prints the summary, with the events of a session that received all of them.
 func (p *program) print(w io.Writer, all *emit.Session) error {
 	p.summary.Events = map[string]uint64{}
 	for desc, n := range all.Written() {

@@ -235,7 +235,7 @@ func (p *program) steps(steps ...func() error) error {
 	return nil
 }
 
-// work takes some time, up to twice the given.
+// work keeps the processor busy for a random time below twice about.
 func (p *program) work(about time.Duration) {
 	for start, d := time.Now(), time.Duration(p.rng.Int64N(int64(2*about))); time.Since(start) < d; {
 	}

@@ -65,8 +65,7 @@ func TestAgreesWithJSON(t *testing.T) {
 	}
 }
 
-// jsonValue returns the text of the figure of that name, where both forms have
-// it.
+// jsonValue returns the text of a figure, and whether CSV has it in the same form.
 func jsonValue(o map[string]any, name string) (string, bool) {
 	switch name {
 	case "longest_pause_ms":

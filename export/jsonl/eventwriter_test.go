@@ -57,7 +57,7 @@ func TestEventWriterFails(t *testing.T) {
 
 var errFull = errors.New("full")
 
-// A limited takes a number of writes.
+// A limited accepts a limited number of writes, and fails further ones.
 type limited struct{ left, failed int }
 
 func (l *limited) Write(p []byte) (int, error) {

@@ -73,8 +73,8 @@ func TestTickWithoutType(t *testing.T) {
 	}
 }
 
-// Sampled as the runtime documents it, the true bytes of each type lie in the
-// interval in about 95 of 100 traces, and the estimates have no bias.
+// TestSampledIntervals samples as the runtime documents it: the true bytes of each type lie in
+// the interval in about 95 of 100 traces, and the estimates are unbiased.
 func TestSampledIntervals(t *testing.T) {
 	types := []struct {
 		name        string

@@ -13,8 +13,8 @@ import (
 	"github.com/gctrail/gctrail/symbol"
 )
 
-// TestTables holds the rows of traces with ticks, with stacks, and with sampled allocations, by
-// most bytes: by type, by type and stack, and by method.
+// TestTables compares the rows of traces with ticks, with stacks, and with sampled allocations
+// to golden files: by type, by type and stack, and by method, in descending order of bytes.
 func TestTables(t *testing.T) {
 	const most = 12
 	var b strings.Builder

@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A Kept is what a Recomputer reads of a collection, for a caller that needs many collections
-// for nothing else: it takes a fifth of the memory.
+// A Kept holds the figures of a collection that a Recomputer reads. It takes a fifth of the
+// memory, for callers that would otherwise hold many collections only for this.
 type Kept struct {
 	number     uint32
 	kind       gc.Kind

@@ -6,8 +6,8 @@ import (
 	"github.com/gctrail/gctrail/gc/budget"
 )
 
-// TestKeep recomputes budgets from what is kept of collections: they are the same, on
-// workstation GC and on server GC with and without DATAS.
+// TestKeep checks that the results of Keep give the same budgets as the collections they were
+// made from, on workstation GC and on server GC with DATAS.
 func TestKeep(t *testing.T) {
 	for _, name := range []string{"net10-wks-web-collect", "net9-srv-datas-web-collect"} {
 		n := 0

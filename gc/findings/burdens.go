@@ -124,7 +124,7 @@ func (b *burden) byObjects() bool {
 	return b.marking > 0 && float64(b.bytes)/b.marking.Seconds() >= slowMarking
 }
 
-// spentOn names the parts of the pauses with a tenth or more, at most three, as a sentence.
+// spentOn names, in a sentence, up to three parts that each take a tenth or more of the pauses.
 func (j *judgement) spentOn() string {
 	type share struct {
 		part stats.Part

@@ -260,8 +260,8 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// TestUntil checks that a process without collections for long has a smaller share of
-// pauses, and that judging changes nothing.
+// TestUntil checks that a long time without collections lowers a process's share of pauses, and
+// that judging it changes nothing.
 func TestUntil(t *testing.T) {
 	h := calm().with(func(_ int, c *gc.Collection) { hurting(c) })
 	s := h.set(findings.Options{})

@@ -34,7 +34,7 @@ func (h history) with(change func(i int, c *gc.Collection)) history {
 	return h
 }
 
-// sampled has CPU samples suspend the threads for some time in all.
+// sampled adds suspensions for CPU samples, d in all.
 func (h history) sampled(d time.Duration) history {
 	h.trace.Sampled = true
 	h.process.Suspensions = []gc.SuspensionTotal{{Reason: clr.SuspendReasonSuspendOther, Kind: gc.PauseOther, Count: 1000, Total: d, Max: time.Second}}

@@ -62,9 +62,9 @@ func (j *judgement) processors() (t gc.ProcessorTime, s shortage) {
 	}
 }
 
-// others returns the share of the machine's processors that other programs used, in
-// percent. It is at most what the process left, because the system counts whole ticks,
-// which may add up to more time than there was.
+// others returns the share of the machine's processor time that other programs used, in percent.
+// With the process's own share it is at most 100, although the system counts in whole ticks,
+// whose sum can exceed the elapsed time.
 func (j *judgement) others(t *gc.ProcessorTime) (float64, bool) {
 	l := j.Summary.Process.Limits
 	busy, known := t.Busy.Get()

@@ -1,7 +1,7 @@
 package findings
 
-// A Claim is a program on which a rule was tested, with a fact about it from its own
-// account or its source, whatever a trace shows.
+// A Claim is a program on which a rule was tested, with a fact about it that its own output or
+// its source gives, independently of any trace.
 type Claim struct {
 	Program string // with its runtime: "lab poh, .NET 10"
 	Truth   string // "202 of the 265 MB of its pinned object heap are free"

@@ -127,7 +127,7 @@ type Row struct {
 	Kind               clr.HandleKind
 	Stack              symbol.StackID
 	Created, Destroyed int64
-	// Open were created in the trace and not destroyed in it.
+	// Open counts the handles that were created in the trace and not destroyed in it.
 	Open int64
 	// Oldest is when the first of Open was created; it has no meaning if Open
 	// is 0.
@@ -208,7 +208,8 @@ func (p *handles) site(k site) uint32 {
 	return last.index
 }
 
-// find is site for one that is not that of the last handle of its kind.
+// find looks a site up for site, which does so only if the previous handle of the kind had
+// another one.
 func (p *handles) find(k site) uint32 {
 	i, ok := p.sites[k]
 	if !ok && len(p.sites) >= maxSites {

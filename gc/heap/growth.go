@@ -28,9 +28,8 @@ type TypeGrowth struct {
 	Objects, Bytes int64
 }
 
-// Grown returns the types of which the later of two snapshots has more or fewer objects or
-// bytes, the largest growth first. Of snapshots that are not whole, it says how much more
-// arrived.
+// Grown returns the types whose objects or bytes differ between two snapshots, in descending
+// order of growth. If the snapshots are incomplete, it compares the parts that arrived.
 func Grown(before, after *Snapshot) []TypeGrowth {
 	type name struct{ declaring, name, module string }
 	byName := make(map[name]*TypeGrowth)
@@ -115,14 +114,14 @@ const (
 	maxSame = 2
 )
 
-// Suspects returns the objects that account for the growth from the first to the last of
-// several snapshots of a process, the ones that grew most first. It follows the dominator tree
-// from the roots down to where what grew divides. Objects of two snapshots are the same if they
-// have the same type and holder, because addresses change.
+// Suspects returns the objects that account for the growth from the first to the last of several
+// snapshots of a process, in descending order of growth. It follows the dominator tree down from
+// the roots until the growth divides. Objects of two snapshots are the same if they have the
+// same type and holder, because addresses change.
 //
-// There is none if one of the Comparable snapshots has no Graph, or if little grew. What did
-// not grow from each snapshot to the next, or hardly grew at last, is no suspect: it may have
-// been filled once.
+// There is none if one of the Comparable snapshots has no Graph, or if little grew. Objects that
+// did not grow from each snapshot to the next, or hardly grew at the end, are not suspects,
+// because they may be a cache that has been filled.
 func Suspects(snapshots []*Snapshot) []Suspect {
 	snapshots = Comparable(snapshots)
 	if slices.ContainsFunc(snapshots, func(s *Snapshot) bool { return s.Graph == nil }) {
@@ -160,8 +159,8 @@ func Suspects(snapshots []*Snapshot) []Suspect {
 	return found
 }
 
-// moments leaves out snapshots that were taken together with the one before. The times of
-// several traces are not comparable.
+// moments leaves out snapshots that were taken together with the previous one. Snapshots of
+// different traces all stay, because their times are not comparable.
 func moments(snapshots []*Snapshot) []*Snapshot {
 	since := func(i int) (d time.Duration, known bool) {
 		before, s := snapshots[i-1], snapshots[i]
@@ -268,7 +267,7 @@ type level struct {
 	grew          int64
 }
 
-// grown returns the levels right below one that grew, the most growth first.
+// grown returns the levels directly below at that grew, in descending order of growth.
 func grown(first, last *view, at level) []level {
 	before, _ := first.below(at.before)
 	after, _ := last.below(at.after)
@@ -303,8 +302,8 @@ func descend(first, last *view, top level) (levels, most []level) {
 	}
 }
 
-// accumulated returns the number of the last level down to which there are no more objects
-// than before: the growth hangs on these.
+// accumulated returns the index of the last level whose objects have not become more: they hold
+// the objects that accumulate.
 func accumulated(first, last *view, levels []level) int {
 	for i, at := range levels {
 		if n := last.objects(at.after); n > 1 && n > first.objects(at.before) {

@@ -19,8 +19,8 @@ func leaking(t *testing.T) []*heap.Snapshot {
 	return heaptest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")
 }
 
-// TestGrown: a type's growth is that of its objects and bytes, and from a snapshot to itself
-// nothing grew.
+// TestGrown checks the growth of types in objects and in bytes, and that nothing grows from a
+// snapshot to itself.
 func TestGrown(t *testing.T) {
 	all := leaking(t)
 	grown := heap.Grown(all[0], all[2])

@@ -46,8 +46,8 @@ func TestGrownPlaces(t *testing.T) {
 	}
 }
 
-// TestGrownLongPath: of a path through a list whose elements alternate between two types, the
-// middle is left out.
+// TestGrownLongPath checks that the middle of a long path is left out, here of one through a
+// list whose elements alternate between two types.
 func TestGrownLongPath(t *testing.T) {
 	chain := func(length int) *heap.Snapshot {
 		nodes, edges := &clr.GCBulkNode{}, &clr.GCBulkEdge{}

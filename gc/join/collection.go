@@ -233,7 +233,7 @@ func (r *replay) newCollection() *Collection {
 	return c
 }
 
-// reset frees the threads of the window before.
+// reset frees the threads of the previous window.
 func (r *replay) reset() {
 	if r.byTID == nil {
 		r.byTID = make(map[uint64]*thread)

@@ -111,8 +111,8 @@ func sums(t *testing.T, c *Collection) {
 	}
 }
 
-// TestWaitsSinceBefore: a thread that began to wait before a suspension belongs to its heap, and
-// waits from the beginning of the pause on.
+// TestWaitsSinceBefore checks that a thread that began to wait before a suspension belongs to
+// its heap, and that its wait counts from the start of the pause.
 func TestWaitsSinceBefore(t *testing.T) {
 	s := newScript()
 	s.join(50*ms, 12, 2, clr.JoinTimeStart, clr.JoinTypeJoin, clr.JoinStageScanDependentHandles)

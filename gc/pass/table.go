@@ -35,7 +35,7 @@ func (t *Table[S]) Get(index int) *S {
 	return nil
 }
 
-// Find returns the first state that is meant, nil if there is none.
+// Find returns the first state for which meant is true, nil if there is none.
 func (t *Table[S]) Find(meant func(*S) bool) *S {
 	for _, s := range t.order {
 		if meant(s) {

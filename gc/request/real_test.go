@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// read returns the processes with spans of a trace, and what they were read with.
+// read returns the processes of a trace that have spans. More models may read along.
 func read(t *testing.T, path string, more ...pass.Model) []*request.Process {
 	t.Helper()
 	var collections gc.Model

@@ -76,8 +76,8 @@ func AllocatedBefore(c *gc.Collection) Bytes {
 	return b
 }
 
-// Per returns the sum over a length of time as a rate. A rate that is a lower bound leaves
-// out by how much estimates in the sum may be too large.
+// Per returns the sum over a length of time as a rate. If the rate is a lower bound, it is that
+// of Min, because estimates in the sum may be too large.
 func (b *Bytes) Per(d time.Duration) Rate {
 	is, sum := b.Certainty(), b.Sum
 	if d <= 0 || is == gc.Uncertain {

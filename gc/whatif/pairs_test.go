@@ -45,7 +45,8 @@ var pairPrograms = []pairProgram{
 	{0, "evleak", server},
 }
 
-// pairSettings are the settings of a pair. Each program gets the ones from the next on.
+// pairSettings are the settings of pairs. Each program starts with a different one, so that
+// small samples cover several.
 var pairSettings = []string{"GCgen0size=8M", "GCgen0size=96M", "GCgen0size=512K", "GCgen0size=3M", "GCGen0MaxBudget=4M"}
 
 func (p *pairProgram) String() string {

@@ -48,8 +48,8 @@ func Names() []string {
 	return names
 }
 
-// ParseSet reads a setting: "GCgen0size=64M". The prefix of an environment variable may be
-// there, and upper and lower case are the same, as on Windows.
+// ParseSet reads a setting: "GCgen0size=64M". It may have the prefix of an environment variable.
+// Case is ignored, as on Windows.
 func ParseSet(s string) (Set, error) {
 	name, value, ok := strings.Cut(s, "=")
 	if !ok {

@@ -144,8 +144,8 @@ func collectingFrom(ctx context.Context, t *testing.T, version int) (*collecting
 	return c, program
 }
 
-// TestSurviveSessions: the 65th session is refused, with the reason. Some of the others
-// may be somebody else's, who watches all programs of the machine.
+// TestSurviveSessions: the 65th session is refused, with the reason. Some of the other sessions
+// may belong to another user's tool that watches all programs of the machine.
 func TestSurviveSessions(t *testing.T) {
 	const most = 64
 	for _, version := range dotnettest.Versions {

@@ -20,7 +20,7 @@ type collectTalk struct {
 	errs []error // printed ones
 }
 
-// show starts to show the progress of collecting: at first, what it waits for.
+// show starts to show the progress of collecting, beginning with waiting.
 func (t *collectTalk) show(s interface{ Status() collect.Status }, waiting string) {
 	t.line = t.std.show(func(time.Duration) string { return statusText(s.Status(), waiting) })
 }

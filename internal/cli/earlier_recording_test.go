@@ -137,7 +137,7 @@ func pad(t *testing.T, dir string) string {
 	return path
 }
 
-// slowly answers as a runtime does whose trace comes in parts, with pauses.
+// slowly answers like a runtime that sends its trace in parts, with pauses between them.
 func slowly(trace []byte) func(uint16, net.Conn) {
 	const parts = 20
 	return func(command uint16, c net.Conn) {

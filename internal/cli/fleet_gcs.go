@@ -101,7 +101,7 @@ func (o *fleetRowsOptions) run(ctx context.Context, std *stdio) error {
 	})
 }
 
-// fields are the time and the columns of the given names, or all. A table leaves out
+// fields returns the time and the named columns, or all if none is named. A table leaves out
 // columns without values, unless they were named.
 func (o *fleetRowsOptions) fields(names []string, rows []fleet.Row) []list.Field[fleet.Row] {
 	table := o.format.value == list.Table

@@ -115,8 +115,8 @@ func TestFleet(t *testing.T) {
 	}
 }
 
-// TestFleetDamaged has a file beside the others that is none: the answer is the same, and
-// the file is named.
+// TestFleetDamaged puts a file that is not Parquet beside the others: the answer is the same,
+// and names the file.
 func TestFleetDamaged(t *testing.T) {
 	path := fleetFolder(t)
 	t.Setenv(storeVariable, path)

@@ -11,8 +11,9 @@ const (
 	// followGrowth is of commands that keep running, because their Go heap is small and its
 	// collections are cheap.
 	followGrowth = 20 // percent
-	// profileGrowth is of an agent that profiles: it makes and drops a megabyte of stacks and
-	// profiles a second, for which collections at the others' rate would take a quarter of its time.
+	// profileGrowth is for an agent that profiles. It allocates a megabyte of stacks and
+	// profiles a second; with the growth of the others, collections would take a quarter of its
+	// time.
 	profileGrowth = 50
 	// pageGrowth is of commands that write pages, because most of their Go heap is the packed
 	// figures and details of all collections, which hold no pointers and cost nothing to mark.

@@ -87,8 +87,8 @@ func picksProcess(flag string) bool {
 	return name == "--process-id" || name == "--name"
 }
 
-// stdinIsFile reports whether standard input is a file with something in it. A pipe
-// may have no writer, and is read where - is given.
+// stdinIsFile reports whether standard input is a file with something in it. A pipe does not
+// count, because it may have no writer; an argument of - reads it.
 func stdinIsFile() bool {
 	in, err := os.Stdin.Stat()
 	return err == nil && in.Mode().IsRegular() && in.Size() > 0

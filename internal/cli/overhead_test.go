@@ -39,7 +39,7 @@ var overheadPlans = []struct {
 	{8, "web leak pin finalizers", "gc-ticks"},
 }
 
-// A run holds the work of a program in its time, and the cost of collecting from it.
+// A run holds how much a program allocated, and the cost of collecting from it.
 type run struct {
 	allocated int64         // bytes
 	cpu       time.Duration // of the program

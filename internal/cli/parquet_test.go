@@ -14,8 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestEveryListAsParquet: another implementation reads from the Parquet of a list what its
-// JSON lines have.
+// TestEveryListAsParquet reads the Parquet of each list with an independent implementation, and
+// compares it with the list's JSON lines.
 func TestEveryListAsParquet(t *testing.T) {
 	lists := map[string]int{} // rows
 	traces := []string{

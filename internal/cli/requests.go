@@ -214,8 +214,8 @@ func writeNextOf(page *text.Page, scan *scanned, of *gc.Process, all *request.Su
 	page.Command("  ", command)
 }
 
-// waitWords says what is known of the slowest requests' waits for threads; nothing if pauses
-// explain these.
+// waitWords describes whether the slowest requests waited for threads. It is empty if pauses
+// explain their time.
 func waitWords(all *request.Summary) string {
 	t := &all.Slowest
 	switch {

@@ -133,7 +133,7 @@ func (o *topOptions) wants(p *diag.Process) bool {
 	return o.names.match(p) && (len(o.pids) == 0 || slices.Contains(o.pids, p.PID))
 }
 
-// source is where processes and collections come from: the process at the port, or all of
+// source returns the source of processes and collections: the process at the port, or all of
 // this machine.
 func (o *topOptions) source() watch.Source {
 	if o.port.Path == "" {

@@ -63,7 +63,7 @@ type capture struct {
 	longest     atomic.Int64 // pause, in nanoseconds
 }
 
-// A traceInput is where the bytes of a trace come from.
+// A traceInput supplies the bytes of a trace.
 type traceInput interface {
 	io.Reader
 	SetReadDeadline(time.Time) error

@@ -43,7 +43,8 @@ func newInbox(from traceInput) *inbox {
 	b := &inbox{
 		from: from, ready: make(chan struct{}, 1), room: make(chan struct{}, 1), sent: make(chan struct{}), done: make(chan struct{}),
 		last: time.Now(),
-		// To grow them would take time while the runtime sends. Memory that is not used costs nothing.
+		// Growing them would take time while the runtime sends, and unused memory costs
+		// nothing.
 		held: make([]byte, 0, inboxMost+inboxPart), taken: make([]byte, 0, inboxMost+inboxPart),
 	}
 	go b.receive()

@@ -9,7 +9,8 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 )
 
-// noisy returns runs whose pauses and sizes differ from run to run as much as given.
+// noisy returns runs whose pauses, sizes and work vary log-normally; noise is the standard
+// deviation of the logarithm.
 func noisy(random *rand.Rand, n int, noise float64) []*compare.Run {
 	runs := make([]*compare.Run, n)
 	for i := range runs {

@@ -80,7 +80,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestUnknown: a figure that is not known meets nothing.
+// TestUnknown checks that an unknown figure meets no condition.
 func TestUnknown(t *testing.T) {
 	for _, f := range figure.Conditions() {
 		if f.Always {

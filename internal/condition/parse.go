@@ -228,7 +228,7 @@ func (p *parser) amount(f *word, op operator) (node, error) {
 	return &amount{f.of, op, v}, nil
 }
 
-// parse reads a number with its unit. Nothing is as much in every unit.
+// parse reads a number with its unit. Zero needs none, because it is the same in every unit.
 func (w *word) parse(s string) (float64, bool) {
 	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµμ%/")
 	v, err := strconv.ParseFloat(digits, 64)

@@ -223,8 +223,8 @@ func (f *FileFollower) wait() etl.Growth {
 	}
 }
 
-// ended stops the sessions when ctx is done, the disk is full, or somebody else has
-// stopped the first. It reports whether they have ended.
+// ended stops the sessions when ctx is done, the disk is full, or another tool has stopped the
+// first. It reports whether they have ended.
 func (f *FileFollower) ended() bool {
 	stopping := f.broken || f.ctx.Err() != nil && !f.lists()
 	if !stopping && !f.exhausted() {

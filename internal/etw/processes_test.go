@@ -132,8 +132,8 @@ func temporary(t *testing.T) {
 	})
 }
 
-// TestFollowProcess checks that the collections of the process come while the session runs,
-// followed by the exit of the process, or the reason why the session has ended.
+// TestFollowProcess checks that the collections of the process arrive while the session runs,
+// followed by the exit of the process, or the reason why the session ended.
 func TestFollowProcess(t *testing.T) {
 	for name, c := range map[string]struct {
 		end func(*traceReplayer)

@@ -114,8 +114,8 @@ func (l *Live) Detail(number uint32) []byte {
 	return nil
 }
 
-// Columns returns the columns block of a page about the collections that are kept.
-// Last is the time up to which the process was watched.
+// Columns returns the columns block of a page about the retained collections. last is the time
+// up to which the process was watched.
 func (l *Live) Columns(name, program string, report json.RawMessage, terms []Term, last time.Duration) ([]byte, error) {
 	t := &Trace{Name: name, Report: report, Start: l.start, Last: last}
 	if l.process != nil {

@@ -47,8 +47,8 @@ func (h *Heap[T]) Drop() {
 	h.down()
 }
 
-// Second returns the time of the earliest item of all runs but the first, the
-// latest time there is if there are no others.
+// Second returns the time of the earliest item of all runs but the first, or math.MaxInt64 if
+// there are no others.
 func (h Heap[T]) Second() int64 {
 	t := int64(math.MaxInt64)
 	for i := 1; i < min(len(h), 3); i++ {

@@ -197,8 +197,8 @@ func TestPartialSuccess(t *testing.T) {
 	})
 }
 
-// TestDown checks that the queue of an endpoint that is down stays bounded, that what
-// does not fit is counted, and that the newest is kept.
+// TestDown checks that the queue of an endpoint that is down stays bounded, counts the requests
+// that it drops, and keeps the newest.
 func TestDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &endpoint{statuses: []int{502}}
@@ -225,8 +225,8 @@ func TestDown(t *testing.T) {
 	})
 }
 
-// TestEnd checks that Run ends where the endpoint does not answer, and counts what
-// is left.
+// TestEnd checks that Run ends if the endpoint does not answer, and counts the requests that are
+// left.
 func TestEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &endpoint{statuses: []int{503}}

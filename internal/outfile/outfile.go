@@ -1,6 +1,6 @@
-// Package outfile makes output files. An earlier file keeps its content until the new
-// content is complete and on disk, so that no failure, kill or full disk leaves half a
-// file. Nothing that somebody else would have us overwrite is written to.
+// Package outfile makes output files. An earlier file keeps its content until the new content is
+// complete and on disk, so that no failure, kill or full disk leaves half a file. It refuses
+// symbolic links by which another user could have it overwrite a file.
 package outfile
 
 import (

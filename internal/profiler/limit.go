@@ -18,7 +18,8 @@ const (
 	burst = 1 * time.Second
 )
 
-// restAfter returns how long a process is to raise no events after a session with so many.
+// restAfter returns how long a process should raise no events after a session that had this
+// many, or zero if that is within the limit.
 func restAfter(events uint64, took time.Duration) time.Duration {
 	return max(0, time.Duration(min(events, 1<<32))*time.Second/maxEvents-took)
 }

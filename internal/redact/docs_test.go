@@ -78,8 +78,8 @@ func structs(yield func(reflect.Type)) {
 	}
 }
 
-// TestEveryFieldIsTreated checks that each field of each event has a treatment, unless
-// the event is left out, and that no treatment is for nothing, or given twice.
+// TestEveryFieldIsTreated checks that each field of each event has a treatment, unless the event
+// is left out, and that no treatment is unused, or given twice.
 func TestEveryFieldIsTreated(t *testing.T) {
 	used := make(map[string]bool)
 	structs(func(s reflect.Type) {

@@ -105,7 +105,7 @@ func (h *hashes) of(s string) string {
 // Name returns the hash of a text.
 func (r *Redactor) Name(s string) string { return r.hashes.of(s) }
 
-// The only event of SampleProvider. Its payload is a number: what the thread was doing.
+// The only event of SampleProvider. Its payload is a number for the thread's activity.
 const (
 	sampleEvent = 0 // its id
 	sampleSize  = 4 // of its payload, in bytes

@@ -45,7 +45,7 @@ func processorsJSON(p *gc.Process) *Processors {
 	return j
 }
 
-// setKernel sets what only the kernel's events show.
+// setKernel sets the figures that need the kernel's events.
 func (j *Processors) setKernel(t *gc.KernelTime) {
 	j.PausingGCTime = millis(gc.Some(t.Pausing))
 	if !j.GCThreads.Known() {

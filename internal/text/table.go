@@ -27,7 +27,7 @@ type Table struct {
 	line    []byte
 }
 
-// A Column is one of a table.
+// A Column is a column of a table.
 type Column struct {
 	Heading string
 	Left    bool // aligned

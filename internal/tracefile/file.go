@@ -126,7 +126,7 @@ func (f *File) Write(objects, end []byte) (room int, err error) {
 	return 0, err
 }
 
-// Hold makes writes leave an earlier file in its place until Release.
+// Hold keeps an earlier file in place until Release, whatever is written.
 func (f *File) Hold() { f.hold = true }
 
 // Release replaces an earlier file by a held one that is not empty.

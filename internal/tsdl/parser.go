@@ -164,7 +164,7 @@ func (p *parser) block(set func(key string, v value) error, assign func(key stri
 	})
 }
 
-// scoped reads what is between braces, and has a scope of its own, one item after another.
+// scoped reads a block in braces, item by item, in a scope of its own.
 func (p *parser) scoped(item func() error) error {
 	if err := p.expect("{"); err != nil {
 		return err

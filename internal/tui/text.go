@@ -80,7 +80,7 @@ func (p *painter) text(style style, words string) {
 // roomy reports whether there is room for everything.
 func (p *painter) roomy() bool { return p.height >= roomyHeight }
 
-// left returns the room for further lines, above the last one.
+// left returns the number of lines that still fit above the last one.
 func (p *painter) left() int { return max(0, p.height-1-len(p.lines)) }
 
 // section adds a heading with a rule.

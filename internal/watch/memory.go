@@ -10,7 +10,7 @@ import (
 const (
 	// memoryInterval is how often the memory of processes is read.
 	memoryInterval = time.Second
-	// anew is how many readings use the cgroup that was found for the first of them.
+	// anew is the number of readings after which the cgroup is looked up again.
 	anew = 60
 )
 

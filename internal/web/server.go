@@ -409,7 +409,7 @@ func (s *Server) stream(ctx context.Context, out *events, p *process, at int) {
 // batching is how long collections are gathered before they are sent.
 const batching = 100 * time.Millisecond
 
-// pause reports whether a time has passed, rather than ctx ended.
+// pause waits for a time, and returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -208,7 +208,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestSlow: a client that sends its request a byte at a time is dropped.
+// TestSlow checks that a client that sends its request a byte at a time is dropped.
 func TestSlow(t *testing.T) {
 	extent.Long(t, "waits for the end of the time that a client has")
 	addr := serve(t, Options{})

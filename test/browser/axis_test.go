@@ -105,8 +105,8 @@ const sweep = `(async () => {
 	return read;
 })()`
 
-// unreadable tabs through all that takes the focus, and lists titles that are not shown beside it,
-// and controls whose ring what they are in cuts off.
+// unreadable focuses each element that can have the focus, and lists titles that do not appear
+// beside it, and focus rings that an ancestor clips.
 const unreadable = `(async () => {
 	document.querySelectorAll("details").forEach((e) => (e.open = true));
 	const found = [];
@@ -130,8 +130,8 @@ const unreadable = `(async () => {
 	return found;
 })()`
 
-// TestFocus: a ring shows what has the focus of the keyboard, and what a mouse would show of it
-// is shown beside it.
+// TestFocus moves the keyboard focus through the page: each element has a visible focus ring,
+// and shows the same tooltip as under the mouse.
 func TestFocus(t *testing.T) {
 	page := pageOf(t, fixture(trace), fixture("net10-wks-stacks.nettrace.gz"))
 	for _, of := range sizes[:2] {

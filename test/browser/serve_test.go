@@ -40,7 +40,7 @@ func serve(t *testing.T, env []string, args ...string) string {
 	return address
 }
 
-// serving is serve, and returns the command too.
+// serving is like serve, but also returns the command.
 func serving(t *testing.T, env []string, args ...string) (string, *exec.Cmd) {
 	t.Helper()
 	path, err := binary()

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A task is a task of the page's main thread, as the browser's own trace has it.
+// A task is a task of the page's main thread, from the browser's own trace.
 type task struct {
 	Name  string  `json:"name"`
 	Start float64 `json:"ts"`   // microseconds

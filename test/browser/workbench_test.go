@@ -214,7 +214,8 @@ func (w *workbench) menu(selector, words, effect string) {
 	})()`, effect, words, selector))
 }
 
-// notified waits for a notification with words, and removes it, because it would cover buttons.
+// notified waits for a notification that contains words, and removes it, because it would cover
+// buttons.
 func (w *workbench) notified(words string) {
 	w.Helper()
 	const all = `[...document.querySelectorAll(".notification-list-item")]`

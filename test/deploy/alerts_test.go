@@ -102,11 +102,11 @@ func programs() []program {
 	}
 }
 
-// A symptom has an alert fire.
+// A symptom is a state of a program that makes an alert fire.
 type symptom struct {
 	alert string
-	// series are the metrics of a program with their own labels, and what they grow by, or
-	// stay at, in a minute.
+	// series maps a program's metrics, with their own labels, to their growth in a minute, or
+	// if they do not grow, to their value.
 	series func(sick bool) map[string]string
 	grows  bool
 	lasts  bool   // the series outlives the process, and has no pid and no container
