@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,6 +116,38 @@ func TestTryShell(t *testing.T) {
 		code, out, talk := gctrail(context.Background(), append(args, "--", "sh", "-c", tt.script)...)
 		if code != exitDone || !strings.Contains(strings.ReplaceAll(out, "\n", " "), tt.says) {
 			t.Errorf("%s: exit code %d, want %q: %s%s", tt.script, code, tt.says, out, talk)
+		}
+	}
+}
+
+// TestTryRuntime checks the program and the environment of each candidate, as a host that only
+// prints them sees them: that of --runtime is the folder's own, with the folder as DOTNET_ROOT.
+func TestTryRuntime(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no sh")
+	}
+	own, other, dir := t.TempDir(), t.TempDir(), t.TempDir()
+	for _, root := range []string{own, other} {
+		const host = "#!/bin/sh\necho \"$0 $*, root $DOTNET_ROOT, server $DOTNET_gcServer $COMPlus_gcServer\"\n"
+		if err := errors.Join(os.Mkdir(filepath.Join(root, "shared"), 0o755), os.WriteFile(filepath.Join(root, "dotnet"), []byte(host), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", own+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for name, value := range map[string]string{"DOTNET_ROOT": own, "DOTNET_gcServer": "", "COMPlus_gcServer": ""} {
+		t.Setenv(name, value)
+	}
+	code, out, talk := gctrail(patient(t), "try", "--runtime", other, "--set", "gcServer=1", "--output-dir", dir, "--", "dotnet", "app.dll")
+	if code != exitDone {
+		t.Errorf("exit code %d: %s%s", code, out, talk)
+	}
+	for file, want := range map[string]string{
+		"present-1.out":    own + "/dotnet app.dll, root " + own + ", server  \n",
+		"gcServer=1-1.out": own + "/dotnet app.dll, root " + own + ", server 0x1 0x1\n",
+		"runtime_" + strings.ReplaceAll(other, "/", "_") + "-1.out": other + "/dotnet app.dll, root " + other + ", server  \n",
+	} {
+		if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, want %q: %v", file, got, want, err)
 		}
 	}
 }
