@@ -345,21 +345,23 @@ func BenchmarkCompare(b *testing.B) {
 	}
 }
 
+// pausedRun returns a run with a collection in each second, of one pause each.
+func pausedRun(length time.Duration, pauses ...time.Duration) *Run {
+	process := &gc.Process{Name: "web", Stopped: length}
+	r := new(Run)
+	for i, pause := range pauses {
+		at := time.Duration(i) * time.Second
+		r.Add(&gc.Collection{
+			Process: process, Number: uint32(i + 1), Start: gc.Some(at), AllPauses: true,
+			Pauses: []gc.Pause{{Start: at, Duration: pause}},
+		})
+	}
+	return r
+}
+
 // TestChangeLiesInItsInterval has runs in two groups, where the difference of the medians
 // may lie outside the interval of the shift.
 func TestChangeLiesInItsInterval(t *testing.T) {
-	run := func(pause time.Duration) *Run {
-		process := &gc.Process{Name: "web", Stopped: 100 * time.Second}
-		r := new(Run)
-		for i := range 3 {
-			at := time.Duration(i) * time.Second
-			r.Add(&gc.Collection{
-				Process: process, Number: uint32(i + 1), Start: gc.Some(at), AllPauses: true,
-				Pauses: []gc.Pause{{Start: at, Duration: pause}},
-			})
-		}
-		return r
-	}
 	const all = 20
 	groups := func(short int) (runs []*Run) {
 		for i := range all {
@@ -367,7 +369,8 @@ func TestChangeLiesInItsInterval(t *testing.T) {
 			if i < short {
 				pause /= 2
 			}
-			runs = append(runs, run(pause+time.Duration(i)*time.Microsecond))
+			pause += time.Duration(i) * time.Microsecond
+			runs = append(runs, pausedRun(100*time.Second, pause, pause, pause))
 		}
 		return runs
 	}
@@ -384,18 +387,11 @@ func TestChangeLiesInItsInterval(t *testing.T) {
 
 // TestPercentiles checks which percentile of the pauses each metric is of.
 func TestPercentiles(t *testing.T) {
-	run := func() *Run {
-		process := &gc.Process{Name: "web", Stopped: 1000 * time.Second}
-		r := new(Run)
-		for i := range 1000 {
-			at := time.Duration(i) * time.Second
-			r.Add(&gc.Collection{
-				Process: process, Number: uint32(i + 1), Start: gc.Some(at), AllPauses: true,
-				Pauses: []gc.Pause{{Start: at, Duration: time.Duration(i+1) * time.Millisecond}},
-			})
-		}
-		return r
+	var pauses []time.Duration
+	for i := range 1000 {
+		pauses = append(pauses, time.Duration(i+1)*time.Millisecond)
 	}
+	run := func() *Run { return pausedRun(1000*time.Second, pauses...) }
 	got := make(map[string]float64)
 	for _, c := range Compare([]*Run{run(), run()}, []*Run{run(), run()}).Changes {
 		got[c.Name] = c.Before.Low
