@@ -15,7 +15,6 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/otlp"
-	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/internal/profiler"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
@@ -397,7 +396,7 @@ func (a *Agent) ended(n *watch.News) bool {
 	p.ends.counters[endOfKind(v.Cause, v.Memory)]++
 	a.self.count(selfEnded, 1)
 	if a.sends(otlp.Logs) {
-		a.records.put(p, record.OfEnd(endOf(&v), now))
+		a.records.put(p, otlp.OfEnd(endOf(&v), now))
 	}
 	if v.Cause == ledger.Exited || a.opts.Ended == nil {
 		return false

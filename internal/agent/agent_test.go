@@ -21,7 +21,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
 )
@@ -154,7 +154,7 @@ func TestShared(t *testing.T) {
 	want(t, s, `gctrail_gc_last_collection_memory_load_ratio{process="web"}`, "0.42")
 	want(t, s, `gctrail_process_attached{process="web"}`, "2")
 	for key := range a.groups["web"].identity {
-		if key == "process.pid" || key == record.UID {
+		if key == "process.pid" || key == otlp.UID {
 			t.Errorf("the resource of several processes has %s", key)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/otlp"
-	"github.com/gctrail/gctrail/internal/otlp/record"
 	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/session"
 )
@@ -238,7 +237,7 @@ func (a *Agent) keep(ctx context.Context, r *captureRequest) (captured, error) {
 	}
 	a.self.count(counted, 1, outcome)
 	if done.Bytes > 0 && a.sends(otlp.Logs) {
-		a.records.put(r.process, record.OfCapture(&record.Capture{Path: done.Path, Bytes: done.Bytes, Rule: r.rule, GC: r.gc}, time.Now()))
+		a.records.put(r.process, otlp.OfCapture(&otlp.Capture{Path: done.Path, Bytes: done.Bytes, Rule: r.rule, GC: r.gc}, time.Now()))
 	}
 	if a.opts.Captured != nil && !errors.Is(err, context.Canceled) {
 		a.opts.Captured(&Captured{r.process.Process, r.dump, done.Path, err})

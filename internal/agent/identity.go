@@ -11,7 +11,6 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/otlp"
-	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
 // An identity holds the resource attributes of a process by key: strings and int64s.
@@ -37,11 +36,11 @@ func identify(p *diag.Process, outside *outside, host string, configured map[str
 	}
 	if p.Info != nil {
 		cookie := p.Info.Cookie
-		id[record.UID] = cookie.String()
+		id[otlp.UID] = cookie.String()
 		id["service.instance.id"] = fmt.Sprintf("%x-%x-%x-%x-%x", cookie[:4], cookie[4:6], cookie[6:8], cookie[8:10], cookie[10:])
 		id["process.runtime.version"] = p.Info.RuntimeVersion
 	} else {
-		id[record.UID] = fmt.Sprintf("%s-%d-%d", host, p.PID, p.Started.Unix())
+		id[otlp.UID] = fmt.Sprintf("%s-%d-%d", host, p.PID, p.Started.Unix())
 	}
 	id.addEnvironment(outside.environment, p.Name)
 	id["k8s.namespace.name"] = cmp.Or(outside.namespace, text(id["k8s.namespace.name"]))

@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/ledger"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/internal/proc"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -182,7 +182,7 @@ func (a *Agent) openLedger(p *process, now time.Time) {
 	}
 	w, err := ledger.Create(m.path, ledger.Process{
 		PID: cmp.Or(p.PID, p.InnerPID), Name: p.Name, Command: clean(command, maxCommand), Attached: m.began, Host: a.host,
-		Runtime: text(p.identity["process.runtime.version"]), UID: text(p.identity[record.UID]), Service: text(p.identity["service.name"]),
+		Runtime: text(p.identity["process.runtime.version"]), UID: text(p.identity[otlp.UID]), Service: text(p.identity["service.name"]),
 		Container: text(p.identity["container.id"]), Namespace: text(p.identity["k8s.namespace.name"]), Pod: text(p.identity["k8s.pod.name"]),
 	})
 	if err == nil {
@@ -322,8 +322,8 @@ func (p *process) measureMemory() {
 }
 
 // endOf returns the log record of a process's end.
-func endOf(v *ledger.Verdict) *record.End {
-	e := &record.End{Cause: string(v.Cause), Memory: string(v.Memory), Sentence: v.Sentence}
+func endOf(v *ledger.Verdict) *otlp.End {
+	e := &otlp.End{Cause: string(v.Cause), Memory: string(v.Memory), Sentence: v.Sentence}
 	if r := v.Last; r != nil {
 		e.RSS, e.Heap, e.Committed, e.Native = r.RSS, r.Heap, r.Committed, v.Native.Or(ledger.Unbounded).Exact()
 		e.Used, e.Limit, e.HardLimit, e.LastGC = r.Used, r.Limit, r.HardLimit, r.GC

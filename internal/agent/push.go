@@ -12,7 +12,6 @@ import (
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 
 	"github.com/gctrail/gctrail/internal/otlp"
-	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
 // maxResources is how many processes' metrics are sent together.
@@ -112,7 +111,7 @@ func (a *Agent) resourceMetrics(g *group, values gauges, now time.Time) *metrics
 		b.histogram(k, g.durations[k])
 	}
 	return &metricspb.ResourceMetrics{
-		Resource:     record.NewResource(g.identity),
+		Resource:     otlp.NewResource(g.identity),
 		ScopeMetrics: []*metricspb.ScopeMetrics{{Scope: scope, Metrics: b.list()}},
 	}
 }
@@ -129,7 +128,7 @@ func (b *builder) attributes(k key) []*commonpb.KeyValue {
 	names := metrics[k.metric].named(b.generation)
 	kvs := make([]*commonpb.KeyValue, len(names))
 	for i, name := range names {
-		kvs[i] = &commonpb.KeyValue{Key: name, Value: record.String(k.values[i])}
+		kvs[i] = &commonpb.KeyValue{Key: name, Value: otlp.String(k.values[i])}
 	}
 	return kvs
 }
@@ -162,7 +161,7 @@ func exemplarOf(e *exemplar) *metricspb.Exemplar {
 	return &metricspb.Exemplar{
 		TimeUnixNano: uint64(e.at), TraceId: bytes.Clone(e.trace[:]), SpanId: bytes.Clone(e.span[:]),
 		Value:              &metricspb.Exemplar_AsDouble{AsDouble: e.value},
-		FilteredAttributes: []*commonpb.KeyValue{{Key: "gc", Value: record.String(strconv.FormatUint(uint64(e.gc), 10))}},
+		FilteredAttributes: []*commonpb.KeyValue{{Key: "gc", Value: otlp.String(strconv.FormatUint(uint64(e.gc), 10))}},
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 
 	"github.com/gctrail/gctrail/gc/request"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -34,7 +34,7 @@ type waiting struct {
 
 // add adds the record of a collection, in the trace of a request that it paused, if one is known.
 func (r *records) add(p *process, c *watch.Collection, paused *request.Span) {
-	log := record.OfCollection(c.Collection, c.Began)
+	log := otlp.OfCollection(c.Collection, c.Began)
 	if paused != nil && paused.TraceID.String() != "" {
 		log.TraceId, log.SpanId = paused.TraceID[:], paused.ID[:]
 	}
@@ -79,7 +79,7 @@ func logsOf(all []waiting) *logspb.LogsData {
 			s = &logspb.ScopeLogs{Scope: scope}
 			scopes[w.of] = s
 			data.ResourceLogs = append(data.ResourceLogs, &logspb.ResourceLogs{
-				Resource: record.NewResource(w.of.identity), ScopeLogs: []*logspb.ScopeLogs{s},
+				Resource: otlp.NewResource(w.of.identity), ScopeLogs: []*logspb.ScopeLogs{s},
 			})
 		}
 		s.LogRecords = append(s.LogRecords, w.log)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/fleet"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -43,16 +43,16 @@ func fleetFolder(t *testing.T) string {
 			if i == 3 && n == 7 {
 				c.AllocatedQuality = gc.LowerBound
 			}
-			scope.LogRecords = append(scope.LogRecords, record.OfCollection(c, began.Add(at)))
+			scope.LogRecords = append(scope.LogRecords, otlp.OfCollection(c, began.Add(at)))
 		}
 		if i == 5 {
-			scope.LogRecords = append(scope.LogRecords, record.OfEnd(&record.End{
+			scope.LogRecords = append(scope.LogRecords, otlp.OfEnd(&otlp.End{
 				Cause: "oom_killed", Memory: "native", RSS: gc.Some(int64(512e6)), Heap: gc.Some(int64(210e6)), Native: gc.Some(int64(230e6)),
 			}, began.Add(201*time.Second)))
 		}
 		logs.ResourceLogs = append(logs.ResourceLogs, &logspb.ResourceLogs{
-			Resource: record.NewResource(map[string]any{
-				record.UID: fmt.Sprintf("%032x", i), "service.name": "shop", "service.version": fmt.Sprintf("1.%d", i%2),
+			Resource: otlp.NewResource(map[string]any{
+				otlp.UID: fmt.Sprintf("%032x", i), "service.name": "shop", "service.version": fmt.Sprintf("1.%d", i%2),
 				"k8s.pod.name": fmt.Sprintf("shop-%d", i), "process.executable.name": "Shop\x1b[31m", "process.pid": int64(20000 + i),
 			}),
 			ScopeLogs: []*logspb.ScopeLogs{scope},

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 )
 
 // noon is when the collections of tests begin.
@@ -22,7 +22,7 @@ type testProcess struct {
 
 func (p testProcess) resource() map[string]any {
 	return map[string]any{
-		record.UID: p.uid, "service.name": p.service, "service.version": p.version, "k8s.pod.name": p.pod,
+		otlp.UID: p.uid, "service.name": p.service, "service.version": p.version, "k8s.pod.name": p.pod,
 		"process.pid": int64(7), "process.executable.name": "app", "host.name": "node-1",
 	}
 }
@@ -53,9 +53,9 @@ func collection(number int, pause time.Duration) *gc.Collection {
 func (p testProcess) logs(first, last int) *logspb.ResourceLogs {
 	scope := &logspb.ScopeLogs{}
 	for n := first; n <= last; n++ {
-		scope.LogRecords = append(scope.LogRecords, record.OfCollection(collection(n, time.Duration(n)*time.Millisecond), noon.Add(time.Duration(n)*time.Second)))
+		scope.LogRecords = append(scope.LogRecords, otlp.OfCollection(collection(n, time.Duration(n)*time.Millisecond), noon.Add(time.Duration(n)*time.Second)))
 	}
-	return &logspb.ResourceLogs{Resource: record.NewResource(p.resource()), ScopeLogs: []*logspb.ScopeLogs{scope}}
+	return &logspb.ResourceLogs{Resource: otlp.NewResource(p.resource()), ScopeLogs: []*logspb.ScopeLogs{scope}}
 }
 
 func encode(t testing.TB, all ...*logspb.ResourceLogs) []byte {

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/otlp"
 )
 
 // errProtobuf reports a body that is not a LogsData message.
@@ -56,12 +57,16 @@ const maxAttributes = 512
 func (d *decoder) decode(body []byte, out *decoded) error {
 	d.out = out
 	defer func() { d.out = nil }()
-	return fields(body, func(number protowire.Number, value []byte) error {
+	err := fields(body, func(number protowire.Number, value []byte) error {
 		if number != 1 { // resource_logs
 			return nil
 		}
 		return d.resourceLogs(value)
 	})
+	if errors.Is(err, otlp.ErrMessage) {
+		return errProtobuf
+	}
+	return err
 }
 
 func (d *decoder) resourceLogs(message []byte) error {
@@ -100,7 +105,7 @@ func (d *decoder) record(message []byte) error {
 	var time, observed uint64
 	var event string
 	var attributes []attribute
-	err := each(message, func(number protowire.Number, typ protowire.Type, value []byte) error {
+	err := otlp.EachField(message, func(number protowire.Number, typ protowire.Type, value []byte) error {
 		switch {
 		case number == 1 && typ == protowire.Fixed64Type:
 			time, _ = protowire.ConsumeFixed64(value)
@@ -174,33 +179,9 @@ func (d *decoder) reject(why string) {
 	d.out.why = why
 }
 
-// each calls f with every field of a message. The value of a field of bytes is its
-// content, of any other field its encoding.
-func each(message []byte, f func(protowire.Number, protowire.Type, []byte) error) error {
-	for len(message) > 0 {
-		number, typ, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return errProtobuf
-		}
-		message = message[n:]
-		if n = protowire.ConsumeFieldValue(number, typ, message); n < 0 {
-			return errProtobuf
-		}
-		value := message[:n]
-		if typ == protowire.BytesType {
-			value, _ = protowire.ConsumeBytes(value)
-		}
-		if err := f(number, typ, value); err != nil {
-			return err
-		}
-		message = message[n:]
-	}
-	return nil
-}
-
 // fields calls f with the fields of a message that are messages or strings.
 func fields(message []byte, f func(protowire.Number, []byte) error) error {
-	return each(message, func(number protowire.Number, typ protowire.Type, value []byte) error {
+	return otlp.EachField(message, func(number protowire.Number, typ protowire.Type, value []byte) error {
 		if typ != protowire.BytesType {
 			return nil
 		}
@@ -225,7 +206,7 @@ func keyValue(message []byte) (attribute, error) {
 // anyValue reads an AnyValue as a value of a type; unknown if it is not one.
 func anyValue(typ figure.Type, message []byte) figure.Value {
 	var v figure.Value
-	_ = each(message, func(field protowire.Number, wire protowire.Type, value []byte) error {
+	_ = otlp.EachField(message, func(field protowire.Number, wire protowire.Type, value []byte) error {
 		switch {
 		case field == 1 && wire == protowire.BytesType && typ == figure.Text:
 			v = text(string(value))

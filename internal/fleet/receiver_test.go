@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gctrail/gctrail/gc/figure"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 )
 
 // memory is a store that can fail.
@@ -77,7 +77,7 @@ func post(r *Receiver, body []byte, header ...string) *httptest.ResponseRecorder
 func TestReceive(t *testing.T) {
 	store := &memory{}
 	r := receiver(store, "")
-	other := &logspb.ResourceLogs{ScopeLogs: []*logspb.ScopeLogs{{LogRecords: []*logspb.LogRecord{{Body: record.String("hello")}}}}}
+	other := &logspb.ResourceLogs{ScopeLogs: []*logspb.ScopeLogs{{LogRecords: []*logspb.LogRecord{{Body: otlp.String("hello")}}}}}
 	body := encode(t, pods(1)[0].logs(1, 10), other)
 	if w := post(r, body); w.Code != http.StatusOK || w.Body.Len() != 0 {
 		t.Fatalf("status %d, %q", w.Code, w.Body)
@@ -120,7 +120,7 @@ func TestRejects(t *testing.T) {
 	old.ScopeLogs[0].LogRecords[0].TimeUnixNano = 1
 	emptyList := p.logs(5, 5)
 	for _, kv := range emptyList.Resource.Attributes {
-		if kv.Key == record.UID {
+		if kv.Key == otlp.UID {
 			kv.Value = &commonpb.AnyValue{Value: &commonpb.AnyValue_ArrayValue{ArrayValue: &commonpb.ArrayValue{}}}
 		}
 	}

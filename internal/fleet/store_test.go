@@ -14,7 +14,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 )
 
 func TestFolder(t *testing.T) { checkStore(t, &Folder{Path: t.TempDir()}) }
@@ -134,9 +134,9 @@ func checkStore(t *testing.T, store Store) {
 func checkEnds(t *testing.T, store Store, r *Receiver) {
 	t.Helper()
 	for i, p := range pods(2) {
-		end := &record.End{Cause: "oom_killed", Memory: "native", RSS: gc.Some(int64(512 << 20)), Heap: gc.Some(int64(210 << 20))}
-		logs := &logspb.ResourceLogs{Resource: record.NewResource(p.resource()), ScopeLogs: []*logspb.ScopeLogs{{LogRecords: []*logspb.LogRecord{
-			record.OfEnd(end, noon.Add(time.Duration(i)*time.Minute)),
+		end := &otlp.End{Cause: "oom_killed", Memory: "native", RSS: gc.Some(int64(512 << 20)), Heap: gc.Some(int64(210 << 20))}
+		logs := &logspb.ResourceLogs{Resource: otlp.NewResource(p.resource()), ScopeLogs: []*logspb.ScopeLogs{{LogRecords: []*logspb.LogRecord{
+			otlp.OfEnd(end, noon.Add(time.Duration(i)*time.Minute)),
 		}}}}
 		for range 2 {
 			if w := post(r, encode(t, logs)); w.Code != http.StatusOK {
@@ -256,7 +256,7 @@ func checkUnknownPauses(t *testing.T, store Store) {
 	unknown := collection(2, 0)
 	unknown.Pauses, unknown.AllPauses = nil, false
 	logs := p.logs(1, 1)
-	logs.ScopeLogs[0].LogRecords = append(logs.ScopeLogs[0].LogRecords, record.OfCollection(unknown, noon.Add(2*time.Second)))
+	logs.ScopeLogs[0].LogRecords = append(logs.ScopeLogs[0].LogRecords, otlp.OfCollection(unknown, noon.Add(2*time.Second)))
 	if w := post(receiver(store, ""), encode(t, logs)); w.Code != http.StatusOK {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}

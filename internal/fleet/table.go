@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc/figure"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 )
 
 // A Table describes one kind of record: its columns, and the ones that identify a record.
@@ -37,11 +37,11 @@ type Row []figure.Value
 const columnTime = "time_ns"
 
 var collections = sync.OnceValue(func() *Table {
-	return newTable("gc", record.CollectionEvent, record.Collection(), "clr_instance", "number")
+	return newTable("gc", otlp.CollectionEvent, otlp.Collection(), "clr_instance", "number")
 })
 
 var ends = sync.OnceValue(func() *Table {
-	return newTable("ends", record.EndEvent, record.Ended())
+	return newTable("ends", otlp.EndEvent, otlp.Ended())
 })
 
 // Collections returns the table of collections, one row each. The columns of the process
@@ -56,10 +56,10 @@ func Tables() []*Table { return []*Table{Collections(), Ends()} }
 
 // newTable returns the table of the records of an event. They are identified by
 // their process and the columns of key.
-func newTable[T any](name, event string, attributes []record.Attribute[T], key ...string) *Table {
+func newTable[T any](name, event string, attributes []otlp.Attribute[T], key ...string) *Table {
 	t := &Table{Name: name, Event: event, Key: append([]string{columnUID}, key...)}
 	t.Columns = append(t.Columns, Column{columnTime, figure.Int, ""})
-	for _, a := range record.Resource() {
+	for _, a := range otlp.Resource() {
 		t.Columns = append(t.Columns, Column{a.Column, a.Type, a.Key})
 	}
 	for _, a := range attributes {
@@ -95,8 +95,8 @@ func (t *Table) only(f *Filter, names ...string) *Table {
 
 // columnUID identifies a process uniquely.
 var columnUID = func() string {
-	for _, a := range record.Resource() {
-		if a.Key == record.UID {
+	for _, a := range otlp.Resource() {
+		if a.Key == otlp.UID {
 			return a.Column
 		}
 	}

@@ -8,4 +8,10 @@
 //
 // The protocol is described at opentelemetry.io/docs/specs/otlp. LogsData and
 // MetricsData have the wire form of the requests.
+//
+// It also defines the log records of gctrail: one for each collection, and one for each
+// process that ended. Tables list their attributes, so that writers and stores of records
+// agree. A record's process is its Resource, whose attributes Resource lists.
+// Keys with the prefix gctrail. are our own; the others follow OpenTelemetry's semantic
+// conventions.
 package otlp

@@ -134,10 +134,11 @@ func jsonMessage(answer []byte) string {
 // requests; empty for another answer.
 func statusMessage(answer []byte) (message string) {
 	const fieldMessage = 2
-	eachField(answer, func(number protowire.Number, _ uint64, text []byte) {
-		if number == fieldMessage && len(text) <= longestMessage && utf8.Valid(text) {
+	_ = EachField(answer, func(number protowire.Number, typ protowire.Type, text []byte) error {
+		if number == fieldMessage && typ == protowire.BytesType && len(text) <= longestMessage && utf8.Valid(text) {
 			message = string(text)
 		}
+		return nil
 	})
 	return message
 }
@@ -163,48 +164,47 @@ const (
 
 // partialSuccess returns how many items an answer rejects, and why.
 func partialSuccess(answer []byte) (rejected int, message string) {
-	eachField(answer, func(number protowire.Number, _ uint64, partial []byte) {
-		if number != fieldPartialSuccess {
-			return
+	_ = EachField(answer, func(number protowire.Number, typ protowire.Type, partial []byte) error {
+		if number != fieldPartialSuccess || typ != protowire.BytesType {
+			return nil
 		}
-		eachField(partial, func(number protowire.Number, n uint64, text []byte) {
-			switch number {
-			case fieldRejected:
+		return EachField(partial, func(number protowire.Number, typ protowire.Type, value []byte) error {
+			switch {
+			case number == fieldRejected && typ == protowire.VarintType:
+				n, _ := protowire.ConsumeVarint(value)
 				rejected = int(max(0, min(int64(n), 1<<31-1)))
-			case fieldErrorMessage:
-				message = string(text)
+			case number == fieldErrorMessage && typ == protowire.BytesType:
+				message = string(value)
 			}
+			return nil
 		})
 	})
 	return rejected, message
 }
 
-// eachField calls f with the fields of a message that are varints or have a length,
-// as far as the message can be read.
-func eachField(message []byte, f func(number protowire.Number, varint uint64, bytes []byte)) {
+// ErrMessage reports bytes that are not a message of protobuf.
+var ErrMessage = errors.New("not a message of protobuf")
+
+// EachField calls f with every field of a message, until f returns an error. The value of a
+// field of bytes is its content, of any other field its encoding.
+func EachField(message []byte, f func(number protowire.Number, typ protowire.Type, value []byte) error) error {
 	for len(message) > 0 {
 		number, typ, n := protowire.ConsumeTag(message)
 		if n < 0 {
-			return
+			return ErrMessage
 		}
 		message = message[n:]
-		switch typ {
-		case protowire.VarintType:
-			var v uint64
-			if v, n = protowire.ConsumeVarint(message); n >= 0 {
-				f(number, v, nil)
-			}
-		case protowire.BytesType:
-			var v []byte
-			if v, n = protowire.ConsumeBytes(message); n >= 0 {
-				f(number, 0, v)
-			}
-		default:
-			n = protowire.ConsumeFieldValue(number, typ, message)
+		if n = protowire.ConsumeFieldValue(number, typ, message); n < 0 {
+			return ErrMessage
 		}
-		if n < 0 {
-			return
+		value := message[:n]
+		if typ == protowire.BytesType {
+			value, _ = protowire.ConsumeBytes(value)
+		}
+		if err := f(number, typ, value); err != nil {
+			return err
 		}
 		message = message[n:]
 	}
+	return nil
 }

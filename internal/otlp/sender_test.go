@@ -19,7 +19,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gctrail/gctrail/internal/otlp"
-	"github.com/gctrail/gctrail/internal/otlp/record"
 )
 
 // An endpoint answers with one status after the other; the last stays.
@@ -71,7 +70,7 @@ func bodyOf(packed []byte) string {
 
 func message(body string) *logspb.LogsData {
 	return &logspb.LogsData{ResourceLogs: []*logspb.ResourceLogs{{
-		ScopeLogs: []*logspb.ScopeLogs{{LogRecords: []*logspb.LogRecord{{Body: record.String(body)}}}},
+		ScopeLogs: []*logspb.ScopeLogs{{LogRecords: []*logspb.LogRecord{{Body: otlp.String(body)}}}},
 	}}}
 }
 

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gctrail/gctrail/export/profile"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/symbol"
 )
 
@@ -126,7 +126,7 @@ func (d *dictionary) encode() (m message) {
 // profilesData encodes a ProfilesData, which has the wire form of the request. Each kind of
 // values is a profile.
 func profilesData(of *Subject, p profile.Profile, start time.Time, length time.Duration) ([]byte, error) {
-	resource, err := proto.Marshal(record.NewResource(of.Attributes))
+	resource, err := proto.Marshal(otlp.NewResource(of.Attributes))
 	if err != nil {
 		return nil, fmt.Errorf("profile: %w", err)
 	}

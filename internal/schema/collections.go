@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/gc/figure"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 )
 
 // made are the shapes that are made of the table of figures, by their names.
@@ -37,10 +37,10 @@ func shapeOfFleet() string {
 	var b strings.Builder
 	b.WriteString("gctrail fleet gcs --format jsonl, without --columns: a line for each collection\ntime string\ntime_ns int\n")
 	key := []string{"process_uid", "clr_instance", "number"}
-	for _, a := range record.Resource() {
+	for _, a := range otlp.Resource() {
 		b.WriteString(a.Column + " " + orNull(typeWord(a.Type), slices.Contains(key, a.Column)) + "\n")
 	}
-	for _, a := range record.Collection() {
+	for _, a := range otlp.Collection() {
 		b.WriteString(a.Column + " " + orNull(typeWord(a.Type), slices.Contains(key, a.Column)) + "\n")
 	}
 	return b.String()

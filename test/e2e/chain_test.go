@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 )
 
 // Senders send the records of a process each, and repeat what is not acknowledged.
@@ -43,11 +43,11 @@ func (s *senders) batch(uid, first, n int) ([]byte, error) {
 			Start: gc.Some(start), Pauses: []gc.Pause{{Kind: gc.PauseBlocking, Start: start, Duration: pause}}, AllPauses: true,
 			HeapAfter: gc.Some(int64(64<<20 + rand.IntN(1<<20))), Allocated: gc.Some(int64(6 << 20)), Complete: true,
 		}
-		scope.LogRecords = append(scope.LogRecords, record.OfCollection(c, s.began.Add(start)))
+		scope.LogRecords = append(scope.LogRecords, otlp.OfCollection(c, s.began.Add(start)))
 	}
 	return proto.Marshal(&logspb.LogsData{ResourceLogs: []*logspb.ResourceLogs{{
-		Resource: record.NewResource(map[string]any{
-			record.UID: fmt.Sprintf("%032x", uid), "service.name": "shop", "k8s.pod.name": fmt.Sprintf("shop-%d", uid), "process.pid": int64(uid),
+		Resource: otlp.NewResource(map[string]any{
+			otlp.UID: fmt.Sprintf("%032x", uid), "service.name": "shop", "k8s.pod.name": fmt.Sprintf("shop-%d", uid), "process.pid": int64(uid),
 		}),
 		ScopeLogs: []*logspb.ScopeLogs{scope},
 	}}})

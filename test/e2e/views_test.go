@@ -14,7 +14,7 @@ import (
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 )
 
 // logsTable is the table of the Collector's ClickHouse exporter; see
@@ -55,7 +55,7 @@ func quoted(s string) string {
 // insert is the statement with which the exporter inserts a record.
 func insert(resource map[string]any, log *logspb.LogRecord) string {
 	return fmt.Sprintf("INSERT INTO otel.otel_logs (Timestamp, Body, ResourceAttributes, LogAttributes, EventName) VALUES (fromUnixTimestamp64Nano(toInt64(%d)), %s, %s, %s, %s)",
-		log.TimeUnixNano, quoted(log.Body.GetStringValue()), texts(record.NewResource(resource).Attributes), texts(log.Attributes), quoted(log.EventName))
+		log.TimeUnixNano, quoted(log.Body.GetStringValue()), texts(otlp.NewResource(resource).Attributes), texts(log.Attributes), quoted(log.EventName))
 }
 
 // TestViews has the views of fleet schema --logs take records from the table of the
@@ -77,7 +77,7 @@ func TestViews(t *testing.T) {
 	// The exporter makes its table before, in a database that is there.
 	statements = append([]string{statements[0], logsTable}, statements[1:]...)
 
-	resource := map[string]any{record.UID: "abc", "service.name": "it's", "process.pid": int64(42), "k8s.pod.name": "shop-1"}
+	resource := map[string]any{otlp.UID: "abc", "service.name": "it's", "process.pid": int64(42), "k8s.pod.name": "shop-1"}
 	began := time.Now().Add(-time.Hour).Truncate(time.Second)
 	for _, number := range []uint32{1, 2, 2} { // the last is sent again
 		start := time.Duration(number) * time.Second
@@ -86,12 +86,12 @@ func TestViews(t *testing.T) {
 			Start: gc.Some(start), Pauses: []gc.Pause{{Kind: gc.PauseBlocking, Start: start, Duration: 1500 * time.Microsecond}}, AllPauses: true,
 			PauseStart: gc.Some(start), HeapAfter: gc.Some(int64(64 << 20)), Complete: true, Compacted: gc.Some(false),
 		}
-		statements = append(statements, insert(resource, record.OfCollection(c, began.Add(start))))
+		statements = append(statements, insert(resource, otlp.OfCollection(c, began.Add(start))))
 	}
-	end := &record.End{Cause: "oom_killed", Memory: "native", RSS: gc.Some(int64(512e6)), Native: gc.Some(int64(230e6)), OOMKills: gc.Some(int64(1))}
+	end := &otlp.End{Cause: "oom_killed", Memory: "native", RSS: gc.Some(int64(512e6)), Native: gc.Some(int64(230e6)), OOMKills: gc.Some(int64(1))}
 	statements = append(statements,
-		insert(resource, record.OfEnd(end, began.Add(time.Minute))),
-		insert(map[string]any{"service.name": "other"}, &logspb.LogRecord{TimeUnixNano: uint64(began.UnixNano()), Body: record.String("not ours")}),
+		insert(resource, otlp.OfEnd(end, began.Add(time.Minute))),
+		insert(map[string]any{"service.name": "other"}, &logspb.LogRecord{TimeUnixNano: uint64(began.UnixNano()), Body: otlp.String("not ours")}),
 		`SELECT g.*, e.* FROM (SELECT count() AS gcs, sum(pause_ms) AS pause, any(heap_after_bytes) AS heap, any(pid) AS pid, any(service_name) AS service,
  any(generation) AS generation, any(kind) AS kind, any(complete) AS complete, any(compacted) AS compacted, countIf(isNull(promoted_bytes)) AS unknown, min(time_ns) AS first, toString(min(time)) AS time
  FROM otel.gc FINAL) AS g CROSS JOIN (SELECT count() AS ends, any(cause) AS cause, any(memory) AS memory, any(rss_bytes) AS rss, any(native_bytes) AS native FROM otel.ends FINAL) AS e`)

@@ -1,4 +1,4 @@
-package record_test
+package otlp_test
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/open"
 )
 
 // This makes the log record of the first collection. An unknown figure has no attribute.
 func ExampleOfCollection() {
-	in, err := open.File("../../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: gc.Wants})
+	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: gc.Wants})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func ExampleOfCollection() {
 		if !known {
 			continue
 		}
-		r := record.OfCollection(c, in.Source.Info().Start.Add(began))
+		r := otlp.OfCollection(c, in.Source.Info().Start.Add(began))
 		fmt.Println(r.GetEventName(), time.Unix(0, int64(r.GetTimeUnixNano())).UTC().Format(time.RFC3339))
 		attributes := make(map[string]bool)
 		for _, a := range r.GetAttributes() {

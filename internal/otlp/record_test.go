@@ -1,4 +1,4 @@
-package record_test
+package otlp_test
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 )
 
 func values(r *logspb.LogRecord) map[string]*commonpb.AnyValue {
@@ -28,7 +28,7 @@ func TestCollection(t *testing.T) {
 		HeapAfter: gc.Some(int64(1000)), AllPauses: true,
 		Pauses: []gc.Pause{{Start: time.Second, Duration: 2500 * time.Microsecond}},
 	}
-	r := record.OfCollection(c, began)
+	r := otlp.OfCollection(c, began)
 	if r.EventName != "gctrail.gc" || r.TimeUnixNano != 1700000000000000005 {
 		t.Errorf("event %q at %d", r.EventName, r.TimeUnixNano)
 	}
@@ -62,21 +62,21 @@ func TestTables(t *testing.T) {
 		}
 		columns[name] = true
 	}
-	for _, a := range record.Resource() {
+	for _, a := range otlp.Resource() {
 		check(a.Key, a.Column, a.Type)
 	}
-	for _, a := range record.Collection() {
+	for _, a := range otlp.Collection() {
 		check(a.Key, a.Column, a.Type)
 	}
 	clear(columns)
-	for _, a := range record.Ended() {
+	for _, a := range otlp.Ended() {
 		check(a.Key, a.Column, a.Type)
 	}
 }
 
-func TestEnd(t *testing.T) {
-	e := &record.End{Cause: "oom_killed", Memory: "native", Sentence: "killed", RSS: gc.Some(int64(512)), OOMKills: gc.Some(int64(1))}
-	r := record.OfEnd(e, time.Unix(5, 0))
+func TestEndedProcess(t *testing.T) {
+	e := &otlp.End{Cause: "oom_killed", Memory: "native", Sentence: "killed", RSS: gc.Some(int64(512)), OOMKills: gc.Some(int64(1))}
+	r := otlp.OfEnd(e, time.Unix(5, 0))
 	all := values(r)
 	if len(all) != 4 || all["gctrail.process.end.rss_bytes"].GetIntValue() != 512 || all["gctrail.process.end.memory"].GetStringValue() != "native" {
 		t.Errorf("attributes %v", all)
@@ -87,7 +87,7 @@ func TestEnd(t *testing.T) {
 }
 
 func TestResource(t *testing.T) {
-	r := record.NewResource(map[string]any{"service.name": "shop", "host.name": "", "process.pid": int64(4)})
+	r := otlp.NewResource(map[string]any{"service.name": "shop", "host.name": "", "process.pid": int64(4)})
 	if len(r.Attributes) != 2 || r.Attributes[0].Key != "process.pid" || r.Attributes[1].Value.GetStringValue() != "shop" {
 		t.Errorf("attributes %v", r.Attributes)
 	}

@@ -1,4 +1,4 @@
-package record
+package otlp
 
 import (
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
