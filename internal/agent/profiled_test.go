@@ -1,10 +1,7 @@
 package agent
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -15,29 +12,12 @@ import (
 	"time"
 
 	pprof "github.com/google/pprof/profile"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/servertest"
 	"github.com/gctrail/gctrail/internal/watch"
 )
-
-// field returns the fields of a message of protobuf with a number.
-func field(message []byte, number protowire.Number) (found [][]byte) {
-	for len(message) > 0 {
-		n, typ, size := protowire.ConsumeField(message)
-		if size < 0 {
-			return found
-		}
-		if n == number && typ == protowire.BytesType {
-			_, _, tag := protowire.ConsumeTag(message)
-			b, _ := protowire.ConsumeBytes(message[tag:])
-			found = append(found, b)
-		}
-		message = message[size:]
-	}
-	return found
-}
 
 // A profiled is a profile that the agent sent: the label pid, and the bytes.
 type profiled struct {
@@ -45,28 +25,18 @@ type profiled struct {
 	bytes int64
 }
 
-func readProfile(r *http.Request) (p profiled, err error) {
-	packed, err := gzip.NewReader(r.Body)
+func readProfile(r *http.Request) (profiled, error) {
+	labels, profile, err := servertest.Pushed(r)
+	if err != nil {
+		return profiled{}, err
+	}
+	p := profiled{pid: labels["pid"]}
+	of, err := pprof.ParseData(profile)
 	if err != nil {
 		return p, err
 	}
-	request, err := io.ReadAll(packed)
-	if err != nil {
-		return p, err
-	}
-	for _, series := range field(request, 1) {
-		for _, label := range field(series, 1) {
-			if slices.Equal(field(label, 1)[0], []byte("pid")) {
-				p.pid = string(field(label, 2)[0])
-			}
-		}
-		of, err := pprof.Parse(bytes.NewReader(field(field(series, 2)[0], 1)[0]))
-		if err != nil {
-			return p, err
-		}
-		for _, s := range of.Sample {
-			p.bytes += s.Value[1]
-		}
+	for _, s := range of.Sample {
+		p.bytes += s.Value[1]
 	}
 	return p, nil
 }

@@ -1,10 +1,7 @@
 package profiler_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -14,56 +11,21 @@ import (
 	"time"
 
 	pprof "github.com/google/pprof/profile"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/profiler"
+	"github.com/gctrail/gctrail/internal/servertest"
 )
-
-// inner returns the fields of a message with a number.
-func inner(message []byte, number protowire.Number) (found [][]byte) {
-	for len(message) > 0 {
-		field, typ, n := protowire.ConsumeTag(message)
-		size := protowire.ConsumeFieldValue(field, typ, message[max(n, 0):])
-		if n < 0 || size < 0 {
-			return nil
-		}
-		if field == number && typ == protowire.BytesType {
-			b, _ := protowire.ConsumeBytes(message[n:])
-			found = append(found, b)
-		}
-		message = message[n+size:]
-	}
-	return found
-}
-
-// only returns the only field of a message with a number, empty if there is none.
-func only(message []byte, number protowire.Number) []byte {
-	if found := inner(message, number); len(found) == 1 {
-		return found[0]
-	}
-	return nil
-}
 
 // pushed returns the profile of a request to Pyroscope, and its service.
 func pushed(r *http.Request) (of string, p *pprof.Profile, err error) {
-	packed, err := gzip.NewReader(r.Body)
+	labels, profile, err := servertest.Pushed(r)
 	if err != nil {
 		return "", nil, err
 	}
-	request, err := io.ReadAll(packed)
-	if err != nil {
-		return "", nil, err
-	}
-	series := only(request, 1)
-	for _, label := range inner(series, 1) {
-		if string(only(label, 1)) == "service_name" {
-			of = string(only(label, 2))
-		}
-	}
-	p, err = pprof.Parse(bytes.NewReader(only(only(series, 2), 1)))
-	return of, p, err
+	p, err = pprof.ParseData(profile)
+	return labels["service_name"], p, err
 }
 
 // isNamed reports whether a sample is of a type and of a method of the program.

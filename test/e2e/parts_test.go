@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/clickhousetest"
+	"github.com/gctrail/gctrail/internal/servertest"
 )
 
 // A server is a ClickHouse.
@@ -20,7 +20,7 @@ type server struct {
 // startServer starts a ClickHouse and creates gctrail's tables on it.
 func startServer(t *testing.T) *server {
 	t.Helper()
-	of := clickhousetest.New(t)
+	of := servertest.NewClickHouse(t)
 	s := &server{address: of.Address, program: &program{
 		name: "clickhouse", folder: of.Folder, command: of.Command, ready: answers(of.Address),
 	}}

@@ -1,5 +1,4 @@
-// Package lttngtest runs tests with LTTng's session daemon, of which a user has one.
-package lttngtest
+package servertest
 
 import (
 	"os"
@@ -8,11 +7,11 @@ import (
 	"time"
 )
 
-// SessionDaemon starts the session daemon, which runs until the test ends. Tests of other
-// packages wait for that meanwhile, because go test runs packages side by side, and they would
-// see each other's sessions, and end the daemon of each other. It skips the test if there
+// LTTng starts LTTng's session daemon, of which a user has one, until the test ends. Tests of
+// other packages wait for that meanwhile, because go test runs packages side by side, and they
+// would see each other's sessions, and end the daemon of each other. It skips the test if there
 // is no daemon.
-func SessionDaemon(t *testing.T) {
+func LTTng(t *testing.T) {
 	t.Helper()
 	lock(t)
 	Start(t, "lttng-sessiond", "--no-kernel")

@@ -1,6 +1,6 @@
 //go:build unix
 
-package lttngtest
+package servertest
 
 import (
 	"errors"

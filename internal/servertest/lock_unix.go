@@ -1,6 +1,6 @@
 //go:build unix
 
-package lttngtest
+package servertest
 
 import (
 	"fmt"
@@ -25,5 +25,5 @@ func lock(t *testing.T) {
 }
 
 func lockPath() string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("gctrail-lttngtest-%d", os.Getuid()))
+	return filepath.Join(os.TempDir(), fmt.Sprintf("gctrail-lttng-%d", os.Getuid()))
 }

@@ -1,6 +1,4 @@
-// Package clickhousetest runs the engine of ClickHouse for tests: npm's chdb, behind an
-// HTTP interface, because no package of a server of today is at hand everywhere.
-package clickhousetest
+package servertest
 
 import (
 	"fmt"
@@ -11,19 +9,20 @@ import (
 	"testing"
 )
 
-// Cluster is the cluster whose only server a Server is.
+// Cluster is the cluster that consists of one ClickHouse.
 const Cluster = "gctrail"
 
-// A Server is a server that has not been started.
-type Server struct {
+// A ClickHouse is a server that has not been started: the engine of ClickHouse, npm's chdb,
+// behind an HTTP interface, because a package of a current server is not available everywhere.
+type ClickHouse struct {
 	Folder  string // of its data
 	Address string // URL of its HTTP interface
 	Command []string
 }
 
-// New configures a server, or skips the test if the engine is not installed. The server
-// can make replicated tables, but not fill them.
-func New(t testing.TB) *Server {
+// NewClickHouse configures a server, or skips the test if the engine is not installed. The
+// server can make replicated tables, but not fill them.
+func NewClickHouse(t testing.TB) *ClickHouse {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -40,7 +39,7 @@ func New(t testing.TB) *Server {
 	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).Port
 	folder := t.TempDir()
-	return &Server{folder, fmt.Sprintf("http://127.0.0.1:%d", port), []string{node, program, folder, fmt.Sprint(port)}}
+	return &ClickHouse{folder, fmt.Sprintf("http://127.0.0.1:%d", port), []string{node, program, folder, fmt.Sprint(port)}}
 }
 
 // script returns the path of the server's program, from a test of any package.
