@@ -12,7 +12,7 @@ import (
 
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/internal/etltest"
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // packed returns the first part of a merged trace whose buffers are compressed.
@@ -96,5 +96,5 @@ func TestWhole(t *testing.T) {
 			fmt.Fprintf(&b, "  %d of %s, sum %08x: %.300s\n", kinds[name].n, name, kinds[name].sum.Sum32(), kinds[name].first)
 		}
 	}
-	golden.Hold(t, "testdata/whole.txt", b.String())
+	extent.Golden(t, "testdata/whole.txt", b.String())
 }

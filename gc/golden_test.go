@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -53,7 +53,7 @@ func TestFigures(t *testing.T) {
 		}
 		in.Close()
 	}
-	golden.Hold(t, "testdata/figures.txt", b.String())
+	extent.Golden(t, "testdata/figures.txt", b.String())
 }
 
 // figures are the sums of all known values, by path of the field.

@@ -15,7 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/eventtest"
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -64,7 +64,7 @@ func TestDocument(t *testing.T) {
 	if err := json.Indent(&indented, out.Bytes(), "", " "); err != nil {
 		t.Fatal(err)
 	}
-	golden.Hold(t, "testdata/profile.json", indented.String())
+	extent.Golden(t, "testdata/profile.json", indented.String())
 }
 
 // stacked returns stacks of two methods, and a function that returns the stack with some

@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/openmetrics"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -47,7 +47,7 @@ func TestPoints(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	golden.Hold(t, "testdata/points.txt", out.String())
+	extent.Golden(t, "testdata/points.txt", out.String())
 }
 
 // TestThinned checks that points get twice as far apart where a process has more than

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/internal/heaptest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // each calls do with every field of a message.
@@ -48,7 +48,7 @@ var androidRoots = map[heap.RootKind]uint64{
 // TestSnapshot: the heap graph has all objects, with their types, sizes and references, and
 // all roots, in packets that are numbered and of which only the last is not continued.
 func TestSnapshot(t *testing.T) {
-	s := heaptest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")[2]
+	s := dotnettest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")[2]
 	var b bytes.Buffer
 	w := NewWriter(&b)
 	if err := w.Snapshot(&gc.Process{PID: s.PID, Name: "leak"}, s); err != nil {
@@ -151,7 +151,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 
 // TestSnapshotFails: a heap graph that cannot be written is an error.
 func TestSnapshotFails(t *testing.T) {
-	s := heaptest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")[0]
+	s := dotnettest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")[0]
 	if err := NewWriter(full{}).Snapshot(&gc.Process{PID: s.PID}, s); !errors.Is(err, errFull) {
 		t.Errorf("%v", err)
 	}

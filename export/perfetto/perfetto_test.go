@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -98,7 +98,7 @@ func TestPackets(t *testing.T) {
 	}
 	var got strings.Builder
 	dump(t, out.Bytes(), "", &got)
-	golden.Hold(t, "testdata/packets.txt", got.String())
+	extent.Golden(t, "testdata/packets.txt", got.String())
 }
 
 // TestNothingToShow: a suspension of no time and an allocation rate of unknown bytes are not

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/request"
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // TestRequests holds the packets of requests that overlap, of a span in one of them, of one
@@ -42,7 +42,7 @@ func TestRequests(t *testing.T) {
 	}
 	var got strings.Builder
 	dump(t, out.Bytes(), "", &got)
-	golden.Hold(t, "testdata/requests.txt", got.String())
+	extent.Golden(t, "testdata/requests.txt", got.String())
 }
 
 // TestRequestsAtOnce has more spans at once than there are tracks, and one after them.

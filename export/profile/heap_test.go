@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/internal/heaptest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // TestHeap: the stacks of a heap are the places of the tree with their own bytes, and what
@@ -45,7 +45,7 @@ func TestHeap(t *testing.T) {
 // TestHeapSums: whatever a tree leaves out, its stacks have the bytes of all objects that are
 // alive.
 func TestHeapSums(t *testing.T) {
-	g := heaptest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")[2].Graph
+	g := dotnettest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")[2].Graph
 	d := g.Dominators()
 	for _, q := range []heap.TreeQuery{{}, {Max: 30}, {Depth: 2}} {
 		for name, tree := range map[string]*heap.TreeNode{"dominator": d.Tree(q), "path": g.PathTree(q)} {

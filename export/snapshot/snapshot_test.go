@@ -16,14 +16,14 @@ import (
 
 	"github.com/gctrail/gctrail/export/snapshot"
 	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/internal/heaptest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
 // read returns the last snapshot of a trace.
 func read(t *testing.T, path string) *heap.Snapshot {
 	t.Helper()
-	all := heaptest.Snapshots(t, path)
+	all := dotnettest.Snapshots(t, path)
 	if len(all) == 0 || all[len(all)-1].Graph == nil {
 		t.Fatalf("%s: %d snapshots", path, len(all))
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/symbol"
 )
@@ -49,5 +49,5 @@ func TestTables(t *testing.T) {
 			fmt.Fprintf(&b, "  %d times\n", times)
 		}
 	}
-	golden.Hold(t, "testdata/tables.txt", b.String())
+	extent.Golden(t, "testdata/tables.txt", b.String())
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -65,7 +65,7 @@ func TestComparisons(t *testing.T) {
 			}
 		}
 	}
-	golden.Hold(t, "testdata/comparisons.txt", b.String())
+	extent.Golden(t, "testdata/comparisons.txt", b.String())
 }
 
 // stretches returns the stretches of equal length of a trace as runs.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -185,5 +185,5 @@ func TestTable(t *testing.T) {
 	})
 	list("page", figure.OnPage(), func(f *figure.Figure) string { return fmt.Sprintf("%+v", *f.Page) })
 	list("timelines", figure.InTimelines(), func(f *figure.Figure) string { return f.Label })
-	golden.Hold(t, "testdata/table.txt", b.String())
+	extent.Golden(t, "testdata/table.txt", b.String())
 }

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 //go:generate go test -run TestTypeScript -update
 
 // TestTypeScript holds the columns of the page's table of collections to the ones here;
 // -update writes them.
-func TestTypeScript(t *testing.T) { golden.Hold(t, "../../web/src/data/columns.ts", typeScript()) }
+func TestTypeScript(t *testing.T) { extent.Golden(t, "../../web/src/data/columns.ts", typeScript()) }
 
 var (
 	formNames   = map[Form]string{FormPlain: "plain", FormMoment: "moment", FormWord: "word"}

@@ -15,7 +15,6 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/golden"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -30,7 +29,7 @@ const (
 // TestDocs compares docs/findings.md with the rules, and with the tables that the tests
 // below make if traces and programs are available.
 func TestDocs(t *testing.T) {
-	golden.Hold(t, "../../docs/findings.md", string(findingsDoc(load(t, tracesFile), load(t, matrixFile))))
+	extent.Golden(t, "../../docs/findings.md", string(findingsDoc(load(t, tracesFile), load(t, matrixFile))))
 }
 
 // TestRuleTraces compares the file of ruleTraces, from which docs/textbook is made, with them.
@@ -43,7 +42,7 @@ func TestRuleTraces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Hold(t, rulesFile, string(b)+"\n")
+	extent.Golden(t, rulesFile, string(b)+"\n")
 }
 
 // A row holds the findings on a trace, or on a program.
@@ -102,7 +101,7 @@ func TestTraceTable(t *testing.T) {
 	if len(rows) == 0 {
 		t.Skip("there are no reference traces at hand")
 	}
-	golden.Hold(t, tracesFile, asFile(t, rows))
+	extent.Golden(t, tracesFile, asFile(t, rows))
 }
 
 // rowsOf returns the two processes of a trace that paused for longest.

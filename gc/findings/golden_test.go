@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -42,5 +42,5 @@ func TestFound(t *testing.T) {
 		}
 		f.Close()
 	}
-	golden.Hold(t, "testdata/found.txt", b.String())
+	extent.Golden(t, "testdata/found.txt", b.String())
 }

@@ -9,14 +9,14 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/internal/heaptest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // leaking returns the snapshots of a program that adds 6,000 objects to a static list between
 // one and the next.
 func leaking(t *testing.T) []*heap.Snapshot {
 	t.Helper()
-	return heaptest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")
+	return dotnettest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz")
 }
 
 // TestGrown checks the growth of types in objects and in bytes, and that nothing grows from a
@@ -108,7 +108,7 @@ func TestSuspectsOfKinds(t *testing.T) {
 		"leak-table":  "one object: orders \\(static\\) → System.Collections.Generic.List`1\\[Shop.Order\\] → Shop.Order\\[\\] → 120 × Shop.Order → Shop.Audit \\(by a dependent handle, as of a ConditionalWeakTable\\)" + retained + " between .*",
 		"leak-handle": `120 objects of one type: a strong handle → Shop.Buffer` + retained + " between .*",
 	} {
-		suspects := heap.Suspects(heaptest.Snapshots(t, "../../testdata/net10-wks-"+trace+".nettrace.gz"))
+		suspects := heap.Suspects(dotnettest.Snapshots(t, "../../testdata/net10-wks-"+trace+".nettrace.gz"))
 		if len(suspects) != 1 || !regexp.MustCompile("^100 % of the growth hangs on "+says+"$").MatchString(suspects[0].String()) {
 			t.Errorf("%s: %+v", trace, suspects)
 		} else if sure := map[int]string{2: "medium", 3: "high"}[suspects[0].Snapshots]; suspects[0].Confidence() != sure {
@@ -120,7 +120,7 @@ func TestSuspectsOfKinds(t *testing.T) {
 // TestFilledCache: a cache that becomes full soon after the second of three snapshots is
 // no suspect; of the first two, nobody can say.
 func TestFilledCache(t *testing.T) {
-	all := heaptest.Snapshots(t, "../../testdata/net10-wks-cache-once.nettrace.gz")
+	all := dotnettest.Snapshots(t, "../../testdata/net10-wks-cache-once.nettrace.gz")
 	if s := heap.Suspects(all[:2]); len(s) != 1 {
 		t.Errorf("while it is filled: %+v", s)
 	}

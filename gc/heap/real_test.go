@@ -12,7 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/internal/heaptest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
@@ -52,7 +52,7 @@ func TestGoldens(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			all := heaptest.Snapshots(t, name+".nettrace.xz")
+			all := dotnettest.Snapshots(t, name+".nettrace.xz")
 			if len(all) != len(document.Snapshots) {
 				t.Fatalf("%d snapshots, want %d", len(all), len(document.Snapshots))
 			}
@@ -116,7 +116,7 @@ func (want *golden) compare(t *testing.T, s *heap.Snapshot) {
 // TestGrowing: three snapshots of a program that grows by 3,000 objects and as many arrays.
 func TestGrowing(t *testing.T) {
 	var counts []string
-	for _, s := range heaptest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz") {
+	for _, s := range dotnettest.Snapshots(t, "../../testdata/net10-wks-leak.nettrace.gz") {
 		d := s.Graph.Dominators()
 		for of, retained := range d.ByType() {
 			if of.Name == "Shop.Leak" {
@@ -151,7 +151,7 @@ func BenchmarkSnapshots(b *testing.B) {
 	b.SetBytes(of.Size())
 	b.ReportAllocs()
 	for b.Loop() {
-		for _, s := range heaptest.Snapshots(b, path) {
+		for _, s := range dotnettest.Snapshots(b, path) {
 			s.Graph.Dominators().ByType()
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -56,7 +56,7 @@ func TestSummaries(t *testing.T) {
 		v, _ := strconv.ParseFloat(s, 64)
 		return strconv.FormatFloat(v, 'f', 9, 64)
 	})
-	golden.Hold(t, "testdata/summaries.txt", rounded)
+	extent.Golden(t, "testdata/summaries.txt", rounded)
 }
 
 // A summed is a process with all that this package knows of it.

@@ -13,7 +13,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/internal/heaptest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
@@ -118,7 +118,7 @@ func TestRedactHeap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, of := range []named{namedIn(leakTrace, heaptest.Snapshots(t, leakTrace)...), namedIn(richDump, dump)} {
+	for _, of := range []named{namedIn(leakTrace, dotnettest.Snapshots(t, leakTrace)...), namedIn(richDump, dump)} {
 		if len(of.types) < 80 || len(of.modules) < 2 || len(of.fields) < 20 {
 			t.Fatalf("%s: %d types, %d files, %d fields", of.path, len(of.types), len(of.modules), len(of.fields))
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/heap"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/eventtest"
-	"github.com/gctrail/gctrail/internal/heaptest"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -182,7 +182,7 @@ func TestRetake(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := wholeness(heaptest.Snapshots(t, path)); got != test.whole {
+			if got := wholeness(dotnettest.Snapshots(t, path)); got != test.whole {
 				t.Errorf("snapshots are whole: %s", got)
 			}
 			want := []int{2, 2, 2, 2}

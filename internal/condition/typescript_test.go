@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/gc/figure"
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 //go:generate go test -run TestTypeScript -update
 
 // TestTypeScript holds the page's words and units of conditions to the ones here; -update
 // writes them.
-func TestTypeScript(t *testing.T) { golden.Hold(t, "../../web/src/data/words.ts", typeScript()) }
+func TestTypeScript(t *testing.T) { extent.Golden(t, "../../web/src/data/words.ts", typeScript()) }
 
 func typeScript() string {
 	var b strings.Builder

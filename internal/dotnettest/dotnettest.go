@@ -1,6 +1,6 @@
 // Package dotnettest starts real .NET programs for tests: gcload-net8, -net9 and -net10,
 // which exercise the collector and record its work. Tests that need them skip if they are
-// not available.
+// not available. It also reads the heap snapshots in traces of such programs.
 package dotnettest
 
 import (

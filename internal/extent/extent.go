@@ -1,6 +1,7 @@
 // Package extent chooses how much the long tests do, which damage traces in thousands of
 // ways, flood a reader with events, kill programs, wait for time limits or run .NET
-// programs. GCTRAIL_TESTS is
+// programs, and whether the files with expected output are compared or written anew.
+// GCTRAIL_TESTS is
 //
 //   - unset: a sample of each, so that go test ./... ends within two minutes,
 //   - all: as much as .ci/run does,

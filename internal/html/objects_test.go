@@ -12,8 +12,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/eventtest"
-	"github.com/gctrail/gctrail/internal/heaptest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -78,7 +78,7 @@ func addsUp(t *testing.T, page *objects, s *pageSnapshot) {
 // TestObjects: the page has all objects of each snapshot, their retained bytes, their paths,
 // and the suspect.
 func TestObjects(t *testing.T) {
-	snapshots := heaptest.Snapshots(t, leak)
+	snapshots := dotnettest.Snapshots(t, leak)
 	page := &NewObjects(31720, snapshotsOf(snapshots)).page
 	if len(page.Snapshots) != 3 || page.LeftOut != 0 || page.Unsuspected != "" || len(page.Suspects) != 1 {
 		t.Fatalf("%d snapshots, %d left out, suspects %+v, %q", len(page.Snapshots), page.LeftOut, page.Suspects, page.Unsuspected)
@@ -122,7 +122,7 @@ func TestObjects(t *testing.T) {
 // TestObjectsOfLoss: of a snapshot of which a part is missing, the page has what arrived, and
 // nothing that depends on the rest.
 func TestObjectsOfLoss(t *testing.T) {
-	snapshots := heaptest.Snapshots(t, leak)
+	snapshots := dotnettest.Snapshots(t, leak)
 	snapshots[1].Missing.Lost, snapshots[1].Graph = true, nil
 	if page := &NewObjects(31720, snapshotsOf(snapshots)).page; len(page.Suspects) != 1 {
 		t.Errorf("two snapshots are whole, which show what grew: %+v, %q", page.Suspects, page.Unsuspected)
@@ -218,7 +218,7 @@ func TestObjectsBounds(t *testing.T) {
 
 // TestObjectsBlock: a page has the snapshots of the processes that have some, in a line each.
 func TestObjectsBlock(t *testing.T) {
-	tr := &Trace{Report: json.RawMessage(`{"processes":[]}`), Objects: []*Objects{NewObjects(31720, snapshotsOf(heaptest.Snapshots(t, leak)))}}
+	tr := &Trace{Report: json.RawMessage(`{"processes":[]}`), Objects: []*Objects{NewObjects(31720, snapshotsOf(dotnettest.Snapshots(t, leak)))}}
 	for _, pid := range []uint64{1, 31720, 2} {
 		tr.Add(&gc.Collection{Process: &gc.Process{PID: pid}, Number: 1})
 	}
@@ -239,9 +239,9 @@ func TestObjectsBlock(t *testing.T) {
 // TestObjectsOfFiles: snapshots in several files have one table of types, and the names of
 // their files.
 func TestObjectsOfFiles(t *testing.T) {
-	one := heaptest.Snapshots(t, leak)
+	one := dotnettest.Snapshots(t, leak)
 	same := NewObjects(31720, snapshotsOf([]*heap.Snapshot{one[0], one[2]})).page
-	several := NewObjects(31720, []Snapshot{{one[0], "/tmp/before.nettrace"}, {heaptest.Snapshots(t, leak)[2], `C:\after.nettrace`}}).page
+	several := NewObjects(31720, []Snapshot{{one[0], "/tmp/before.nettrace"}, {dotnettest.Snapshots(t, leak)[2], `C:\after.nettrace`}}).page
 	if !slices.Equal(several.Names, same.Names) || !slices.EqualFunc(several.Snapshots[1].Types, same.Snapshots[1].Types, slices.Equal) {
 		t.Errorf("%d names in two files, and %d in one", len(several.Names), len(same.Names))
 	}

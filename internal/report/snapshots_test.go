@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/heaptest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
 )
@@ -17,7 +17,7 @@ import (
 // types that stand only in an earlier one.
 func TestPageOfSnapshots(t *testing.T) {
 	const leak = "../../testdata/net10-wks-leak.nettrace.gz"
-	all := heaptest.Snapshots(t, leak)
+	all := dotnettest.Snapshots(t, leak)
 	in, err := open.File(leak, PageOptions())
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/golden"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/report"
 )
 
@@ -17,7 +17,7 @@ import (
 func TestTypeScript(t *testing.T) {
 	w := interfaces{}
 	w.add(reflect.TypeFor[report.Document]())
-	golden.Hold(t, "../../web/src/data/report.ts",
+	extent.Golden(t, "../../web/src/data/report.ts",
 		"// The report as gctrail report --format json --full prints it. Made of internal/report by go generate ./internal/schema.\n"+w.text.String())
 }
 

@@ -1,5 +1,4 @@
-// Package golden compares the output of tests with files that people have read.
-package golden
+package extent
 
 import (
 	"flag"
@@ -11,8 +10,9 @@ import (
 
 var update = flag.Bool("update", false, "write the files of tests anew")
 
-// Hold compares a file with its expected content: go test -update writes it.
-func Hold(tb testing.TB, path, want string) {
+// Golden compares a file that people have read with its content now, which go test -update
+// writes to it.
+func Golden(tb testing.TB, path, want string) {
 	tb.Helper()
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {

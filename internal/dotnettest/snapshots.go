@@ -1,5 +1,4 @@
-// Package heaptest reads heap snapshots for tests.
-package heaptest
+package dotnettest
 
 import (
 	"testing"
@@ -9,7 +8,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// Snapshots returns the snapshots in a trace, with their graphs.
+// Snapshots returns the heap snapshots in the trace of a program, with their graphs.
 func Snapshots(tb testing.TB, path string) []*heap.Snapshot {
 	tb.Helper()
 	m := heap.Snapshots{MaxObjects: heap.MaxObjects}
