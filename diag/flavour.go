@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Flavour is the configuration of a process's collector, as far as it is
@@ -30,7 +30,7 @@ const (
 
 var switchNames = [...]string{Unknown: "unknown", Off: "off", On: "on"}
 
-func (s Switch) String() string { return enum.Name("Switch", switchNames[:], s) }
+func (s Switch) String() string { return units.Name("Switch", switchNames[:], s) }
 
 // Bool returns the setting, or nil if it is unknown.
 func (s Switch) Bool() *bool {

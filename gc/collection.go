@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -107,7 +107,7 @@ const (
 
 var kindNames = [...]string{"unknown", "blocking", "background", "foreground"}
 
-func (k Kind) String() string { return enum.Name("Kind", kindNames[:], k) }
+func (k Kind) String() string { return units.Name("Kind", kindNames[:], k) }
 
 // Certainty is how reliable a figure is. Of known figures, a larger value is less reliable.
 type Certainty uint8
@@ -121,7 +121,7 @@ const (
 
 var certaintyNames = [...]string{"", "exact", "estimate", "lower_bound"}
 
-func (c Certainty) String() string { return enum.Name("Certainty", certaintyNames[:], c) }
+func (c Certainty) String() string { return units.Name("Certainty", certaintyNames[:], c) }
 
 // Mark returns the sign before a figure that is not exact: > for a lower bound, ~ for an
 // estimate.
@@ -164,7 +164,7 @@ const (
 
 var pauseNames = [...]string{"", "blocking", "initial", "final", "heap_walk", "other"}
 
-func (k PauseKind) String() string { return enum.Name("PauseKind", pauseNames[:], k) }
+func (k PauseKind) String() string { return units.Name("PauseKind", pauseNames[:], k) }
 
 // Generation is one generation's part in a collection, summed over the heaps. Sizes are
 // in bytes.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -21,7 +21,7 @@ const (
 
 var timeSourceNames = [...]string{"", "thread_times", "context_switches", "samples"}
 
-func (s TimeSource) String() string { return enum.Name("TimeSource", timeSourceNames[:], s) }
+func (s TimeSource) String() string { return units.Name("TimeSource", timeSourceNames[:], s) }
 
 // KernelTime holds the processor time of a process by the kernel's events, in all of the
 // trace. Of samples, times are their number times their interval.

@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/gc/request"
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -115,7 +115,7 @@ const (
 
 var kindNames = [...]string{0: "Kind(0)", Attached: "attached", Collected: "collected", Ended: "ended"}
 
-func (k Kind) String() string { return enum.Name("Kind", kindNames[:], k) }
+func (k Kind) String() string { return units.Name("Kind", kindNames[:], k) }
 
 // ErrTruncated reports a trace that ended without its end: the process was killed.
 var ErrTruncated = errors.New("the process ended without closing its trace")

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Frame describes a code address.
@@ -30,7 +30,7 @@ const (
 
 var reasonNames = [NumReasons]string{"named", "no methods", "native", "unlisted"}
 
-func (r Reason) String() string { return enum.Name("Reason", reasonNames[:], r) }
+func (r Reason) String() string { return units.Name("Reason", reasonNames[:], r) }
 
 // Resolved reports whether the frame's method is known.
 func (f Frame) Resolved() bool { return f.Method != "" }

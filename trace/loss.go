@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // Loss describes the events missing from a trace.
@@ -54,7 +54,7 @@ const (
 
 var exactnessNames = [...]string{"unknown", "lower_bound", "exact"}
 
-func (e Exactness) String() string { return enum.Name("Exactness", exactnessNames[:], e) }
+func (e Exactness) String() string { return units.Name("Exactness", exactnessNames[:], e) }
 
 // A Range is a stretch of time, in which events were lost.
 type Range struct{ From, To time.Duration }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/symbol"
 )
 
@@ -35,12 +35,12 @@ const (
 
 var sourceNames = [...]string{"", "tick", "sampled", "object"}
 
-func (s Source) String() string { return enum.Name("Source", sourceNames[:], s) }
+func (s Source) String() string { return units.Name("Source", sourceNames[:], s) }
 
 var sourceEvents = [...]string{"", "GCAllocationTick", "AllocationSampled", "GCSampledObjectAllocation"}
 
 // Event returns the name of the source's event, "" for SourceUnknown.
-func (s Source) Event() string { return enum.Name("Source", sourceEvents[:], s) }
+func (s Source) Event() string { return units.Name("Source", sourceEvents[:], s) }
 
 // Heap is the heap that an object is allocated on.
 type Heap uint8
@@ -55,7 +55,7 @@ const (
 
 var heapNames = [...]string{"", "small", "large", "pinned"}
 
-func (h Heap) String() string { return enum.Name("Heap", heapNames[:], h) }
+func (h Heap) String() string { return units.Name("Heap", heapNames[:], h) }
 
 func heapOf(k clr.AllocationKind) Heap {
 	switch k {

@@ -16,7 +16,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // Phase is a part of a background collection.
@@ -34,7 +34,7 @@ const (
 
 var phaseNames = [NumPhases]string{"initial_mark", "concurrent_mark", "final_wait", "final_mark", "sweep_wait", "sweep"}
 
-func (p Phase) String() string { return enum.Name("Phase", phaseNames[:], p) }
+func (p Phase) String() string { return units.Name("Phase", phaseNames[:], p) }
 
 // ends are the events that end each phase, in their order.
 var ends = [NumPhases]clr.Kind{

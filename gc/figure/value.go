@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -58,7 +58,7 @@ const (
 
 var typeNames = [...]string{"unknown", "text", "int", "float", "bool", "bytes", "millis", "percent", "list", "time", "words", "rate", "numbers"}
 
-func (t Type) String() string { return enum.Name("Type", typeNames[:], t) }
+func (t Type) String() string { return units.Name("Type", typeNames[:], t) }
 
 func text(s string) Value {
 	if s == "" {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/join"
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Finding is the result of a rule that fired for a process.
@@ -114,7 +114,7 @@ var actionNames = [...]string{
 	"report", "record",
 }
 
-func (a Action) String() string { return enum.Name("Action", actionNames[:], a) }
+func (a Action) String() string { return units.Name("Action", actionNames[:], a) }
 
 // Recording selects the required contents of a new trace.
 type Recording uint8
@@ -141,7 +141,7 @@ var recordingNames = [...]string{
 	"lock stacks", "pool stacks", "compilation", "exception stacks", "type loads",
 }
 
-func (r Recording) String() string { return enum.Name("Recording", recordingNames[:], r) }
+func (r Recording) String() string { return units.Name("Recording", recordingNames[:], r) }
 
 // Severity is how much a finding matters.
 type Severity uint8
@@ -154,7 +154,7 @@ const (
 
 var severityNames = [...]string{"note", "warning", "problem"}
 
-func (s Severity) String() string { return enum.Name("Severity", severityNames[:], s) }
+func (s Severity) String() string { return units.Name("Severity", severityNames[:], s) }
 
 // Confidence is how certain a finding is.
 type Confidence uint8
@@ -167,4 +167,4 @@ const (
 
 var confidenceNames = [...]string{"low", "medium", "high"}
 
-func (c Confidence) String() string { return enum.Name("Confidence", confidenceNames[:], c) }
+func (c Confidence) String() string { return units.Name("Confidence", confidenceNames[:], c) }

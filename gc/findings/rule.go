@@ -8,7 +8,6 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
-	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -51,7 +50,7 @@ const (
 
 var kindNames = [...]string{"symptom", "specific cause", "generic cause", "aside", "quality of the trace"}
 
-func (k ruleKind) String() string { return enum.Name("ruleKind", kindNames[:], k) }
+func (k ruleKind) String() string { return units.Name("ruleKind", kindNames[:], k) }
 
 // rules lists all rules. Findings of equal severity, kind and weight are reported in
 // this order.

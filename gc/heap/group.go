@@ -7,7 +7,7 @@ import (
 	"sort"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Grouping is a way to divide the objects of a snapshot.
@@ -27,7 +27,7 @@ const (
 
 var groupingNames = [numGroupings]string{"type", "module", "generation", "root", "dominator", "path"}
 
-func (g Grouping) String() string { return enum.Name("Grouping", groupingNames[:], g) }
+func (g Grouping) String() string { return units.Name("Grouping", groupingNames[:], g) }
 
 // Groupings returns the names of the groupings, by their number.
 func Groupings() []string { return groupingNames[:] }

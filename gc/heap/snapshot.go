@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Snapshot is the heap at the end of one collection. All sizes are in bytes.
@@ -91,7 +91,7 @@ const (
 
 var rootKindNames = [...]string{"other", "stack", "handle", "pinned", "refcounted", "finalizer", "static"}
 
-func (k RootKind) String() string { return enum.Name("RootKind", rootKindNames[:], k) }
+func (k RootKind) String() string { return units.Name("RootKind", rootKindNames[:], k) }
 
 func hex(n uint64) string { return strconv.FormatUint(n, 16) }
 

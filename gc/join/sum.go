@@ -7,7 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Sum adds up the activities of one process's heaps in its collections. The zero Sum is
@@ -125,7 +125,7 @@ const (
 
 var causeNames = [...]string{"", "uneven_roots", "slow_wake", "slow_work", "all_slow_wake"}
 
-func (c Cause) String() string { return enum.Name("Cause", causeNames[:], c) }
+func (c Cause) String() string { return units.Name("Cause", causeNames[:], c) }
 
 // The thresholds of the causes.
 const (

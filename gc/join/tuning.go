@@ -6,7 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // maxTunings bounds the tunings of all processes that a Tunings keeps.
@@ -55,7 +55,7 @@ const (
 
 var tuningNames = [...]string{"size", "full", "count"}
 
-func (k TuningKind) String() string { return enum.Name("TuningKind", tuningNames[:], k) }
+func (k TuningKind) String() string { return units.Name("TuningKind", tuningNames[:], k) }
 
 // The target costs of the GC in percent: the default of GCDTargetTCP, and the
 // target for full collections.

@@ -8,7 +8,6 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/hostevents"
 	"github.com/gctrail/gctrail/internal/proc"
 )
 
@@ -68,7 +67,7 @@ func (a *Agent) readProcessor(p *process, scan *proc.Scan, now time.Time) {
 	if now.Sub(r.bounded) >= limitsInterval {
 		r.bounded = now
 		l := r.reader.Limits()
-		event := hostevents.Limits(&l)
+		event := l.Event()
 		r.limit(gc.NewLimits(&event))
 	}
 	s, err := r.reader.Read(scan)
@@ -77,7 +76,7 @@ func (a *Agent) readProcessor(p *process, scan *proc.Scan, now time.Time) {
 	if err != nil {
 		return // it has ended, or the agent may not read it
 	}
-	read := reading{ended, hostevents.Events(&s), r.limits}
+	read := reading{ended, s.Events(), r.limits}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	p.countProcessors(&s)

@@ -9,7 +9,6 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/hostevents"
 	"github.com/gctrail/gctrail/internal/proc"
 )
 
@@ -80,7 +79,7 @@ func TestProcessorWindow(t *testing.T) {
 				Run: gc.Some(s.run), Wait: gc.Some(s.wait), Busy: gc.Some(s.busy), Stolen: gc.Some(time.Duration(0)),
 				Periods: gc.Some(s.periods), Throttled: gc.Some(s.throttled), ThrottledFor: gc.Some(time.Duration(s.throttled) * 50 * time.Millisecond),
 			}
-			w.read(&reading{now, hostevents.Events(&sample), &gc.Limits{Processors: 4, MachineProcessors: 4, Quota: 20, Period: 100}})
+			w.read(&reading{now, sample.Events(), &gc.Limits{Processors: 4, MachineProcessors: 4, Quota: 20, Period: 100}})
 		}
 		c := collectionOf(uint32(second), 0, 200*time.Millisecond)
 		c.Reason = gc.Some(clr.GCReasonAllocSmall)

@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/hostevents"
+	"github.com/gctrail/gctrail/internal/proc"
 	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
@@ -29,8 +29,8 @@ import (
 type capture struct {
 	process *diag.Process
 	session *diag.Session
-	in      traceInput         // the session, with events about the process's processors
-	host    *hostevents.Stream // nil if that is not read
+	in      traceInput   // the session, with events about the process's processors
+	host    *proc.Stream // nil if that is not read
 	awaited
 	base   string           // path of the file, but for its number if there are several
 	nth    int              // of the files
@@ -71,7 +71,7 @@ type traceInput interface {
 
 // A hostInput is a session's trace with events about its process.
 type hostInput struct {
-	*hostevents.Stream
+	*proc.Stream
 	traceInput // the session
 }
 
@@ -119,7 +119,7 @@ func newCapture(process *diag.Process, session *diag.Session, out *tracefile.Fil
 // readHost makes the capture add events about the process's processors and limits.
 func (c *capture) readHost() {
 	if c.process.PID > 0 {
-		c.host = hostevents.New(c.session, c.process.PID)
+		c.host = proc.NewStream(c.session, c.process.PID)
 		c.in = hostInput{c.host, c.session}
 	}
 }
@@ -136,7 +136,7 @@ func (c *capture) run(ctx context.Context) error {
 	c.cancel, c.abort = func() { end(nil) }, func() { end(errAborted) }
 	defer c.cancel()
 	if c.host != nil {
-		go c.host.Run(ctx, hostevents.Interval)
+		go c.host.Run(ctx, proc.Interval)
 	}
 	var undumped error
 	var dumping sync.WaitGroup

@@ -10,7 +10,7 @@ import (
 	"math/bits"
 
 	"github.com/gctrail/gctrail/internal/binread"
-	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -36,7 +36,7 @@ var blockNames = [...]string{
 }
 
 // String returns the name of the kind, as messages have it.
-func (k BlockKind) String() string { return enum.Name("BlockKind", blockNames[:], k) }
+func (k BlockKind) String() string { return units.Name("BlockKind", blockNames[:], k) }
 
 // objectNames are the type names of V3 and V4 objects.
 var objectNames = [BlockUnknown]string{

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/hostevents"
+	"github.com/gctrail/gctrail/internal/proc"
 )
 
 // hostInterval is the time between readings of the processor time of a watched process.
@@ -17,7 +17,7 @@ func throughHost(ctx context.Context, process *diag.Process, trace io.Reader) io
 	if process.PID <= 0 {
 		return trace
 	}
-	s := hostevents.New(trace, process.PID)
+	s := proc.NewStream(trace, process.PID)
 	go s.Run(ctx, hostInterval)
 	return s
 }

@@ -1,4 +1,4 @@
-package hostevents
+package proc
 
 import (
 	"slices"
@@ -7,13 +7,13 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/proc"
 )
 
 // TestUnknownWait writes that the wait is not known, as the descriptor says.
 func TestUnknownWait(t *testing.T) {
 	for _, wait := range []gc.Opt[time.Duration]{{}, gc.Some(time.Duration(0)), gc.Some(time.Second)} {
-		all := Events(&proc.ProcessorSample{Threads: gc.Some(3), Run: gc.Some(time.Minute), Wait: wait})
+		sample := ProcessorSample{Threads: gc.Some(3), Run: gc.Some(time.Minute), Wait: wait}
+		all := sample.Events()
 		i := slices.IndexFunc(all, func(e clr.Event) bool { return e.EventKind() == clr.KindProcessThreadTime })
 		if i < 0 {
 			t.Fatal("no event")

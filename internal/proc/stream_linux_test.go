@@ -1,4 +1,4 @@
-package hostevents_test
+package proc_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/hostevents"
+	"github.com/gctrail/gctrail/internal/proc"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -30,7 +30,7 @@ func TestStream(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s := hostevents.New(&in, os.Getpid())
+	s := proc.NewStream(&in, os.Getpid())
 	if cost, ok := s.Sample(); !ok || cost <= 0 {
 		t.Fatalf("the test cannot be read, at a cost of %v", cost)
 	}

@@ -1,10 +1,9 @@
-// Package enum gives the values of small enumerations their names.
-package enum
+package units
 
 import "strconv"
 
-// Name returns the name of v, which is of the type typ, or typ(v) where v has
-// none.
+// Name returns the name of the value v of a small enumeration, which is of the type typ, or
+// typ(v) where v has none.
 func Name[T ~uint8](typ string, names []string, v T) string {
 	if int(v) < len(names) {
 		return names[v]

@@ -1,6 +1,4 @@
-// Package hostevents adds events of the provider gctrail to the trace of a session: the
-// processor time that the process gets, its processors and its limits.
-package hostevents
+package proc
 
 import (
 	"context"
@@ -11,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/proc"
 	"github.com/gctrail/gctrail/internal/splice"
 )
 
@@ -28,21 +25,22 @@ const (
 	costShare = 0.005
 )
 
-// A Stream is a session's trace with the added events.
+// A Stream is the trace of a session to which events of the provider gctrail are added: the
+// processor time that the process gets, its processors and its limits.
 type Stream struct {
 	*splice.Inserter
-	reader *proc.ProcessorReader
-	memory *proc.MemoryReader
+	reader *ProcessorReader
+	memory *MemoryReader
 	limits clr.ProcessLimits
 	read   time.Time // when limits were read
 	known  bool      // they were added
 	mu     sync.Mutex
 }
 
-// New returns the Stream of a session with process pid, and reads that process for the
+// NewStream returns the Stream of a session with process pid, and reads that process for the
 // first time.
-func New(session io.Reader, pid int) *Stream {
-	s := &Stream{Inserter: splice.NewInserter(session), reader: proc.NewProcessorReader(pid), memory: proc.NewMemoryReader(pid)}
+func NewStream(session io.Reader, pid int) *Stream {
+	s := &Stream{Inserter: splice.NewInserter(session), reader: NewProcessorReader(pid), memory: NewMemoryReader(pid)}
 	s.Sample()
 	return s
 }
@@ -74,11 +72,11 @@ func (s *Stream) Sample() (cost time.Duration, ok bool) {
 		s.read = now
 		s.readLimits(now)
 	}
-	sample, err := s.reader.Read(new(proc.Scan))
+	sample, err := s.reader.Read(new(Scan))
 	if err != nil {
 		return 0, false
 	}
-	for _, e := range Events(&sample) {
+	for _, e := range sample.Events() {
 		s.add(now, e)
 	}
 	return sample.Cost, true
@@ -87,7 +85,7 @@ func (s *Stream) Sample() (cost time.Duration, ok bool) {
 // readLimits adds the limits if they are new.
 func (s *Stream) readLimits(now time.Time) {
 	l := s.reader.Limits()
-	e := Limits(&l)
+	e := l.Event()
 	if m, err := s.memory.Read(true); err == nil {
 		e.MemoryLimit = uint64(m.Limit.Or(0))
 	}
@@ -103,8 +101,8 @@ func (s *Stream) add(at time.Time, e clr.Event) {
 	s.Add(d, at, e.Append(nil, d.Version, 8))
 }
 
-// Limits returns the event of a process's limits, without its memory limit.
-func Limits(l *proc.Limits) clr.ProcessLimits {
+// Event returns the event of the limits, without a memory limit.
+func (l *Limits) Event() clr.ProcessLimits {
 	return clr.ProcessLimits{
 		Processors: uint32(l.Processors), MachineProcessors: uint32(l.Machine),
 		QuotaMicroseconds: uint64(l.Quota.Microseconds()), PeriodMicroseconds: uint64(l.Period.Microseconds()),
@@ -112,8 +110,8 @@ func Limits(l *proc.Limits) clr.ProcessLimits {
 	}
 }
 
-// Events returns the events for the known figures of a sample.
-func Events(s *proc.ProcessorSample) []clr.Event {
+// Events returns the events for the known figures.
+func (s *ProcessorSample) Events() []clr.Event {
 	var all []clr.Event
 	if run, known := s.Run.Get(); known {
 		all = append(all, &clr.ProcessThreadTime{

@@ -1,4 +1,4 @@
-package hostevents
+package proc
 
 import (
 	"slices"
