@@ -2,6 +2,7 @@ package etl
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -53,12 +54,7 @@ func (l *loader) start(entries []entry) {
 }
 
 func anyCompressed(entries []entry) bool {
-	for i := range entries {
-		if entries[i].flags&flagCompressed != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(entries, func(e entry) bool { return e.flags&flagCompressed != 0 })
 }
 
 // stop ends the workers after their current stretches.

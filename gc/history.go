@@ -161,12 +161,7 @@ func (rt *runtime) awaitingHistory(concurrent bool, generation uint32) *building
 // plausible reports whether sizes are possible: less than clr.MaxSize, so that sums of
 // them stay within an int64. A damaged payload can have others.
 func plausible(sizes ...uint64) bool {
-	for _, n := range sizes {
-		if n >= clr.MaxSize {
-			return false
-		}
-	}
-	return true
+	return len(sizes) == 0 || slices.Max(sizes) < clr.MaxSize
 }
 
 // perHeapHistory adds a heap's part. It follows the global history on its thread.

@@ -140,6 +140,19 @@ func (m *Model) handOut(yield func(*Collection, error) bool) bool {
 // first event.
 func (m *Model) Processes() []*Process { return m.processes }
 
+// Process returns the process with an id. If none of its events was read, only its name is known,
+// from the trace's description of itself.
+func (m *Model) Process(pid uint64) *Process {
+	if i := slices.IndexFunc(m.processes, func(p *Process) bool { return p.PID == pid }); i >= 0 {
+		return m.processes[i]
+	}
+	p := &Process{PID: pid}
+	if m.info != nil {
+		p.Name = m.info.Processes[pid].Name
+	}
+	return p
+}
+
 // Event processes one event, for Collections.
 func (m *Model) Event(e *pass.Event) {
 	m.event, m.now = event{e, m.process(e.Process)}, e.Time

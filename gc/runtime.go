@@ -241,12 +241,7 @@ func (b *building) done() bool {
 func (b *building) histories() bool { return b.global && b.Heaps.Or(0) == len(b.heaps) }
 
 func (b *building) restarted() bool {
-	for i := range b.Pauses {
-		if !b.Pauses[i].Restart.Known() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b.Pauses, func(p Pause) bool { return !p.Restart.Known() })
 }
 
 // ranBackground reports whether the collection ran in the background, as far as

@@ -217,10 +217,9 @@ func (std *stdio) listTraces(err error) {
 	}
 	const most = 20
 	p := text.PageOn(std.errTerm)
-	var rows [][]string
-	for _, t := range unknown.Traces[:min(len(unknown.Traces), most)] {
-		rows = append(rows, []string{t.Modified.Format("2006-01-02 15:04:05"), units.Bytes(t.Size), filepath.Join(unknown.Name, t.Name)})
-	}
+	rows := text.Each(unknown.Traces[:min(len(unknown.Traces), most)], func(t *open.FolderTrace) []string {
+		return []string{t.Modified.Format("2006-01-02 15:04:05"), units.Bytes(t.Size), filepath.Join(unknown.Name, t.Name)}
+	})
 	p.Table([]text.Column{{Heading: "modified", Left: true}, {Heading: "size"}, {Heading: "trace", Left: true}}, rows)
 	if more := len(unknown.Traces) - most; more > 0 {
 		p.Line("and %d more", more)

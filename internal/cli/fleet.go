@@ -74,10 +74,7 @@ func (f *storeFlag) warnDamaged(std *stdio) {
 		return
 	}
 	const named = 3
-	causes := make([]string, 0, named)
-	for _, d := range damaged[:min(len(damaged), named)] {
-		causes = append(causes, text.Quoted(d.File)+": "+reason(d.Err))
-	}
+	causes := text.Each(damaged[:min(len(damaged), named)], func(d *fleet.Damage) string { return text.Quoted(d.File) + ": " + reason(d.Err) })
 	std.warn("gctrail", fmt.Sprintf("rows of %s are missing: %s", text.Plural(int64(len(damaged)), "damaged file", "damaged files"), strings.Join(causes, "; ")))
 }
 

@@ -38,10 +38,7 @@ func newFleetTopCmd(std *stdio) *cobra.Command {
 
 // unknownFleetColumn reports a column that a table does not have, with similar ones.
 func unknownFleetColumn(flag, name string, t *fleet.Table) error {
-	var names []string
-	for _, c := range t.Columns {
-		names = append(names, c.Name)
-	}
+	names := text.Each(t.Columns, func(c *fleet.Column) string { return c.Name })
 	if kubernetes := "k8s_" + name; t.Has(kubernetes) {
 		names = []string{kubernetes}
 	}

@@ -96,10 +96,7 @@ func stdinIsFile() bool {
 
 // A misspelt command is a command that does not exist.
 func misspelt(root *cobra.Command, args []string) error {
-	var like []string
-	for _, name := range root.SuggestionsFor(args[0]) {
-		like = append(like, commandLine(append([]string{name}, args[1:]...)))
-	}
+	like := text.Each(root.SuggestionsFor(args[0]), func(name *string) string { return commandLine(append([]string{*name}, args[1:]...)) })
 	if len(like) == 0 {
 		like = []string{"gctrail report " + text.Quoted(args[0])}
 	}
@@ -107,11 +104,7 @@ func misspelt(root *cobra.Command, args []string) error {
 }
 
 func commandLine(args []string) string {
-	words := []string{"gctrail"}
-	for _, arg := range args {
-		words = append(words, text.Quoted(arg))
-	}
-	return strings.Join(words, " ")
+	return "gctrail " + strings.Join(text.Each(args, func(arg *string) string { return text.Quoted(*arg) }), " ")
 }
 
 // meantFlags maps flags of other tools, and of other commands, to the equivalent ones.

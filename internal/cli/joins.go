@@ -117,11 +117,7 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 }
 
 func joinRows(pid uint64, number uint32, of []join.Row) []joinRow {
-	rows := make([]joinRow, len(of))
-	for i := range of {
-		rows[i] = joinRow{pid, number, of[i]}
-	}
-	return rows
+	return text.Each(of, func(r *join.Row) joinRow { return joinRow{pid, number, *r} })
 }
 
 func joinsHead(p *text.Page, of *gc.Process, s *joinSum) {

@@ -183,16 +183,6 @@ type scanned struct {
 	model gc.Model
 }
 
-// process returns the description of a process.
-func (s *scanned) process(pid uint64) *gc.Process {
-	for _, p := range s.model.Processes() {
-		if p.PID == pid {
-			return p
-		}
-	}
-	return &gc.Process{PID: pid, Name: s.Info().Processes[pid].Name}
-}
-
 // called returns the name of a process in a heading.
 func called(p *gc.Process) string {
 	who := cmp.Or(p.Name, "a process")
@@ -257,10 +247,7 @@ func (w *rowWriter[R]) write(rows []R) error {
 
 // table writes a table of rows, with the lines under them.
 func (w *rowWriter[R]) table(p *text.Page, rows []R) {
-	cells := make([][]string, len(rows))
-	for i := range rows {
-		cells[i] = list.Cells(w.rows.Fields, &rows[i])
-	}
+	cells := text.Each(rows, func(r *R) []string { return list.Cells(w.rows.Fields, r) })
 	var below func(int) []string
 	if w.below != nil {
 		below = func(i int) []string { return w.below(&rows[i]) }
@@ -275,7 +262,7 @@ func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
 ) error {
 	shown := 0
 	for _, t := range totals {
-		p := s.process(pid(t))
+		p := s.model.Process(pid(t))
 		if !w.HasProcess(p) {
 			continue
 		}

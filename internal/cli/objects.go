@@ -285,7 +285,7 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 func (o *objectsOptions) selected(s *scanned, file string, all []*heap.Snapshot, collections []*gc.Collection) []*snapshotOf {
 	var selected []*snapshotOf
 	for _, snapshot := range all {
-		of := &snapshotOf{Snapshot: snapshot, process: s.process(snapshot.PID), file: o.redaction.name(file)}
+		of := &snapshotOf{Snapshot: snapshot, process: s.model.Process(snapshot.PID), file: o.redaction.name(file)}
 		if !o.HasProcess(of.process) || !o.has(snapshot.Start.Or(0)) {
 			continue
 		}
@@ -384,12 +384,7 @@ func (o *objectsOptions) rows(of *snapshotOf, by heap.Grouping) []objectRow {
 	if o.top < 0 { // in csv too: there are millions
 		q.Max = defaultTop
 	}
-	groups := of.Groups(q, of.tree)
-	rows := make([]objectRow, len(groups))
-	for i := range groups {
-		rows[i] = objectRow{of, groups[i]}
-	}
-	return rows
+	return text.Each(of.Groups(q, of.tree), func(g *heap.Group) objectRow { return objectRow{of, *g} })
 }
 
 func (s *snapshotOf) head(p *text.Page) {

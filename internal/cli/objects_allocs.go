@@ -15,14 +15,11 @@ const linkedTypes = 3
 
 // readsAgain returns the line that runs another command on the same traces.
 func readsAgain(command string, paths []string) string {
-	words := []string{"gctrail", command}
+	args := []string{command}
 	if len(paths) > 1 {
-		words = append(words, "--merge")
+		args = append(args, "--merge")
 	}
-	for _, path := range paths {
-		words = append(words, text.Quoted(path))
-	}
-	return strings.Join(words, " ")
+	return commandLine(append(args, paths...))
 }
 
 // largestAllocated returns the largest rows of the allocations of a process by type, and the
@@ -47,10 +44,9 @@ func (s *snapshotOf) writeAllocated(p *text.Page) {
 	if len(rows) == 0 {
 		return
 	}
-	var types []string
-	for i := range rows {
-		types = append(types, fmt.Sprintf("%s %s", units.Percent(100*float64(rows[i].Bytes)/float64(max(1, all))), rows[i].Type))
-	}
+	types := text.Each(rows, func(r *alloc.Row) string {
+		return fmt.Sprintf("%s %s", units.Percent(100*float64(r.Bytes)/float64(max(1, all))), r.Type)
+	})
 	p.Prose("Allocated: ", fmt.Sprintf("~%s in the trace, of it %s. By type:", units.Bytes(all), strings.Join(types, ", ")))
 	p.Command("  ", readsAgain("allocs", s.paths))
 }

@@ -79,11 +79,7 @@ func (o *objectsOptions) freeRows(of *snapshotOf) []freeRow {
 		return g.Bytes < int64(o.minSize) || o.generation.value != "" && g.Generation != o.generation.value
 	})
 	if o.free.value == freePins {
-		var rows []freeRow
-		for _, p := range of.Graph.Pinners(gaps) {
-			rows = append(rows, freeRow{of: of, Pinner: p})
-		}
-		return rows
+		return text.Each(of.Graph.Pinners(gaps), func(p *heap.Pinner) freeRow { return freeRow{of: of, Pinner: *p} })
 	}
 	slices.SortStableFunc(gaps, func(a, b heap.Gap) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	g, wayTo := of.Graph, of.Graph.Ways()

@@ -142,13 +142,9 @@ type placeGrowthDoc struct {
 
 // placeDocs returns the first places, as many as a table has if there is no limit.
 func placeDocs(grown []heap.PlaceGrowth, limit int) []placeGrowthDoc {
-	limit = cmp.Or(limit, defaultTop)
-	docs := []placeGrowthDoc{}
-	for i := range grown[:min(limit, len(grown))] {
-		g := &grown[i]
-		docs = append(docs, placeGrowthDoc{g.Path(), g.Objects, g.Bytes, g.Retained})
-	}
-	return docs
+	return text.Each(grown[:min(cmp.Or(limit, defaultTop), len(grown))], func(g *heap.PlaceGrowth) placeGrowthDoc {
+		return placeGrowthDoc{g.Path(), g.Objects, g.Bytes, g.Retained}
+	})
 }
 
 type suspectDoc struct {
@@ -178,12 +174,9 @@ func newGrowthDocs(listed []*snapshotOf, limit int) []growthDoc {
 }
 
 func (g *growthOf) docs() []suspectDoc {
-	docs := []suspectDoc{}
-	for i := range g.suspects {
-		s := &g.suspects[i]
-		docs = append(docs, suspectDoc{s.String(), s.PathWords(), s.Retained, s.Grew, s.Confidence()})
-	}
-	return docs
+	return text.Each(g.suspects, func(s *heap.Suspect) suspectDoc {
+		return suspectDoc{s.String(), s.PathWords(), s.Retained, s.Grew, s.Confidence()}
+	})
 }
 
 // suspectsIn returns the suspects of the growth that ends with a snapshot.

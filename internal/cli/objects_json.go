@@ -5,6 +5,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/heap"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -59,14 +60,12 @@ func newSnapshotDoc(s *snapshotOf, limit int) snapshotDoc {
 	doc := snapshotDoc{
 		Process: word(s.process.Name), Complete: s.Missing.Whole(), Sampled: s.Sampled, Missing: s.Missing.Bytes,
 		Objects: s.Objects, Bytes: s.Bytes, Aligned: s.Aligned, Dependent: s.Dependent, Statics: s.Statics, WeakRoots: s.WeakRoots,
-		Edges: gc.SomeIf(s.Edges, s.Missing.Whole()), Number: s.number(), PID: s.pid(), Roots: make(map[string]int64), Generations: []generationDoc{}, Suspects: []suspectDoc{},
+		Edges: gc.SomeIf(s.Edges, s.Missing.Whole()), Number: s.number(), PID: s.pid(), Roots: make(map[string]int64), Suspects: []suspectDoc{},
 	}
 	for k, n := range s.Roots {
 		doc.Roots[heap.RootKind(k).String()] = n
 	}
-	for _, g := range s.Generations {
-		doc.Generations = append(doc.Generations, generationDoc{g.Name, g.Objects, g.Bytes, g.Free})
-	}
+	doc.Generations = text.Each(s.Generations, func(g *heap.GenerationUse) generationDoc { return generationDoc{g.Name, g.Objects, g.Bytes, g.Free} })
 	if s.tree != nil {
 		doc.Live, doc.LiveBytes = gc.Some(s.tree.Live()), gc.Some(s.tree.LiveBytes())
 	}
@@ -74,11 +73,10 @@ func newSnapshotDoc(s *snapshotOf, limit int) snapshotDoc {
 	if limit > 0 && limit < len(types) {
 		types = types[:limit]
 	}
-	doc.Types = make([]typeDoc, len(types))
-	for i, t := range types {
+	doc.Types = text.Each(types, func(t *heap.Group) typeDoc {
 		id := gc.SomeIf(fmt.Sprintf("0x%x", t.Type.ID), t.Type.ID != 0)
-		doc.Types[i] = typeDoc{word(t.Type.Name), word(t.Type.Declaring), word(t.Type.Module), id, t.Objects, t.Bytes.Or(0), t.Retained}
-	}
+		return typeDoc{word(t.Type.Name), word(t.Type.Declaring), word(t.Type.Module), id, t.Objects, t.Bytes.Or(0), t.Retained}
+	})
 	return doc
 }
 

@@ -208,10 +208,7 @@ func (w *pauseTables) declare() {
 
 func (w *pauseTables) write(p *report.Pauses) error {
 	if w.shows(percentileTable) {
-		var rows []percentileRow
-		for _, of := range p.Percentiles() {
-			rows = append(rows, percentileRow{p.Process.PID, of, w.above(p, &of)})
-		}
+		rows := text.Each(p.Percentiles(), func(of *report.Percentile) percentileRow { return percentileRow{p.Process.PID, *of, w.above(p, of)} })
 		if err := writeTable(w, true, percentileFields, rows, func(page *text.Page) { w.percentilesHead(page, p) }, func(page *text.Page) {
 			page.Prose("", "To list the GCs of a row, for example the last:")
 			page.Command("", rows[len(rows)-1].command)
@@ -220,10 +217,9 @@ func (w *pauseTables) write(p *report.Pauses) error {
 		}
 	}
 	if w.shows(windowTable) && len(p.Suspended()) > 0 {
-		var worst []report.Bottleneck
-		for _, s := range p.Suspended() {
-			worst = append(worst, report.Bottleneck{From: s.From, To: s.From + s.Window, Pause: s.Pause, Other: s.Other})
-		}
+		worst := text.Each(p.Suspended(), func(s *report.Window) report.Bottleneck {
+			return report.Bottleneck{From: s.From, To: s.From + s.Window, Pause: s.Pause, Other: s.Other}
+		})
 		if err := w.writeIntervals(true, windowFields, p, worst, func(page *text.Page) {
 			page.Heading("%s: the worst windows", called(p.Process))
 		}, nil); err != nil {
@@ -294,7 +290,7 @@ func (w *pauseTables) percentilesHead(page *text.Page, p *report.Pauses) {
 
 // above returns the command that lists the GCs of a row.
 func (w *pauseTables) above(p *report.Pauses, r *report.Percentile) string {
-	words := []string{"gctrail", "gcs"}
+	words := []string{"gcs"}
 	if generation, known := r.Generation.Get(); known {
 		words = append(words, "--gen", strconv.Itoa(generation))
 	}
@@ -313,7 +309,7 @@ func (w *pauseTables) above(p *report.Pauses, r *report.Percentile) string {
 
 // during returns the command that lists the GCs of an interval.
 func (w *pauseTables) during(p *report.Pauses, b *report.Bottleneck) string {
-	return w.command(p, []string{"gctrail", "gcs", "--from", seconds(b.From), "--to", seconds(b.To)})
+	return w.command(p, []string{"gcs", "--from", seconds(b.From), "--to", seconds(b.To)})
 }
 
 func (w *pauseTables) command(p *report.Pauses, words []string) string {
@@ -323,10 +319,7 @@ func (w *pauseTables) command(p *report.Pauses, words []string) string {
 	if len(w.paths) > 1 {
 		words = append(words, "--merge")
 	}
-	for _, path := range w.paths {
-		words = append(words, text.Quoted(path))
-	}
-	return strings.Join(words, " ")
+	return commandLine(append(words, w.paths...))
 }
 
 // seconds writes a time so that --from and --to take it, to the nanosecond.

@@ -51,11 +51,7 @@ func perfviewTables() []perfviewTable {
 
 // perfviewNames returns the words that --columns takes for PerfView's tables.
 func perfviewNames() []string {
-	names := []string{perfviewAll, perfviewRollup}
-	for _, t := range perfviewTables() {
-		names = append(names, t.name)
-	}
-	return names
+	return append([]string{perfviewAll, perfviewRollup}, text.Each(perfviewTables(), func(t *perfviewTable) string { return t.name })...)
 }
 
 // maxPerfviewRows bounds the collections of a trace that PerfView's tables have.
@@ -159,19 +155,15 @@ func (t *perfviewTable) write(page *text.Page, rows []perfviewRow) {
 			some = some || n < len(rows)
 		}
 	}
-	var columns []text.Column
-	for _, c := range shown {
-		columns = append(columns, text.Column{Heading: c.Name, Left: c.Word != nil && t.differs, Rank: 1})
-	}
+	columns := text.Each(shown, func(c *perfview.Column) text.Column {
+		return text.Column{Heading: c.Name, Left: c.Word != nil && t.differs, Rank: 1}
+	})
 	if some {
 		columns = append(columns, text.Column{Heading: "Differs", Left: true, Rank: 2})
 	}
 	var cells [][]string
 	for i := range rows {
-		var row []string
-		for j := range shown {
-			row = append(row, shown[j].Text(rows[i].GC))
-		}
+		row := text.Each(shown, func(c *perfview.Column) string { return c.Text(rows[i].GC) })
 		if some {
 			names := slices.DeleteFunc(t.differences(&rows[i]), func(name string) bool { return times[name] == len(rows) })
 			row = append(row, strings.Join(names, ", "))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -126,11 +125,7 @@ func (o *requestsOptions) list(ctx context.Context, std *stdio, out *output, pat
 func requestsPID(p *request.Process) uint64 { return p.PID }
 
 func routeRows(pid uint64, routes []*request.Summary) []routeRow {
-	rows := make([]routeRow, len(routes))
-	for i, r := range routes {
-		rows[i] = routeRow{pid, r}
-	}
-	return rows
+	return text.Each(routes, func(r **request.Summary) routeRow { return routeRow{pid, *r} })
 }
 
 // spanRows returns the spans of a process; in a table the requests, the slowest first.
@@ -177,10 +172,7 @@ func (o *requestsOptions) head(scan *scanned, wanted func(*request.Span) bool, r
 			return
 		}
 		page.Line("")
-		var cells [][]string
-		for _, row := range routeRows(p.PID, byLabel[:min(len(byLabel), maxRoutes)]) {
-			cells = append(cells, list.Cells(routeFields, &row))
-		}
+		cells := text.Each(routeRows(p.PID, byLabel[:min(len(byLabel), maxRoutes)]), func(r *routeRow) []string { return list.Cells(routeFields, r) })
 		page.List(list.Columns(routeFields), cells, nil)
 		if more := len(byLabel) - len(cells); more > 0 {
 			page.Prose("", fmt.Sprintf("%s more; --by route lists them.", units.Count(more)))
@@ -195,11 +187,7 @@ func writeNextOf(page *text.Page, scan *scanned, of *gc.Process, all *request.Su
 	if all.Count == 0 {
 		return
 	}
-	var files []string
-	for _, path := range scan.Paths() {
-		files = append(files, text.Quoted(path))
-	}
-	words, command := "What else the trace shows:", "gctrail "+strings.Join(files, " ")
+	words, command := "What else the trace shows:", commandLine(scan.Paths())
 	if all.Slowest.Share() >= request.PartlyPaused {
 		words = "Why the pauses are long:"
 		if try := report.Try(of, scan.Info().Format, all, nil); try != "" {

@@ -174,11 +174,7 @@ func (o *tryOptions) propose(ctx context.Context, std *stdio, program *trial.Pro
 		return "Nothing to try: " + proposal.None + "."
 	}
 	o.candidates = proposal.Settings
-	var names []string
-	for i := range o.candidates {
-		names = append(names, o.candidates[i].Name)
-	}
-	std.warn("try", "trying "+strings.Join(names, ", "))
+	std.warn("try", "trying "+strings.Join(text.Each(o.candidates, func(s *trial.Setting) string { return s.Name }), ", "))
 	return ""
 }
 

@@ -117,25 +117,17 @@ func (o *whatIfOptions) program(ctx context.Context, std *stdio) (*whatif.Progra
 
 // writeWhatIf writes a result as text.
 func writeWhatIf(p *text.Page, program *whatif.Program, result *whatif.Result) {
-	settings := ""
-	for i, s := range result.Settings {
-		if i > 0 {
-			settings += ", "
-		}
-		settings += s.Name + "=" + s.Value.Hex() + " (" + s.Value.Text() + ")"
-	}
-	p.Heading("%s with %s", called(program.Process), settings)
+	settings := text.Each(result.Settings, func(s *whatif.Set) string { return s.Name + "=" + s.Value.Hex() + " (" + s.Value.Text() + ")" })
+	p.Heading("%s with %s", called(program.Process), strings.Join(settings, ", "))
 	for _, note := range result.Notes {
 		p.Prose("Note: ", note+".")
 	}
 	for _, why := range result.CannotTell {
 		p.Prose("Cannot tell: ", why+".")
 	}
-	var rows [][]string
-	for i := range result.Metrics {
-		m := &result.Metrics[i]
-		rows = append(rows, []string{whatIfWords[m.Name], whatIfValue(m, m.Now), whatIfValue(m, m.Low), whatIfValue(m, m.High)})
-	}
+	rows := text.Each(result.Metrics, func(m *whatif.Metric) []string {
+		return []string{whatIfWords[m.Name], whatIfValue(m, m.Now), whatIfValue(m, m.Low), whatIfValue(m, m.High)}
+	})
 	p.Line("")
 	p.Table([]text.Column{{Heading: "", Left: true}, {Heading: "now"}, {Heading: "at least"}, {Heading: "at most"}}, rows)
 	if len(result.Assumes) > 0 {
@@ -178,35 +170,23 @@ func whatIfJSON(p *whatif.Program, r *whatif.Result) any {
 		Name  string `json:"name"`
 		Value string `json:"value"`
 	}
-	type metric struct {
-		Name string          `json:"name"`
-		Unit string          `json:"unit"`
-		Now  gc.Opt[float64] `json:"now"`
-		Low  gc.Opt[float64] `json:"low"`
-		High gc.Opt[float64] `json:"high"`
-	}
 	doc := struct {
-		SchemaVersion int       `json:"schema_version"`
-		PID           any       `json:"pid"`
-		Process       string    `json:"process"`
-		Runtime       string    `json:"runtime"`
-		Settings      []setting `json:"settings"`
-		Metrics       []metric  `json:"metrics"`
-		Assumes       []string  `json:"assumes"`
-		CannotTell    []string  `json:"cannot_tell"`
-		Notes         []string  `json:"notes"`
+		SchemaVersion int             `json:"schema_version"`
+		PID           any             `json:"pid"`
+		Process       string          `json:"process"`
+		Runtime       string          `json:"runtime"`
+		Settings      []setting       `json:"settings"`
+		Metrics       []whatif.Metric `json:"metrics"`
+		Assumes       []string        `json:"assumes"`
+		CannotTell    []string        `json:"cannot_tell"`
+		Notes         []string        `json:"notes"`
 	}{
-		SchemaVersion: 1, Process: p.Process.Name, Runtime: p.Process.Runtime,
-		Assumes: append([]string{}, r.Assumes...), CannotTell: append([]string{}, r.CannotTell...), Notes: append([]string{}, r.Notes...),
+		SchemaVersion: 1, Process: p.Process.Name, Runtime: p.Process.Runtime, Metrics: r.Metrics,
+		Settings: text.Each(r.Settings, func(s *whatif.Set) setting { return setting{s.Name, s.Value.Hex()} }),
+		Assumes:  append([]string{}, r.Assumes...), CannotTell: append([]string{}, r.CannotTell...), Notes: append([]string{}, r.Notes...),
 	}
 	if p.Process.PID != 0 && p.Process.PID != trace.UnknownID {
 		doc.PID = p.Process.PID
-	}
-	for _, s := range r.Settings {
-		doc.Settings = append(doc.Settings, setting{s.Name, s.Value.Hex()})
-	}
-	for _, m := range r.Metrics {
-		doc.Metrics = append(doc.Metrics, metric(m))
 	}
 	return doc
 }

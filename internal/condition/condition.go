@@ -13,6 +13,8 @@
 package condition
 
 import (
+	"slices"
+
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/request"
@@ -69,24 +71,14 @@ type node interface{ holds(subject) bool }
 type all []node
 
 func (a all) holds(s subject) bool {
-	for _, n := range a {
-		if !n.holds(s) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a, func(n node) bool { return !n.holds(s) })
 }
 
 // some holds where one of its parts does.
 type some []node
 
 func (a some) holds(s subject) bool {
-	for _, n := range a {
-		if n.holds(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a, func(n node) bool { return n.holds(s) })
 }
 
 // An amount compares a figure that is a number.

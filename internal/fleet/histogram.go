@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -32,13 +33,8 @@ func (h *histogram) quantile(q float64) time.Duration {
 	if h.total == 0 {
 		return 0
 	}
-	buckets := make([]int, 0, len(h.counts))
-	for b := range h.counts {
-		buckets = append(buckets, b)
-	}
-	slices.Sort(buckets)
 	rank := int64(math.Ceil(q * float64(h.total)))
-	for _, b := range buckets {
+	for _, b := range slices.Sorted(maps.Keys(h.counts)) {
 		if rank -= h.counts[b]; rank <= 0 {
 			return time.Duration(math.Pow(growth, float64(b)+0.5))
 		}

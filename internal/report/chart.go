@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/chart"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -20,10 +21,9 @@ func (c *Case) writeChart(p *text.Page) {
 	t := &c.Summary.Timeline
 	width := p.Width - chart.ScaleWidth
 	picture := chart.Chart{Each: t.Width(), Columns: 1, Unicode: p.Unicode}
-	for i := range t.Buckets {
-		b := &t.Buckets[i]
-		picture.Points = append(picture.Points, chart.Point{Before: b.HeapBefore, After: b.HeapAfter, Longest: b.Longest})
-	}
+	picture.Points = text.Each(t.Buckets, func(b *stats.Bucket) chart.Point {
+		return chart.Point{Before: b.HeapBefore, After: b.HeapAfter, Longest: b.Longest}
+	})
 	if picture.Empty() || width*chart.DotsPerCell < len(picture.Points) {
 		return
 	}

@@ -225,3 +225,13 @@ func (t *Table) write(cells []string, bold bool) error {
 	_, err := io.WriteString(t.W, disarmed(line+"\n"))
 	return err
 }
+
+// Each returns the result of a function for every row. It is never nil, because JSON would have
+// null for that.
+func Each[R, F any](rows []R, figure func(*R) F) []F {
+	all := make([]F, len(rows))
+	for i := range rows {
+		all[i] = figure(&rows[i])
+	}
+	return all
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/internal/jsontext"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 type jsonSetting struct {
@@ -59,23 +60,24 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		Notes         []string      `json:"notes"`
 		Lines         jsonLines     `json:"lines"`
 		Collector     *float64      `json:"gc_cpu_least_pct"`
-	}{1, r.Ending.String(), r.Rounds, r.Took.Seconds(), []jsonSetting{}, []string{}, r.Says(), append([]string{}, r.Notes()...), r.lines(), nil}
+	}{
+		1, r.Ending.String(), r.Rounds, r.Took.Seconds(), text.Each(r.Settings, r.jsonSetting),
+		text.Each(r.Best, nameOf), r.Says(), append([]string{}, r.Notes()...), r.lines(), nil,
+	}
 	if share, known := r.CollectorShare(); known {
 		out.Collector = &share
-	}
-	for _, o := range r.Settings {
-		out.Settings = append(out.Settings, r.jsonSetting(o))
-	}
-	for _, o := range r.Best {
-		out.Best = append(out.Best, o.Name)
 	}
 	return jsontext.Encode(w, out)
 }
 
-func (r *Result) jsonSetting(o *Outcomes) jsonSetting {
+func (r *Result) jsonSetting(of **Outcomes) jsonSetting {
+	o := *of
 	s := jsonSetting{
-		Name: o.Name, Set: append([]string{}, o.Environment()...), Runtime: jsontext.OrNull(o.Runtime), Why: jsontext.OrNull(o.Why),
-		Runs: len(o.Runs), Failed: o.Bad(), Front: o.Front, Metrics: []jsonMetric{}, Each: []jsonRun{},
+		Name: o.Name, Set: o.Environment(), Runtime: jsontext.OrNull(o.Runtime), Why: jsontext.OrNull(o.Why),
+		Runs: len(o.Runs), Failed: o.Bad(), Front: o.Front, Metrics: []jsonMetric{},
+		Each: text.Each(o.Runs, func(run *Run) jsonRun {
+			return jsonRun{run.Round, run.Outcome.String(), jsontext.OrNull(run.Reason), jsontext.OrNull(run.Trace), jsontext.OrNull(run.Output)}
+		}),
 	}
 	for i := range o.Figures {
 		f := &o.Figures[i]
@@ -90,10 +92,6 @@ func (r *Result) jsonSetting(o *Outcomes) jsonSetting {
 			m.Against = Same.String()
 		}
 		s.Metrics = append(s.Metrics, m)
-	}
-	for i := range o.Runs {
-		run := &o.Runs[i]
-		s.Each = append(s.Each, jsonRun{run.Round, run.Outcome.String(), jsontext.OrNull(run.Reason), jsontext.OrNull(run.Trace), jsontext.OrNull(run.Output)})
 	}
 	return s
 }

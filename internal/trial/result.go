@@ -40,6 +40,8 @@ func (r *Result) Candidates() []*Outcomes { return r.Settings[1:] }
 // Base returns the present settings.
 func (r *Result) Base() *Outcomes { return r.Settings[0] }
 
+func nameOf(o **Outcomes) string { return (*o).Name }
+
 // Count returns the number of runs with an outcome.
 func (o *Outcomes) Count(outcome Outcome) int {
 	n := 0

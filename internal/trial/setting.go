@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -103,11 +104,7 @@ func ParseSetting(s string) (Setting, error) {
 
 // Environment returns the variables of the setting: "DOTNET_GCgen0size=0x4000000".
 func (s *Setting) Environment() []string {
-	var all []string
-	for _, v := range s.Variables {
-		all = append(all, "DOTNET_"+v.Name+"="+v.Value)
-	}
-	return all
+	return text.Each(s.Variables, func(v *Variable) string { return "DOTNET_" + v.Name + "=" + v.Value })
 }
 
 // A Property is a line of runtimeconfig.json.
@@ -144,10 +141,7 @@ func (s *Setting) RuntimeConfig() string {
 	if len(without) > 0 || len(all) == 0 {
 		return ""
 	}
-	var lines []string
-	for _, p := range all {
-		lines = append(lines, strconv.Quote(p.Name)+": "+p.Value)
-	}
+	lines := text.Each(all, func(p *Property) string { return strconv.Quote(p.Name) + ": " + p.Value })
 	return `{"runtimeOptions": {"configProperties": {` + strings.Join(lines, ", ") + `}}}`
 }
 

@@ -25,11 +25,7 @@ var columns = []text.Column{
 
 // Headings returns the headings of the tables.
 func Headings() []string {
-	var all []string
-	for i := range columns {
-		all = append(all, columns[i].Heading)
-	}
-	return all
+	return text.Each(columns, func(c *text.Column) string { return c.Heading })
 }
 
 // WriteText writes the result: the sentence, notes, and a table for each setting.

@@ -32,11 +32,7 @@ func (r *Result) Says() string {
 	case 1:
 		says += ". Also " + also[0].Name + ": " + also[0].gains()
 	default:
-		var names []string
-		for _, o := range also {
-			names = append(names, o.Name)
-		}
-		says += ". Also " + strings.Join(names, ", ")
+		says += ". Also " + strings.Join(text.Each(also, nameOf), ", ")
 	}
 	return says + "."
 }
@@ -187,11 +183,9 @@ func (o *Outcomes) failures() string {
 			counts[run.Reason]++
 		}
 	}
-	var all []string
-	for _, reason := range order {
-		all = append(all, fmt.Sprintf("%s, %d of %s", reason, counts[reason], text.Counted(len(o.Runs), "run")))
-	}
-	return strings.Join(all, "; ")
+	return strings.Join(text.Each(order, func(reason *string) string {
+		return fmt.Sprintf("%s, %d of %s", *reason, counts[*reason], text.Counted(len(o.Runs), "run"))
+	}), "; ")
 }
 
 // Notes returns what is to be known besides the figures.

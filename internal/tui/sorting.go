@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -28,11 +29,7 @@ var sortings = []sorting{
 
 // Sorts returns the names of the orders of processes.
 func Sorts() []string {
-	names := make([]string, len(sortings))
-	for i := range sortings {
-		names[i] = sortings[i].name
-	}
-	return names
+	return text.Each(sortings, func(s *sorting) string { return s.name })
 }
 
 // by returns an order by a figure, the highest first.
