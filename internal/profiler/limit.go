@@ -18,8 +18,7 @@ const (
 	burst = 1 * time.Second
 )
 
-// restAfter returns how long a process should raise no events after a session that had this
-// many, or zero if that is within the limit.
+// restAfter returns how long a process should raise no events after a session that had this many.
 func restAfter(events uint64, took time.Duration) time.Duration {
 	return max(0, time.Duration(min(events, 1<<32))*time.Second/maxEvents-took)
 }
@@ -28,11 +27,10 @@ func restAfter(events uint64, took time.Duration) time.Duration {
 // they come as fast as the ones of a session with so many. It is zero if reading the events
 // finds that soon enough.
 func window(events uint64, took time.Duration) time.Duration {
-	const least = 100 * time.Millisecond // the runtime writes that often
 	if events == 0 {
 		return 0
 	}
-	d := max(least, time.Duration(float64(took)*burst.Seconds()*maxEvents/float64(events)))
+	d := max(leastSampled, time.Duration(float64(took)*burst.Seconds()*maxEvents/float64(events)))
 	if d >= polling {
 		return 0
 	}
