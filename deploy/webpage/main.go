@@ -112,8 +112,8 @@ func buildModule() ([]byte, error) {
 }
 
 // maxModule bounds the module as gzip, because a page that takes long to load is not used. Brotli,
-// which takes minutes, makes 3 MiB of as much.
-const maxModule = 4_500_000
+// which takes minutes, makes 3 MB of as much.
+const maxModule = 4_300_000
 
 // parts are the parts of the page.
 type parts struct{ script, style, worker, offline, warm string }

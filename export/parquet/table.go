@@ -51,17 +51,29 @@ type field[R any] struct {
 	value func(R) figure.Value
 }
 
-// A table writes rows.
+// A table writes rows. Only what takes a row depends on its kind: the rest is compiled once.
 type table[R any] struct {
+	file
+	values []func(R) figure.Value // of the columns
+}
+
+// A file is written in groups of rows.
+type file struct {
 	out     io.Writer
-	name    string
-	fields  []field[R]
-	columns []buffer // of the rows that are not written yet
-	rows    int      // of them
-	offset  int64    // in the file
+	name    string // of the table
+	columns []column
+	rows    int   // that are not written yet
+	offset  int64 // in the file
 	groups  []group
 	zstd    *zstd.Encoder
 	err     error
+}
+
+// A column has the values of the rows that are not written yet.
+type column struct {
+	buffer
+	name string
+	typ  figure.Type
 }
 
 // A buffer holds the values of one column.
@@ -85,13 +97,17 @@ type chunk struct {
 }
 
 func newTable[R any](w io.Writer, name string, fields []field[R]) *table[R] {
-	t := &table[R]{out: w, name: name, fields: fields, columns: make([]buffer, len(fields))}
+	t := &table[R]{file: file{out: w, name: name}}
+	for _, f := range fields {
+		t.columns = append(t.columns, column{name: f.name, typ: f.typ})
+		t.values = append(t.values, f.value)
+	}
 	t.zstd, t.err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 	t.write([]byte(magic))
 	return t
 }
 
-func (t *table[R]) write(p []byte) {
+func (t *file) write(p []byte) {
 	if t.err != nil {
 		return
 	}
@@ -102,9 +118,10 @@ func (t *table[R]) write(p []byte) {
 // add adds a row.
 func (t *table[R]) add(r R) error {
 	size := 0
-	for i := range t.fields {
-		t.columns[i].add(t.fields[i].typ, t.fields[i].value(r))
-		size += len(t.columns[i].values)
+	for i, value := range t.values {
+		c := &t.columns[i]
+		c.add(c.typ, value(r))
+		size += len(c.values)
 	}
 	if t.rows++; t.rows == rowsPerGroup || size >= groupBytes {
 		t.flush()
@@ -113,7 +130,7 @@ func (t *table[R]) add(r R) error {
 }
 
 // close writes the rest and the footer.
-func (t *table[R]) close() error {
+func (t *file) close() error {
 	t.flush()
 	footer := t.footer()
 	t.write(footer)
@@ -123,20 +140,20 @@ func (t *table[R]) close() error {
 }
 
 // flush writes the buffered rows as a row group.
-func (t *table[R]) flush() {
+func (t *file) flush() {
 	if t.rows == 0 || t.err != nil {
 		return
 	}
 	g := group{rows: t.rows}
 	for i := range t.columns {
-		g.chunks = append(g.chunks, t.page(&t.columns[i]))
+		g.chunks = append(g.chunks, t.page(&t.columns[i].buffer))
 	}
 	t.groups = append(t.groups, g)
 	t.rows = 0
 }
 
 // page writes a column as one page, and empties its buffer.
-func (t *table[R]) page(b *buffer) chunk {
+func (t *file) page(b *buffer) chunk {
 	levels := b.levels()
 	data := binary.LittleEndian.AppendUint32(nil, uint32(len(levels)))
 	data = append(append(data, levels...), b.values...)
@@ -168,7 +185,7 @@ func (t *table[R]) page(b *buffer) chunk {
 const footerSum = "gctrail.crc32"
 
 // footer returns the FileMetaData.
-func (t *table[R]) footer() []byte {
+func (t *file) footer() []byte {
 	var f thrift
 	rows := 0
 	for i := range t.groups {
@@ -176,21 +193,21 @@ func (t *table[R]) footer() []byte {
 	}
 	f.open()
 	f.i32(1, 1) // version
-	f.list(2, thriftStruct, len(t.fields)+1)
+	f.list(2, thriftStruct, len(t.columns)+1)
 	f.open()
 	f.text(4, t.name)
-	f.i32(5, int32(len(t.fields)))
+	f.i32(5, int32(len(t.columns)))
 	f.end()
-	for i := range t.fields {
-		typ := physical(t.fields[i].typ)
+	for i := range t.columns {
+		typ := physical(t.columns[i].typ)
 		f.open()
 		f.i32(1, typ)
 		f.i32(3, optional)
-		f.text(4, t.fields[i].name)
+		f.text(4, t.columns[i].name)
 		switch {
 		case typ == typeByteArray:
 			f.i32(6, convertedUTF8)
-		case t.fields[i].typ == figure.Time:
+		case t.columns[i].typ == figure.Time:
 			f.timestamp()
 		}
 		f.end()
@@ -211,7 +228,7 @@ func (t *table[R]) footer() []byte {
 	return f.dst
 }
 
-func (t *table[R]) rowGroup(f *thrift, g *group) {
+func (t *file) rowGroup(f *thrift, g *group) {
 	size := int64(0)
 	f.open()
 	f.list(1, thriftStruct, len(g.chunks))
@@ -220,12 +237,12 @@ func (t *table[R]) rowGroup(f *thrift, g *group) {
 		f.open() // ColumnChunk
 		f.i64(2, c.offset)
 		f.begin(3) // ColumnMetaData
-		f.i32(1, physical(t.fields[i].typ))
+		f.i32(1, physical(t.columns[i].typ))
 		f.list(2, thriftI32, 2)
 		f.dst = binary.AppendVarint(f.dst, encodingPlain)
 		f.dst = binary.AppendVarint(f.dst, encodingRLE)
 		f.list(3, thriftBinary, 1)
-		f.element(t.fields[i].name)
+		f.element(t.columns[i].name)
 		f.i32(4, codecZstd)
 		f.i64(5, int64(g.rows))
 		f.i64(6, c.uncompressed)

@@ -1,3 +1,7 @@
+//go:build !wasm
+
+// Modules for WebAssembly draw no pictures, and image/png would be a part of them all the same.
+
 package chart
 
 import (

@@ -5,15 +5,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
-// Width returns how many cells of a terminal a text takes, without the escapes in
-// it.
+// Width returns how many cells of a terminal a line takes, without the escapes in it.
 func Width(s string) int {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
-			return lipgloss.Width(s)
+			return ansi.StringWidth(s)
 		}
 	}
 	return len(s)
@@ -35,7 +34,7 @@ func Cut(s string, width int) string {
 	case width == 1:
 		return cutMark
 	}
-	s = lipgloss.NewStyle().MaxWidth(width - 1).Render(s)
+	s = ansi.Truncate(s, width-1, "")
 	for Width(s) > width-1 { // a digit in a keycap counts as one cell there
 		_, n := utf8.DecodeLastRuneInString(s)
 		s = s[:len(s)-n]
