@@ -137,6 +137,7 @@ async function load(): Promise<WebAssembly.Module> {
 
 /** Fetches a file. Its query makes browsers fetch it anew with each version of the page. */
 async function beside(name: string): Promise<ArrayBuffer> {
+  if (location.protocol === "file:") throw new Error("browsers let no page that is opened from disk read the files beside it. Open gctrail.html, which has everything in one file, or put this folder on a server.");
   const response = await fetch(name);
   if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);
   return response.arrayBuffer();
