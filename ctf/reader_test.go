@@ -2,7 +2,6 @@ package ctf_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -17,10 +16,9 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
 	"github.com/gctrail/gctrail/internal/ctftest"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/trace"
 )
-
-var update = flag.Bool("update", false, "write the wanted output into testdata")
 
 const wantMark = "-- want --\n"
 
@@ -42,7 +40,7 @@ func TestReader(t *testing.T) {
 				t.Fatal("nothing is wanted")
 			}
 			got := dump(assemble(t, text))
-			if *update {
+			if extent.Update() {
 				if err := os.WriteFile(path, []byte(text+wantMark+got), 0o644); err != nil {
 					t.Fatal(err)
 				}

@@ -2,7 +2,6 @@ package nettrace_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -12,12 +11,11 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
-
-var update = flag.Bool("update", false, "rewrite what the files of testdata want")
 
 // TestGolden assembles each text in testdata and compares the reader's events with the
 // listing after the text.
@@ -36,7 +34,7 @@ func TestGolden(t *testing.T) {
 			text, want, _ := strings.Cut(string(file), mark)
 			input := nettracetest.MustAssemble(t, text)
 			got := listing(input)
-			if *update {
+			if extent.Update() {
 				file := strings.TrimRight(text, "\n") + "\n" + mark + got
 				if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
 					t.Fatal(err)

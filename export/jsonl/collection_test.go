@@ -3,7 +3,6 @@ package jsonl_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"math"
 	"os"
 	"testing"
@@ -15,10 +14,9 @@ import (
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/trace"
 )
-
-var update = flag.Bool("update", false, "write testdata")
 
 var start = time.Date(2026, 11, 20, 23, 56, 38, 123_456_789, time.UTC)
 
@@ -36,7 +34,7 @@ func TestAppendCollection(t *testing.T) {
 		got = append(got, indented.Bytes()...)
 	}
 	const golden = "testdata/collections.json"
-	if *update {
+	if extent.Update() {
 		if err := os.WriteFile(golden, got, 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // TestPicture holds the picture in the README to what report draws; -update draws it
@@ -14,7 +16,7 @@ import (
 func TestPicture(t *testing.T) {
 	const path = "../../docs/images/report.svg"
 	drawn := filepath.Join(t.TempDir(), "report.svg")
-	if *update {
+	if extent.Update() {
 		drawn = path
 	}
 	report80(t, "--chart", drawn, "../../testdata/net9-srv-datas-web-collect.nettrace.gz")

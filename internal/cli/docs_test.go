@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestCommandDocs(t *testing.T) {
 	const path = "../../docs/commands.md"
 	want := commandDocs(newRootCmd(&stdio{out: &bytes.Buffer{}, err: text.NewPrinter(&bytes.Buffer{})}))
-	if *update {
+	if extent.Update() {
 		if err := os.WriteFile(path, want, 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/heap"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 )
@@ -38,7 +39,7 @@ func TestObjectColumns(t *testing.T) {
 		}
 	}
 	b.WriteString("};\n")
-	if *update {
+	if extent.Update() {
 		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}

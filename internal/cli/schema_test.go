@@ -16,6 +16,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/schema"
@@ -228,7 +229,7 @@ func TestSchemaFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if *update {
+		if extent.Update() {
 			if err := os.WriteFile(path, want, 0o666); err != nil {
 				t.Fatal(err)
 			}

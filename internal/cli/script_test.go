@@ -3,7 +3,6 @@ package cli
 import (
 	"compress/gzip"
 	"encoding/hex"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,8 +16,6 @@ import (
 
 	"github.com/gctrail/gctrail/internal/extent"
 )
-
-var update = flag.Bool("update", false, "write what is printed to testdata and docs")
 
 func TestMain(m *testing.M) {
 	if os.Getenv("GCTRAIL_TEST_MAIN") != "" { // a test runs gctrail as it is run
@@ -46,7 +43,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           dir,
 		Files:         files,
-		UpdateScripts: *update,
+		UpdateScripts: extent.Update(),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TRACES", traces)
 			return nil

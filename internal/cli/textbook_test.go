@@ -38,7 +38,7 @@ func TestTextbook(t *testing.T) {
 	lessons := lessons(t)
 	hold(t, filepath.Join(textbook, "README.md"), textbookContents(t, lessons))
 	for i, l := range lessons {
-		if *update || extent.All() || i%8 == 0 {
+		if extent.Update() || extent.All() || i%8 == 0 {
 			hold(t, l.file(), l.page(t))
 		}
 	}
@@ -123,7 +123,7 @@ func read(t *testing.T, path string, into any) {
 // hold compares a file with its new content, or writes it.
 func hold(t *testing.T, path, want string) {
 	t.Helper()
-	if *update {
+	if extent.Update() {
 		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -3,14 +3,12 @@ package comparison
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"testing"
 
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/extent"
 )
-
-var update = flag.Bool("update", false, "write docs/budget.schema.json")
 
 func TestBudgetSchema(t *testing.T) {
 	const path = "../../docs/budget.schema.json"
@@ -18,7 +16,7 @@ func TestBudgetSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
+	if extent.Update() {
 		if err := os.WriteFile(path, schema, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,9 @@ import (
 
 var update = flag.Bool("update", false, "write the files of tests anew")
 
+// Update reports whether go test -update was run, which writes the files of tests anew.
+func Update() bool { return *update }
+
 // Golden compares a file that people have read with its content now, which go test -update
 // writes to it.
 func Golden(tb testing.TB, path, want string) {

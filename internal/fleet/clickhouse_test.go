@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/servertest"
 )
 
@@ -218,7 +218,7 @@ func TestSchemaOfCluster(t *testing.T) {
 	for name, statements := range map[string][]string{"cluster.sql": s.Statements(), "move.sql": s.Moves()} {
 		path := filepath.Join(folder, name)
 		want := strings.Join(statements, ";\n\n") + ";\n"
-		if *update {
+		if extent.Update() {
 			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -228,8 +228,6 @@ func TestSchemaOfCluster(t *testing.T) {
 		}
 	}
 }
-
-var update = flag.Bool("update", false, "write the files of deploy/clickhouse")
 
 func TestNoSchema(t *testing.T) {
 	c := server(t)

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"reflect"
@@ -11,9 +10,8 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/extent"
 )
-
-var update = flag.Bool("update", false, "write the table of fields into docs/convert.md")
 
 //go:generate go test -run TestDocs -update
 
@@ -35,7 +33,7 @@ func TestDocs(t *testing.T) {
 		t.Fatal("docs/convert.md has no place for the table")
 	}
 	want := []byte(before + tableBegins + table() + tableEnds + after)
-	if *update {
+	if extent.Update() {
 		if err := os.WriteFile(path, want, 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,6 +22,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
@@ -54,8 +54,6 @@ func TestColumnsFit(t *testing.T) {
 		}
 	}
 }
-
-var update = flag.Bool("update", false, "write what is shown to testdata")
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
@@ -223,7 +221,7 @@ func TestScreens(t *testing.T) {
 
 func compare(t *testing.T, path, got string) {
 	t.Helper()
-	if *update {
+	if extent.Update() {
 		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package wording
 import (
 	"bytes"
 	"cmp"
-	"flag"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -14,11 +13,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 //go:generate go test -run TestMap -update
-
-var update = flag.Bool("update", false, "write what packages import to docs/architecture.md")
 
 const module = "github.com/gctrail/gctrail/"
 
@@ -75,7 +74,7 @@ func TestMap(t *testing.T) {
 	if bytes.Equal(text, want) {
 		return
 	}
-	if !*update {
+	if !extent.Update() {
 		t.Fatalf("%s: the map is old: run go generate ./internal/wording", file)
 	}
 	if err := os.WriteFile(file, want, 0o666); err != nil {
