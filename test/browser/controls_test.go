@@ -398,7 +398,7 @@ func TestSelectionOfAllocations(t *testing.T) {
 			b.Errorf("part %d has %.0f of %.0f bytes", i, part, whole)
 		}
 		parts += part
-		if got := eval[string](b, `document.querySelector(".flame .pointed").textContent`); !strings.HasPrefix(got, "all: ") {
+		if got := eval[string](b, `document.querySelector(".flame .pointed").textContent`); !strings.HasSuffix(got, " in all") {
 			b.Errorf("the flame graph shows %q", got)
 		}
 	}

@@ -150,7 +150,15 @@ func shown(c *gc.Collection) []string {
 	return rows
 }
 
-func micros(d time.Duration) string { return units.Duration(d.Round(time.Microsecond)) }
+func micros(d time.Duration) string {
+	text := units.Duration(d.Round(time.Microsecond))
+	if number, is := strings.CutSuffix(text, " µs"); is { // the page has whole ones
+		if whole, _, some := strings.Cut(number, "."); some {
+			return whole + " µs"
+		}
+	}
+	return text
+}
 
 func value[T any](o gc.Opt[T], text func(T) string) string {
 	v, known := o.Get()

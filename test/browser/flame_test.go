@@ -90,6 +90,6 @@ func TestFlame(t *testing.T) {
 	b.wait(fmt.Sprintf(`document.querySelector(".flame .pointed").textContent.endsWith(%q)`, units.Bytes(with[most])+" ("+units.Percent(100*float64(with[most])/float64(all))+" of all)"))
 	b.shoot("flame-only")
 	b.click(".flame-head .only")
-	b.wait(`document.querySelector(".flame .pointed").textContent.startsWith("all: ")`)
+	b.wait(`document.querySelector(".flame .pointed").textContent.endsWith(" in all")`)
 	b.blameless("GET " + url)
 }

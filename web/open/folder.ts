@@ -94,7 +94,7 @@ function traces(name: string, held: Held[], more: boolean, any = false): Folder 
   }
   for (const [root, files] of lttng) paths.set(packed(root, files), root);
   const beside = new Map([...paths].map(([file, path]) => [file, parts.filter((h) => folderOf(h.path) === folderOf(path) && ((perfMap.test(h.path) && !/\.gcdump/i.test(path)) || mainOf(h.path) === path.toLowerCase())).map((h) => h.file)]));
-  const found = [...paths.keys()].sort((a, b) => paths.get(a)!.localeCompare(paths.get(b)!));
+  const found = [...paths.keys()].sort((a, b) => paths.get(a)!.localeCompare(paths.get(b)!, "en", { numeric: true }));
   return { name, traces: found, paths, beside, symbols: unread, others, more };
 }
 

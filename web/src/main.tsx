@@ -1,5 +1,5 @@
 import { render } from "preact";
-import "uplot/dist/uPlot.min.css";
+import "./plot.css";
 import "./base.css";
 import "./style.css";
 import { nextTask } from "./data/pause";

@@ -42,7 +42,7 @@ export function duration(us: number | null | undefined): string {
   const a = Math.abs(us);
   if (a >= 100e6) return long(us);
   if (a >= 1e6 * rounded) return `${significant(us / 1e6)} s`;
-  if (a !== 0 && a < 99.95) return `${significant(us)} µs`;
+  if (a !== 0 && a < 99.95) return `${Number.isInteger(us) ? us : significant(us)} µs`;
   return `${significant(us / 1e3)} ms`;
 }
 
@@ -53,10 +53,12 @@ function long(us: number): string {
   return (h > 0 ? `${h}h${m}m` : `${m}m`) + `${s % 60}s`;
 }
 
-/** A point of time after the trace's start, to the millisecond. */
-export function moment(us: number): string {
+/** A point of time after the trace's start, to the millisecond or with more decimals of a second. */
+export function moment(us: number, decimals = 3): string {
   if (Number.isNaN(us)) return unknown;
-  return us < 100e6 ? `${(us / 1e6).toFixed(3)} s` : `${long(Math.floor(us / 1e6) * 1e6)} ${String(Math.floor(us / 1e3) % 1000).padStart(3, "0")}ms`;
+  if (us < 100e6) return `${(us / 1e6).toFixed(decimals)} s`;
+  const part = String(Math.floor(us) % 1e6).padStart(6, "0");
+  return `${long(Math.floor(us / 1e6) * 1e6)} ${part.slice(0, 3)}${decimals > 3 ? `.${part.slice(3, decimals)}` : ""}ms`;
 }
 
 export function count(n: number | null | undefined): string {

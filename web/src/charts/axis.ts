@@ -1,6 +1,8 @@
 // Labels of axes. All of one axis have the same unit, and exactly the decimals that the step
 // between them needs: figures in text are rounded to three digits instead.
 
+import { count, significant, unknown } from "../units";
+
 /** A unit, how much it is, and the largest label from which an axis is in it. */
 export type Unit = [name: string, size: number, from: number];
 
@@ -10,6 +12,17 @@ export const durations: Unit[] = [["µs", 1, 0], ["ms", 1e3, 100], ["s", 1e6, 1e
 export const shares: Unit[] = [["%", 1, 0]];
 
 const unitOf = (units: Unit[], most: number) => units.findLast(([, , from]) => most >= from)!;
+
+/** The units that figures of one column are written in: in larger ones, the small figures would have too few digits. */
+export const columnUnits = { time: durations.slice(0, 2), size: sizes.slice(0, 3), rate: rates.slice(0, 3) };
+
+/** Writes figures of one column, all in the unit of the largest, so that they compare by eye. */
+export function alike(units: Unit[], values: ArrayLike<number>): (v: number) => string {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) if (Math.abs(values[i]) > most) most = Math.abs(values[i]);
+  const [unit, size] = unitOf(units, most);
+  return (v) => (Number.isNaN(v) ? unknown : `${size === 1 ? count(v) : significant(v / size)} ${unit}`);
+}
 
 /** Labels of a linear axis. */
 export function linear(units: Unit[], ticks: number[]): string[] {

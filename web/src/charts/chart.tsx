@@ -19,6 +19,8 @@ export interface Drawing {
   data: uPlot.AlignedData;
   /** The largest value, for the scale of the y axis. */
   top: number;
+  /** What the legend says of it. */
+  note?: string;
 }
 
 /** What a chart says of the place that is pointed at. */
@@ -120,6 +122,7 @@ export function Chart(props: ChartProps): JSX.Element {
   latest.current = props;
   const width = useRef(0);
   const [pointer, setPointer] = useState<number | null>(null);
+  const [note, setNote] = useState("");
   const reading = pointer === null ? null : (props.read?.() ?? null);
 
   const refresh = () => {
@@ -128,7 +131,8 @@ export function Chart(props: ChartProps): JSX.Element {
     if (!u) return;
     const inner = Math.max(50, u.width - gutter - margin);
     const drawing = draw(span.from, span.to, inner);
-    const nothing = !latest.current.overlay && drawing.data.slice(1).every((series) => Array.from(series).every((v) => v == null));
+    setNote(drawing.note ?? "");
+    const nothing = drawing.data.slice(1).every((series) => Array.from(series).every((v) => v == null));
     place.current!.classList.toggle("nothing", nothing);
     u.batch(() => {
       u.setData(drawing.data, false);
@@ -202,6 +206,7 @@ export function Chart(props: ChartProps): JSX.Element {
               {l.label}
             </li>
           ))}
+          {note && <li>{note}</li>}
         </ul>
         {props.control}
       </figcaption>
@@ -239,10 +244,11 @@ function mark(u: uPlot, span: Span): void {
 function options(latest: { current: ChartProps }, palette: Palette, width: number, height: number): uPlot.Options {
   const props = latest.current;
   const logarithmic = props.floor != null;
+  const lines = { stroke: `${palette.muted}38`, width: 1 }; // also seen where the ground is shaded
   const axis = (extra: uPlot.Axis): uPlot.Axis => ({
     font: axisFont,
     stroke: palette.muted,
-    grid: { stroke: palette.line, width: 1 },
+    grid: lines,
     ticks: { stroke: palette.line, size: 4, width: 1 },
     ...extra,
   });
@@ -250,8 +256,8 @@ function options(latest: { current: ChartProps }, palette: Palette, width: numbe
     axis({ size: props.axis ? 28 * scale : 6, space: (u) => (u.width < 500 ? 48 : 80 * scale), incrs: timeSteps, values: (_, ticks) => (props.axis ? times(ticks) : ticks.map(() => "")) }),
     axis({
       size: gutter,
-      space: 28 * scale,
-      grid: props.lanes ? { show: false } : { stroke: palette.line, width: 1 },
+      space: 24 * scale, // two lines at least above zero, in the lowest chart
+      grid: props.lanes ? { show: false } : lines,
       splits: props.lanes ? () => props.lanes!.map((_, i) => i + 0.5) : logarithmic ? (u, _axis, _least, most) => (latest.current.floor == null ? [] : tenfolds(most, u.bbox.height / devicePixelRatio)) : undefined,
       values: (u, ticks) => props.lanes ?? (empty(u) ? ticks.map(() => "") : logarithmic ? tenfold(latest.current.floor ?? 0, ticks) : linear(props.units, ticks)),
     }),
@@ -347,6 +353,15 @@ function listen(u: uPlot, latest: { current: ChartProps }, setPointer: (left: nu
     begun = null;
     mark(u, latest.current.span);
   });
+  let turned = 0;
+  over.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    turned += event.deltaY;
+    if (Math.abs(turned) < 50) return; // touch pads turn by little, often
+    latest.current.group.press(new KeyboardEvent("keydown", { key: turned < 0 ? "w" : "s" }));
+    turned = 0;
+  }, { passive: false });
   over.addEventListener("pointerleave", () => {
     if (begun === null) latest.current.group.point(null, 0);
     setPointer(null);
@@ -354,19 +369,31 @@ function listen(u: uPlot, latest: { current: ChartProps }, setPointer: (left: nu
   });
 }
 
-/** Draws each point of a series as a bar from zero, at least as wide as can be seen. */
-export function bars(u: uPlot, series: number, from: number, to: number): uPlot.Series.Paths {
-  const xs = u.data[0];
-  const ys = u.data[series] as (number | null)[];
-  const path = new Path2D();
+/** Draws all points as bars from zero, at least as wide as can be seen: the tall ones first, which would hide others, after those of the series that are behind. */
+export function drawBars(u: uPlot, colours: string[], behind = 0): void {
+  const { ctx, bbox } = u;
+  const [xs, ...series] = u.data;
   const zero = u.valToPos(0, "y", true);
-  const shown = to - from + 1;
-  const width = Math.max(devicePixelRatio, Math.min(6 * devicePixelRatio, (0.5 * u.bbox.width) / Math.max(1, shown)));
-  for (let i = from; i <= to; i++) {
-    const y = ys[i];
-    if (y === null || y === undefined) continue;
+  const width = Math.max(devicePixelRatio, Math.min(6 * devicePixelRatio, (0.5 * bbox.width) / Math.max(1, xs.length)));
+  const bars: { s: number; x: number; y: number }[] = [];
+  series.forEach((ys, s) => {
+    for (let i = 0; i < xs.length; i++) {
+      const y = ys[i];
+      if (y != null) bars.push({ s, x: xs[i], y });
+    }
+  });
+  bars.sort((a, b) => Number(a.s >= behind) - Number(b.s >= behind) || b.y - a.y);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  for (const { s, x, y } of bars) {
     const top = u.valToPos(y, "y", true);
-    path.rect(u.valToPos(xs[i], "x", true) - width / 2, top, width, Math.max(devicePixelRatio, zero - top));
+    ctx.fillStyle = colours[s];
+    ctx.fillRect(u.valToPos(x, "x", true) - width / 2, top, width, Math.max(devicePixelRatio, zero - top));
   }
-  return { fill: path, stroke: null };
+  ctx.restore();
 }
+
+/** A series that an overlay draws. */
+export const overlaid: uPlot.Series = { paths: () => null, points: { show: false } };

@@ -8,10 +8,10 @@ import { useStore, type Store } from "../state/store";
 import { Command } from "../ui/parts";
 import { bytes, duration, moment, plural, rate } from "../units";
 import { durations, rates, shares as percents, sizes } from "./axis";
-import { Chart, Group, bars, scale, type Drawing, type Span } from "./chart";
-import { tint, usePalette, variables } from "./palette";
+import { Chart, Group, drawBars, overlaid, scale, type Drawing, type Span } from "./chart";
+import { tint, usePalette, variables, type Palette } from "./palette";
 import { drawPhases, phaseLegend, phasesSummary } from "./phases";
-import { readings } from "./readings";
+import { beganLater, readings } from "./readings";
 import { drawRequests, nearestRequest, nextRequest, requestReading, requestsSummary, RequestWords, scaleRequests, shares, useRequests } from "./requests";
 import { classes, classOf, longest, lostBetween, prepare, type Pauses, type Prepared, type Stretch } from "./series";
 
@@ -118,6 +118,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
   const version = prepared.key;
   const common = { span, palette, group, version, lost };
   const read = readings(prepared, pointed, group);
+  const any = prepared.paused || has.sizes || has.allocated || has.committed || has.load || requests !== null;
   const present = classes.map((_, c) => pauses[c].row.length > 0 || (others?.[c].row.length ?? 0) > 0);
 
   return (
@@ -126,7 +127,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
         <h2 id="charts-title">Timeline</h2>
         {requests && request >= 0 ? <p class="pointed" aria-live="polite"><RequestWords r={requests} i={request} /></p> : <Pointed p={p} row={pointed} />}
       </header>
-      <p class="hint">Drag to select a time, click for the details of a GC. Keys: ← → move, with Shift select, Enter details, + zooms to the selection, − out, W S zoom in and out at the cursor, A D move left and right, Esc clears.</p>
+      {any && <p class="hint">Drag to select a time, click for the details of a GC. Keys: ← → move, with Shift select, Enter details, + zooms to the selection, − out, W S, or the wheel with Ctrl, zoom in and out at the cursor, A D move left and right, Esc clears.</p>}
       {lost.length > 0 && <p class="hint">Shaded: events were lost. Lines end there.</p>}
       {requests && <p class="hint">{requestsSummary(requests)}. In the chart of requests, ← → move in time, ↑ ↓ to slower and faster ones, Enter selects the time of one.</p>}
       <div class="chart-grid">
@@ -161,7 +162,8 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
           {...common} id="pauses" title={floor === null ? "Pauses" : "Pauses, logarithmic"} height={180} axis
           summary={`${plural(selection.totals.count, "GC")} selected, longest pause ${duration(selection.totals.longest)}`}
           legend={classes.filter((_, c) => present[c]).map((c) => ({ label: c.label, colour: variables[c.id] }))}
-          series={(c) => [c.faded, ...classes.map((k) => c[k.id])].map(floor === null ? barred : dotted)}
+          series={(c) => colours(c).map(floor === null ? () => overlaid : dotted)}
+          overlay={(u, _, c) => floor === null && drawBars(u, colours(c), 1)}
           draw={(from, to, width) => drawPauses(prepared, floor, from, to, Math.max(50, floor === null ? width / 2 : width))}
           control={<button type="button" aria-pressed={floor !== null} title={tenfoldWords} onClick={() => store.set({ axis: floor === null ? "log" : "linear" })}>Logarithmic</button>}
           units={durations} floor={floor} read={read.pauses}
@@ -197,17 +199,17 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
         )}
         {(has.committed || has.load) && (
           <Chart
-            {...common} id="committed" title="Committed memory, limit and memory load" height={140} axis
+            {...common} id="committed" title={`Committed memory${p.header.hard_limit_bytes ? ", limit" : ""}${has.load ? " and memory load" : ""}`} height={140} axis
             summary={p.header.hard_limit_bytes ? `heap hard limit ${bytes(p.header.hard_limit_bytes)}` : "no heap hard limit recorded"}
             legend={[
               { label: "committed", colour: variables.gen1 },
               ...(p.header.hard_limit_bytes ? [{ label: "hard limit", colour: variables.gen2, dashed: true }] : []),
-              ...(has.load ? [{ label: "memory load (right)", colour: variables.muted }] : []),
+              ...(has.load ? [{ label: "memory load (right)", colour: variables.text }] : []),
             ]}
             series={(c) => [
               { fill: tint(c.gen1), stroke: c.gen1, width: 1.5, points: points(c.gen1) },
               { stroke: c.gen2, width: 1.5, dash: [6, 4], points: { show: false } },
-              { stroke: c.muted, width: 1, scale: "right", points: points(c.muted) },
+              { stroke: c.text, width: 1.5, scale: "right", points: points(c.text) },
             ]}
             right={{ units: percents, range: [0, 100] }}
             draw={(from, to, width) => drawCommitted(prepared, from, to, Math.max(50, width / 2))}
@@ -230,7 +232,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
       {present[3] && <p class="hint">{phasesSummary(p, prepared.background.length)}.</p>}
       {present[3] && p.header.phases.length === 0 && p.header.record.phases && <Command text={p.header.record.phases} />}
       <Unrecorded lost={lost.length > 0} names={[...(prepared.paused ? [] : ["pauses"]), ...(generations.length === 0 && !has.sizes ? ["heap sizes"] : []), ...(has.allocated ? [] : ["allocation rate"])]} command={p.header.record.collections} />
-      {!has.committed && <p class="hint">Committed memory: not recorded. .NET 8 and later record it, with regions.</p>}
+      {!has.committed && <p class="hint">Committed memory: not recorded. Only .NET 8 and later record it, with regions.</p>}
       <Further all={p.header.record.others ?? []} />
     </section>
   );
@@ -269,6 +271,7 @@ function Pointed({ p, row }: { p: Process; row: number }): JSX.Element {
     classes[classOf(p)(row)]?.label ?? "",
     p.head.words.reasons[p.get("reason")[row]] ?? "",
     `pause ${duration(p.get("pause_us")[row])}`,
+    beganLater(p, row) && `GC started ${beganLater(p, row)}`,
     `heap ${bytes(p.get("heap_before_bytes")[row])} → ${bytes(p.get("heap_after_bytes")[row])}`,
     rate(rateOf(p)(row)),
   ].filter((w) => w !== "");
@@ -279,7 +282,8 @@ function Pointed({ p, row }: { p: Process; row: number }): JSX.Element {
   );
 }
 
-const barred = (colour: string): uPlot.Series => ({ paths: bars, fill: colour, stroke: colour, points: { show: false } });
+/** The colours of pauses: of those that are not selected, and of the others by their class. */
+const colours = (c: Palette) => [c.faded, ...classes.map((k) => c[k.id])];
 
 /** A logarithmic axis has no zero where bars could begin. */
 const dotted = (colour: string): uPlot.Series => ({ paths: () => null, stroke: colour, points: { show: true, size: 4 * scale, width: 0, fill: colour } });
@@ -389,6 +393,9 @@ function moved(key: string, state: State, end: number, cursor: number | null): P
   return length >= end ? { zoomFrom: null, zoomTo: null } : { zoomFrom, zoomTo: Math.ceil(zoomFrom + length) };
 }
 
+/** What a legend says where a rate is the mean over stretches of time. */
+export const meanOf = (us: number) => `means over ${duration(Number(us.toPrecision(2)))}`;
+
 /** The rate between collections, or over equal stretches of time where there are many; a gap where it is not known. */
 function drawRate({ process: p, allocated: { bytes, unknown }, lost }: Prepared, from: number, to: number, buckets: number): Drawing {
   const first = Math.max(0, p.rowAt(from) - 1);
@@ -415,16 +422,18 @@ function drawRate({ process: p, allocated: { bytes, unknown }, lost }: Prepared,
     gap = false;
     begin = end;
   };
+  let note = "";
   if (last - first <= buckets) {
     for (let row = first + 1; row < last; row++) step(row);
   } else {
     const width = (to - from) / buckets;
+    note = meanOf(width);
     for (let b = 1; b <= buckets; b++) {
       const end = Math.min(last - 1, p.rowAt(from + b * width));
       if (end > begin) step(end);
     }
   }
-  return { data: [xs, ys], top: Math.max(0, ...ys.map((v) => v ?? 0)) };
+  return { data: [xs, ys], top: ys.reduce((top: number, v) => Math.max(top, v ?? 0), 0), note };
 }
 
 function drawCommitted({ process: p, committed: extremes, lost }: Prepared, from: number, to: number, buckets: number): Drawing {

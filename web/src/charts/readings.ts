@@ -1,8 +1,15 @@
 import { rateOf } from "../data/condition";
 import { bytes, duration, moment, percent, rate } from "../units";
+import type { Process } from "../data/process";
 import type { Group, Reading } from "./chart";
 import { variables } from "./palette";
 import { classes, classOf, type Prepared } from "./series";
+
+/** How long after the beginning of its pause a collection started, where that is a millisecond or more. */
+export function beganLater(p: Process, row: number): string {
+  const later = p.get("start_us")[row] - p.time[row];
+  return later >= 1e3 ? `+${duration(later)}` : "";
+}
 
 /** What each chart says of the collection that is pointed at: its own figures, and nothing else. */
 export function readings({ process: p, generations, background }: Prepared, pointed: number, group: Group) {
@@ -22,7 +29,7 @@ export function readings({ process: p, generations, background }: Prepared, poin
     pauses: reading((get, row) => {
       const of = classes[classOf(p)(row)];
       const reason = p.head.words.reasons[get("reason")];
-      return [{ label: `pause, ${of?.label ?? "unknown"}`, value: duration(get("pause_us")), colour: of && variables[of.id] }, ...(reason ? [{ label: "reason", value: reason }] : [])];
+      return [{ label: `pause, ${of?.label ?? "unknown"}`, value: duration(get("pause_us")), colour: of && variables[of.id] }, ...(reason ? [{ label: "reason", value: reason }] : []), ...(beganLater(p, row) ? [{ label: "GC started", value: beganLater(p, row) }] : [])];
     }),
     heap: reading((get) => [
       ...[...generations].reverse().map((g) => ({ label: g.label, value: change(get, g.name), colour: variables[g.colour] })),
@@ -32,7 +39,7 @@ export function readings({ process: p, generations, background }: Prepared, poin
     committed: reading((get) => [
       { label: "committed", value: bytes(get("committed_after_bytes")), colour: variables.gen1 },
       ...(p.header.hard_limit_bytes ? [{ label: "hard limit", value: bytes(p.header.hard_limit_bytes), colour: variables.gen2 }] : []),
-      { label: "memory load", value: percent(get("memory_load_pct")), colour: variables.muted },
+      { label: "memory load", value: percent(get("memory_load_pct")), colour: variables.text },
     ]),
     phases: reading((get) => [
       { label: "start to end", value: duration(get("duration_us")), colour: variables.background },

@@ -8,6 +8,7 @@ import { bytes, count, percent, plural, unknown } from "../units";
 import { usePalette } from "../charts/palette";
 import { Flame } from "./flame";
 import { Command } from "./parts";
+import { marked } from "./summary";
 
 const shownTypes = 60;
 
@@ -68,6 +69,8 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
     return order;
   }, [data, sort, part]);
   const shown = types.slice(0, shownTypes);
+  /** Marks figures that are estimates. */
+  const about = (text: string, { low_bytes, high_bytes }: { low_bytes: number; high_bytes: number | null } = data) => marked(low_bytes === high_bytes ? "" : "~", text);
   const total = useMemo(() => (part ? part.reduce((a, b) => a + b, 0) : data.bytes), [data, part]);
   const id = (t: { type: string; heap: string }) => `${t.type}|${t.heap}`;
   const selected = data.types.findIndex((t) => id(t) === state.type);
@@ -82,7 +85,7 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
       <header class="section-head">
         <h2 id="allocations-title">Allocations</h2>
         <p class="hint">
-          {part ? <><b>{bytes(total)} allocated before the selected GCs</b>, of {bytes(data.bytes)}</> : bytes(data.bytes)} by {plural(data.samples, "event")} {data.event}.
+          {part ? <><b>{about(bytes(total))} allocated before the selected GCs</b>, of {about(bytes(data.bytes))}</> : about(bytes(data.bytes))}, {data.low_bytes === data.high_bytes ? "" : "estimated "}from {plural(data.samples, `${data.event} event`)}. {plural(types.length, "type")} by heap{types.length > shownTypes && `, the ${shownTypes} first below; gctrail allocs has all`}.
           {part && data.group > 1 && ` The page distinguishes allocations by groups of ${data.group} GCs: a group with a selected GC counts as a whole.`}
         </p>
       </header>
@@ -99,24 +102,23 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
                   <td>{t.heap}</td>
                   <td class="number">{bytes(t.bytes)}</td>
                   <td class="number bar" style={{ "--share": `${share(t.bytes)}%` }}>{percent(share(t.bytes))}</td>
-                  <td class="number">{t.objects > 0 ? count(t.objects) : unknown}</td>
+                  <td class="number">{t.objects > 0 ? about(count(t.objects), t) : unknown}</td>
                 </tr>
               ))}
             </tbody>
           </table>
-          {types.length > shownTypes && <p class="hint">The {shownTypes} first of {count(types.length)}; gctrail allocs has all.</p>}
           {types.length === 0 && <p class="hint">No allocation was recorded before the selected GCs.</p>}
         </div>
-        {data.frames.length > 0 ? <Flame data={data} amounts={amounts} type={selected} palette={palette} /> : <NoStacks command={store.process!.header.record.stacks} />}
+        {data.frames.some((name) => name !== "?") ? <Flame data={data} amounts={amounts} type={selected} palette={palette} /> : <NoStacks named={data.frames.length === 0} command={store.process!.header.record.stacks} />}
       </div>
     </section>
   );
 }
 
-function NoStacks({ command }: { command: string }): JSX.Element {
+function NoStacks({ named, command }: { named: boolean; command: string }): JSX.Element {
   return (
     <div class="stackless">
-      <p class="hint">The trace has no stacks of allocations.{command && " Record them:"}</p>
+      <p class="hint">The trace has no {named ? "stacks" : "names for the methods in the stacks"} of allocations.{command && " Record them:"}</p>
       {command && <Command text={command} />}
     </div>
   );

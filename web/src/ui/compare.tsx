@@ -2,7 +2,8 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { durations, rates as perSecond, sizes, tenfold } from "../charts/axis";
-import { Chart, Group, bars, type Drawing } from "../charts/chart";
+import { meanOf } from "../charts/charts";
+import { Chart, Group, drawBars, overlaid, type Drawing } from "../charts/chart";
 import { usePalette, variables } from "../charts/palette";
 import { classes, lowerBound, longest, prepare, type Prepared } from "../charts/series";
 import type { Process } from "../data/process";
@@ -40,7 +41,7 @@ export function Compare({ store }: { store: Store }): JSX.Element {
             <tbody>
               {comparison.metrics.map((m) => (
                 <tr key={m.name} class={`${m.verdict} ${m.explains ? "part" : ""}`}>
-                  <th scope="row">{m.name}</th><td><span class="badge">{m.word}</span></td><td class="number">{m.before}</td><td class="number">{m.after}</td><td class="number">{m.change}</td><td class="number">{m.interval}</td><td>{m.note}</td>
+                  <th scope="row">{m.name}</th><td><span class="badge">{m.word}</span></td><td class="number">{m.before}</td><td class="number">{m.after}</td><td class="number">{minus(m.change)}</td><td class="number">{minus(m.interval)}</td><td>{m.note}</td>
                 </tr>
               ))}
             </tbody>
@@ -116,14 +117,14 @@ function Overlay({ store, sides }: { store: Store; sides: Side[] }): JSX.Element
         <h2 id="overlay-title">Over time, each from its start</h2>
         <div class="chart-grid">
           <Chart {...common} id="pauses" title="Pauses" height={170} summary={`longest ${selections.map((s) => duration(s.totals.longest)).join(" before, ")} after`}
-            series={(c) => sides.map((s) => ({ paths: bars, fill: `${c[colours[s.label]]}c0`, stroke: c[colours[s.label]], points: { show: false } }))}
+            series={() => sides.map(() => overlaid)} overlay={(u, _, c) => drawBars(u, sides.map((s) => c[colours[s.label]]))}
             draw={lines((p, from, to, buckets) => p.pauses.flatMap((list) => longest(list, from, to, buckets).map((i): [number, number] => [list.time[i], list.length[i]])))} units={durations} />
           <Chart {...common} id="heap" title="Heap after each GC" height={150} summary={`largest ${selections.map((s) => bytes(s.totals.largest)).join(" before, ")} after`}
             series={(c) => sides.map((s) => ({ stroke: c[colours[s.label]], width: 1.5, spanGaps: true, points: { show: false } }))}
             draw={lines((p, from, to, buckets) => values(p, "heap_after_bytes", from, to, buckets))} units={sizes} />
           <Chart {...common} id="rate" title="Allocation rate" height={130} summary={selections.map((s) => s.totals.allocatedIs + bytes(s.totals.allocated)).join(" before, ") + " after"}
             series={(c) => sides.map((s) => ({ stroke: c[colours[s.label]], width: 1.5, spanGaps: true, points: { show: false }, paths: uPlot.paths.stepped!({ align: -1 }) }))}
-            draw={lines(rates)} units={perSecond} />
+            draw={(from, to, width) => ({ ...lines(rates)(from, to, width), note: meanOf((to - from) / stretches(width / 2)) })} units={perSecond} />
         </div>
       </section>
       <section class="distribution" aria-labelledby="both-title">
@@ -150,10 +151,13 @@ function values(p: Prepared, name: string, from: number, to: number, buckets: nu
   return p.heap.rows(from, to, buckets).filter((row) => !Number.isNaN(of[row])).map((row) => [p.process.time[row], of[row]]);
 }
 
+/** Of how many stretches of time the rates are. */
+const stretches = (buckets: number) => Math.min(200, Math.max(50, buckets));
+
 /** Allocation rates over equal stretches of time. */
 function rates({ process: p, allocated }: Prepared, from: number, to: number, buckets: number): [number, number][] {
   const found: [number, number][] = [];
-  const width = (to - from) / Math.min(buckets, 200);
+  const width = (to - from) / stretches(buckets);
   let begin = Math.max(0, p.rowAt(from) - 1);
   for (let at = from + width; at <= to + 1; at += width) {
     const end = Math.min(p.rows - 1, p.rowAt(at));
@@ -168,6 +172,9 @@ function rates({ process: p, allocated }: Prepared, from: number, to: number, bu
   }
   return found;
 }
+
+/** A text with the sign for minus in place of hyphens before figures. */
+const minus = (text: string) => text.replace(/-(?=[\d∞])/g, "−");
 
 /** A change in percent. */
 function signed(change: number): string {

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { word, type Detail } from "../data/details";
+import { beganLater } from "../charts/readings";
 import type { Process } from "../data/process";
 import { useStore, type Store } from "../state/store";
 import { bytes, count, duration, moment, percent, unknown } from "../units";
@@ -75,7 +76,7 @@ export function Details({ store }: { store: Store }): JSX.Element | null {
         </Part>
         <Part title="Time">
           <table class="plain"><tbody>
-            <Line label="start" value={moment(get("start_us"))} />
+            <Line label="start" value={moment(get("start_us"))} note={beganLater(p, row) && `${beganLater(p, row)} after its pause began`} />
             <Line label="pause" value={duration(get("pause_us"))} />
             <Line label="mostly" value={mostly(p, row)} />
             <Line label="suspension" value={duration(get("suspend_us"))} />

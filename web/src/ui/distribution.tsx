@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { written } from "../data/condition";
-import { tenfold } from "../charts/axis";
+import { alike, columnUnits, tenfold } from "../charts/axis";
 import { classes, lowerBound } from "../charts/series";
 import { percentile } from "../data/condition";
 import { type Pauses } from "../state/selection";
@@ -36,6 +36,7 @@ export function Distribution({ store }: { store: Store }): JSX.Element | null {
 function Percentiles({ store, pauses }: { store: Store; pauses: Pauses }): JSX.Element {
   const pick = useStore(store, (s) => s.state.pick);
   const shown = classes.map((c, i) => ({ ...c, pauses: pauses.byClass[i] })).filter((c) => c.pauses.length > 0);
+  const text = alike(columnUnits.time, pauses.all.subarray(-1)); // the longest
   const columns = [{ label: "all", condition: "", pauses: pauses.all }, ...(shown.length > 1 ? shown : [])];
   return (
     <div class="wide"><table class="percentiles">
@@ -57,7 +58,7 @@ function Percentiles({ store, pauses }: { store: Store; pauses: Pauses }): JSX.E
               return (
                 <td key={c.label} class="number">
                   <button type="button" aria-pressed={pick === condition} title={condition} aria-label={`${s.label} of ${c.label}: ${duration(us)}; select GCs as long or longer`} onClick={() => store.set({ pick: pick === condition ? "" : condition })}>
-                    {duration(us)}
+                    {text(us)}
                   </button>
                 </td>
               );

@@ -16,6 +16,7 @@ export function Flame({ data, amounts, type, palette }: { data: Allocations; amo
   const sum = whole.total[whole.root];
   const name = (node: number) => (node === tree.root ? (view.only < 0 ? "all" : `calls of ${short(data.frames[view.only])}`) : data.frames[tree.frame[node]]);
   const says = (node: number) => {
+    if (node === tree.root && view.only < 0) return `${bytes(sum)} in all`;
     const share = (of: number) => percent((100 * tree.total[node]) / of);
     const parent = tree.parent(node);
     const ofParent = parent >= 0 && parent !== tree.root ? `, ${share(tree.total[parent])} of the method above` : "";

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { dump, dumpCost, list, show, upload, type Dump, type List, type Source } from "../data/server";
-import { bytes, count, duration } from "../units";
+import { bytes, count, duration, unknown } from "../units";
 import { sentence } from "./parts";
 
 /** What a server has to show, and a place to drop traces. */
@@ -52,7 +52,7 @@ export function Home(): JSX.Element {
     setDumping("");
   };
   const processes = all?.sources.filter((s) => s.kind === "process") ?? [];
-  const files = all?.sources.filter((s) => s.kind === "file") ?? [];
+  const files = (all?.sources.filter((s) => s.kind === "file") ?? []).sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
   return (
     <div class="home" onDragOver={(e) => e.preventDefault()} onDrop={(e) => { e.preventDefault(); void send(e.dataTransfer?.files[0]); }}>
       <header class="bar"><span class="brand">gctrail</span><h1>Traces and processes</h1></header>
@@ -99,7 +99,7 @@ function Processes({ of, dump }: { of: Source[]; dump?: (of: Source) => void }):
               <td><button type="button" disabled={s.collections === 0 && !s.live} onClick={() => show(s)}>{s.name || "process"}</button></td>
               <td class="number pid">{s.pid}</td>
               <td class="number gcs">{count(s.collections)}</td>
-              <td><button type="button" disabled={!s.live || !dump} onClick={() => dump?.(s)}>snapshot</button></td>
+              <td>{s.live ? <button type="button" disabled={!dump} title={dump ? undefined : "Another snapshot is being taken."} onClick={() => dump?.(s)}>snapshot</button> : unknown}</td>
               <td>{s.problem ? `${sentence(s.problem).replace(/\.$/, "")}.` : s.verdict ?? (s.live ? "No GC has happened yet." : "Not watched.")}</td>
             </tr>
           ))}

@@ -186,7 +186,7 @@ export function Icicle({ tree, of, sum, palette, name, short = (n) => n, group, 
       {hits && <p class="found" role="status">{hits.nodes.length === 0 ? "Nothing matches." : <><b>{percent((100 * hits.sum) / sum)}</b> of all in {plural(hits.nodes.length, "match", "matches")}. Enter enlarges the next one, Shift+Enter the one before.</>}</p>}
       {crumbs && (
         <nav class="crumbs" aria-label="Enlarged">
-          <ol>{way.map((node) => <li key={node}><button type="button" aria-current={node === shown ? "true" : undefined} onClick={() => enlarge(node)}>{name(node)}</button></li>)}</ol>
+          <ol>{way.length > 1 && way.map((node) => <li key={node}><button type="button" aria-current={node === shown ? "true" : undefined} onClick={() => enlarge(node)}>{name(node)}</button></li>)}</ol>
         </nav>
       )}
       <p class="pointed" aria-live="polite">{says(current)}</p>

@@ -68,7 +68,7 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
       </header>
       {shown.lacks && <p class="lacks" role="note"><b>Missing:</b> {shown.lacks}</p>}
       {data.suspects.map((s) => (
-        <p class="suspect" key={s.type}>
+        <p class={`suspect ${s.confidence === "high" ? "warning" : ""}`} key={s.type}>
           <span class="badge" title="Three snapshots or more show whether the growth goes on.">suspect, confidence {s.confidence}</span> {s.says}. <button type="button" class="show" onClick={() => hold(s.type)}>Paths to {short(data.names[s.type])}</button>
         </p>
       ))}
@@ -122,7 +122,7 @@ function Map({ tree, data, shown, palette }: { tree: Drawn; data: Data; shown: S
   const name = (node: number) => (node === tree.root ? "all that is alive" : nodeName(data, shown, node));
   const says = (node: number) => {
     const share = percent((100 * tree.total[node]) / tree.total[tree.root]);
-    if (node === tree.root) return `${name(node)}: ${bytes(tree.total[node])}`;
+    if (node === tree.root) return `${bytes(tree.total[node])} in all`;
     const [type, , objects, own] = shown.tree[node];
     const above = tree.parent(node);
     const ofAbove = above === tree.root ? "" : `, ${percent((100 * tree.total[node]) / tree.total[above])} of what holds it`;
@@ -224,6 +224,7 @@ function Types({ store, data, shown, hold }: { store: Store; data: Data; shown: 
   const [up, setUp] = useState(false);
   const [all, setAll] = useState(false);
   const module = (r: Row) => data.files[data.modules[r.name]] ?? unknown;
+  const modules = data.files.length > 0;
   const rows = useMemo(() => {
     const parts = find.toLowerCase().split("*");
     const matches = (name: string) => {
@@ -268,7 +269,7 @@ function Types({ store, data, shown, hold }: { store: Store; data: Data; shown: 
       </header>
       <div class="sheet">
         <table class="plain">
-          <thead><tr>{sorted("type", false)}{sorted("objects")}{sorted("bytes")}{sorted("retained_bytes")}{known && <Heading store={store} column="generation" number={false} kind="ages" />}{sorted("module", false)}</tr></thead>
+          <thead><tr>{sorted("type", false)}{sorted("objects")}{sorted("bytes")}{sorted("retained_bytes")}{known && <Heading store={store} column="generation" number={false} kind="ages" />}{modules && sorted("module", false)}</tr></thead>
           <tbody>
             {visible.map((r) => {
               const g = data.generations.indexOf(generation);
@@ -279,7 +280,7 @@ function Types({ store, data, shown, hold }: { store: Store; data: Data; shown: 
                   <td class="number">{atLeast(shown, bytes(g < 0 ? r.bytes : r.generations[g]))}</td>
                   <td class="number bar" style={{ "--share": `${(100 * figure(r.retained)) / live || 0}%` }}>{bytes(figure(r.retained))}</td>
                   {known && <td class="ages"><Ages data={data} row={r} /></td>}
-                  <td class="module">{module(r)}</td>
+                  {modules && <td class="module">{module(r)}</td>}
                 </tr>
               );
             })}

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Process } from "../data/process";
 import { useStore, type Store } from "../state/store";
 import { count, duration, percent, plural } from "../units";
+import { explain } from "./parts";
 import { codes, marked } from "./summary";
 
 /** How many processes are listed before the rest is asked for. */
@@ -30,10 +31,13 @@ export function Processes({ store }: { store: Store }): JSX.Element | null {
   const shown = all ? order : order.filter((p, i) => i < first || p.index === current);
   return (
     <section class="processes" aria-labelledby="processes-title">
-      <h2 id="processes-title">Processes</h2>
+      <header class="section-head">
+        <h2 id="processes-title">Processes</h2>
+        {!head.comparison && <p class="hint">The worst verdict first, then the longest total pause.</p>}
+      </header>
       <div class="wide">
         <table class="plain">
-          <thead><tr><th scope="col">process</th>{head.comparison && <th scope="col" class="aside">side</th>}{several && <th scope="col" class="aside">trace</th>}<th scope="col" class="number">GCs</th><th scope="col" class="number">paused</th><th scope="col" class="number">of</th><th scope="col">verdict</th></tr></thead>
+          <thead><tr><th scope="col">process</th>{head.comparison && <th scope="col" class="aside">side</th>}{several && <th scope="col" class="aside">trace</th>}<th scope="col" class="number">GCs</th><th scope="col" class="number">total pause</th><th scope="col" class="number">paused</th><th scope="col" class="number" title={explain(head, "watched")}>watched</th><th scope="col">verdict</th></tr></thead>
           <tbody>
             {shown.map((p) => (
               <tr key={p.index} class={p.index === current && !comparing ? "chosen" : ""}>
@@ -41,6 +45,7 @@ export function Processes({ store }: { store: Store }): JSX.Element | null {
                 {head.comparison && <td class="aside">{p.trace.side}</td>}
                 {several && <td class="aside">{base(p.trace.name)}</td>}
                 <td class="number">{count(p.rows)}</td>
+                <td class="number">{marked(p.header.pause_at_least ? ">" : "", duration((p.report?.totals.pause_ms ?? NaN) * 1e3))}</td>
                 <td class="number">{marked(p.header.pause_at_least ? ">" : "", percent(p.report?.totals.pause_pct))}</td>
                 <td class="number">{duration((p.report?.totals.watched_ms ?? NaN) * 1e3)}</td>
                 <td>{p.report?.verdict}</td>

@@ -4,7 +4,7 @@ import { noTotals, type Accuracy } from "../state/selection";
 import { pickOf } from "../state/state";
 import { useStore, type Store } from "../state/store";
 import { count, bytes, duration, percent, plural, rate, unknown } from "../units";
-import { Command, Figure, Term, sentence } from "./parts";
+import { Command, Figure, Term, explain, sentence } from "./parts";
 
 /** How bad a verdict is, by its code. */
 export const codes: Record<string, string> = {
@@ -19,12 +19,14 @@ export function Verdict({ store }: { store: Store }): JSX.Element {
   const report = p?.report;
   const code = report?.verdict_code ?? trace?.report.verdict_code ?? "no_verdict";
   const h = p?.header;
+  const length = duration(trace?.last_us || p?.end);
+  const watched = duration((report?.totals.watched_ms ?? NaN) * 1e3);
   const facts = [
     p?.title,
     h?.runtime,
     h && h.server !== null ? (h.server ? "server GC" : "workstation GC") : "",
     [h?.os, h?.arch].filter(Boolean).join(" "),
-    trace && `${duration(trace.last_us || p?.end)} of ${trace.report.format.replace("etl", "ETL")}`,
+    trace && `${length} of ${trace.report.format.replace("etl", "ETL")}${store.data.follow || [length, unknown].includes(watched) ? "" : `, watched for ${watched}`}`,
     trace && new Date(trace.start).toISOString().replace("T", " ").replace(/\.\d+Z/, " UTC"),
   ].filter(Boolean);
   return (
@@ -88,7 +90,7 @@ function doubts(follow: boolean, report: ProcessReport | null): string {
   return [incomplete > 0 && "incomplete", affected_by_loss > 0 && "beside lost events"].filter(Boolean).join(", or ");
 }
 
-/** Figures over the selected collections. The pauses of all of a running process are as in its verdict. */
+/** Figures over the selected collections. The pauses of all are as in the verdict. */
 export function Figures({ store }: { store: Store }): JSX.Element | null {
   const selection = useStore(store, (s) => s.selection);
   const state = useStore(store, (s) => s.state);
@@ -100,7 +102,7 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
   const head = store.data.head;
   const part = state.where !== "" || state.pick !== "";
   const whole = part || state.from != null || state.to != null ? undefined : p.report?.totals;
-  const paused = store.data.follow && whole?.pause_ms != null ? { us: whole.pause_ms * 1e3, pct: whole.pause_pct, watched: (whole.watched_ms ?? 0) * 1e3 }
+  const paused = (store.data.follow || p.header.rows_left_out === 0) && whole?.pause_ms != null ? { us: whole.pause_ms * 1e3, pct: whole.pause_pct, watched: (whole.watched_ms ?? 0) * 1e3 }
     : { us: t.pause, pct: watched > 0 && t.longestRow >= 0 ? (100 * t.pause) / watched : null, watched };
   const allocated = whole?.allocated_bytes != null ? allocatedInAll(whole) : { is: t.allocatedIs, bytes: t.allocated, note: undefined };
   const is = p.header.missing > 0 ? ">" : "";
@@ -108,7 +110,7 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
   return (
     <dl class="figures" aria-label="Figures of the selected GCs" aria-live="polite">
       <Figure label={<Term head={head} name="collection">GCs</Term>} value={marked(is, count(t.count))} title={lacks} note={t.count === selection.of || Number.isNaN(t.count) ? undefined : `of ${count(selection.of)}`} />
-      <Figure label={<Term head={head} name="pause">total pause</Term>} value={t.pauseIs + duration(paused.us)} title={t.pauseIs && lowerBound} note={paused.pct !== null ? `${marked(t.pauseIs, percent(paused.pct))} of ${duration(paused.watched)}` : undefined} />
+      <Figure label={<Term head={head} name="pause">total pause</Term>} value={t.pauseIs + duration(paused.us)} title={[t.pauseIs && lowerBound, whole && explain(head, "watched")].filter(Boolean).join(" ")} note={paused.pct !== null ? `${marked(t.pauseIs, percent(paused.pct))} of ${duration(paused.watched)}` : undefined} />
       <Figure label="longest pause" value={marked(is, duration(t.longest))} title={lacks} note={t.longestRow >= 0 ? `GC ${p.get("number")[t.longestRow]}` : undefined} />
       <Figure label="p99 pause" value={duration(t.p99)} title={lacks} />
       <Figure label={<Term head={head} name="allocated">allocated</Term>} value={allocated.is + bytes(allocated.bytes)} title={accuracies[allocated.is]} note={allocated.note} />

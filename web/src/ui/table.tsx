@@ -8,6 +8,7 @@ import { chosen, columns, type Column } from "./columns";
 const rowHeight = 28;
 const beyond = 6; // rows above and below those that are seen
 const most = 60; // rows in the page
+const bar = 18; // room for a scroll bar below
 
 /** All selected collections. Only the rows that are seen are in the page. */
 export function Table({ store }: { store: Store }): JSX.Element | null {
@@ -38,10 +39,11 @@ export function Table({ store }: { store: Store }): JSX.Element | null {
   const seen = Math.min(most - 2 * beyond, Math.ceil(height / rowHeight) + 1);
   const first = Math.max(0, Math.min(Math.floor(top / rowHeight) - beyond, rows.length - seen));
   const last = Math.min(rows.length, first + seen + 2 * beyond);
-  const template = shown.map((c) => `minmax(${c.width + (narrow ? 1 : 0)}ch, ${c.left ? 1.4 : 1}fr)`).join(" ");
-  const width = `${shown.reduce((n, c) => n + c.width + (narrow ? 1 : 2), 0)}ch`;
+  const characters = (c: Column) => c.width + (c.more?.(p) ?? 0) + (narrow ? 1 : 0);
+  const template = shown.map((c) => `minmax(${characters(c)}ch, ${c.left ? 1.4 : 1}fr)`).join(" ");
+  const width = `${shown.reduce((n, c) => n + characters(c) + (narrow ? 0 : 2), 0)}ch`;
 
-  const sortBy = (c: Column) => store.set({ sort: by === c.id ? (descending ? c.id : `-${c.id}`) : c.left || c.id === "number" || c.id === "start" ? c.id : `-${c.id}` });
+  const sortBy = (c: Column) => store.set({ sort: by === c.id ? (descending ? c.id : `-${c.id}`) : c.left || ["number", "start", "paused_at"].includes(c.id) ? c.id : `-${c.id}` });
   const go = (index: number) => {
     index = Math.min(rows.length - 1, Math.max(0, index));
     setFocus(index);
@@ -97,7 +99,7 @@ export function Table({ store }: { store: Store }): JSX.Element | null {
       </header>
       <div
         class="grid" role="grid" aria-label="Garbage collections" aria-rowcount={rows.length + 1} aria-colcount={shown.length} aria-activedescendant={rows.length > 0 ? `row-${focus}` : undefined}
-        tabIndex={0} ref={body} style={{ "--needed": `${Math.max(8, rows.length + 2) * rowHeight}px` }} onKeyDown={onKey} onScroll={(e) => setTop(e.currentTarget.scrollTop)}
+        tabIndex={0} ref={body} style={{ "--needed": `${((rows.length || 4) + 1) * rowHeight + bar}px` }} onKeyDown={onKey} onScroll={(e) => setTop(e.currentTarget.scrollTop)}
       >
         <div class="row head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template, minWidth: width }}>
           {shown.map((c) => (
