@@ -123,11 +123,14 @@ func (a *Agent) capture(ctx context.Context, r *captureRequest) (captured, error
 // recordTrace writes a trace of a process for some time, and at most so many bytes,
 // and returns its size.
 func recordTrace(ctx context.Context, p *diag.Process, config *diag.Config, d time.Duration, out io.Writer, most int64) (int64, error) {
-	session, err := p.Client().Collect(ctx, *config)
+	in, err := p.Client().Collect(ctx, *config)
 	if err != nil {
 		return 0, err
 	}
-	defer session.Close()
+	defer func() {
+		in.Close()
+		session.SettleSampling(p.Client(), config)
+	}()
 	limited, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	stopped := make(chan struct{})
@@ -135,14 +138,14 @@ func recordTrace(ctx context.Context, p *diag.Process, config *diag.Config, d ti
 		defer close(stopped)
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 		defer cancel()
-		if session.Stop(patient) != nil {
-			session.Close()
+		if in.Stop(patient) != nil {
+			in.Close()
 		}
 	})
-	n, err := io.Copy(out, io.LimitReader(session, most))
+	n, err := io.Copy(out, io.LimitReader(in, most))
 	if !stop() {
 		if n == most {
-			session.Close() // nobody reads the rest
+			in.Close() // nobody reads the rest
 		}
 		<-stopped
 	}

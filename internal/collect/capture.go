@@ -18,6 +18,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/proc"
+	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
@@ -158,6 +159,9 @@ func (c *capture) run(ctx context.Context) error {
 	}
 	dumping.Wait()
 	c.session.Close()
+	if c.session.Stopped() && c.process.Address != "" {
+		session.SettleSampling(c.process.Client(), &c.session.Config)
+	}
 	if c.stopped == nil {
 		err = cmp.Or(err, c.broken)
 	}

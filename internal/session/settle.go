@@ -2,12 +2,17 @@ package session
 
 import (
 	"context"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 )
 
-const levelCritical = 1 // at which the GC raises no events
+const (
+	levelCritical = 1 // at which the GC raises no events
+	// settleTime bounds how long a runtime is waited for, because nothing is lost but its speed.
+	settleTime = 3 * time.Second
+)
 
 // Settle begins and ends a session without events, so that a runtime no longer raises what an
 // ended session wanted. When one of several sessions ends, the runtime takes its keywords for
@@ -22,4 +27,17 @@ func Settle(ctx context.Context, client *diag.Client) error {
 		return err
 	}
 	return s.Close()
+}
+
+// SettleSampling settles a runtime that has ended a session with a config, if the session sampled
+// allocations. It fails silently, because the process may have ended.
+func SettleSampling(client *diag.Client, config *diag.Config) {
+	providers := List(config.Providers)
+	p := providers.Find(clr.RuntimeProvider)
+	if p == nil || p.Keywords&clr.KeywordAllocationSampling == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
+	defer cancel()
+	_ = Settle(ctx, client)
 }
