@@ -1,6 +1,7 @@
 package ctf
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/trace"
@@ -63,6 +64,20 @@ func (b *batch) skip(k *kind) {
 	}
 	k.skipped++
 }
+
+// add returns a new item, whose fields but Stack are to be set.
+func (b *batch) add() *item {
+	n := len(b.items)
+	if n == cap(b.items) {
+		b.grow()
+	}
+	b.items = b.items[:n+1]
+	return &b.items[n]
+}
+
+// grow makes room for all items at once, because doubling the room again and again would touch
+// twice the memory, and copy it.
+func (b *batch) grow() { b.items = slices.Grow(b.items, batchItems) }
 
 // context returns the index of the context of a stream's next event, a new one if that would
 // differ from the last.

@@ -132,11 +132,16 @@ func (m *merger) run(q *queue) {
 // more. It returns false at the end of the stream.
 func (m *merger) drain(s *stream, others int64) bool {
 	for {
-		if !m.takeUsual(s, others) {
+		if s.past {
+			s.past, m.emitted = false, max(m.emitted, s.time)
+		} else if !m.takeUsual(s, others) {
 			m.take(s)
 		}
 		if m.full() {
 			m.flush()
+		}
+		if s.past {
+			return true
 		}
 		if !s.ahead && !s.next() {
 			return false
@@ -256,9 +261,7 @@ func (m *merger) take(s *stream) {
 	if late {
 		ctx |= lateItem
 	}
-	b.items = append(b.items, item{
-		Ticks: int64(m.since(s.time)), Desc: e.index, Context: ctx, Off: uint32(off), Len: uint32(len(m.out.data) - off),
-	})
+	*b.add() = item{Ticks: int64(m.since(s.time)), Desc: e.index, Context: ctx, Off: uint32(off), Len: uint32(len(m.out.data) - off)}
 }
 
 // end settles the account when nothing more will come.

@@ -108,17 +108,24 @@ func identity(v uint64) uint64 {
 // name is the process's; until that is seen, any thread's serves.
 func (s *stream) identify() {
 	h := &s.head
-	if h.nameLen > 0 && s.member.named(h.pid) && (h.pid != s.named.pid || h.pid == h.tid) {
+	if !s.identified(h.pid, h.tid, h.nameOff, h.nameLen) {
 		s.name(s.dec.buf[h.nameOff : h.nameOff+h.nameLen])
 	}
+}
+
+// identified reports whether the name of a thread, which the window has at an offset, is of no
+// use, because the stream has reported its process's last, or it is of no process.
+func (s *stream) identified(pid, tid uint64, nameOff, nameLen int) bool {
+	p := &s.named
+	if nameLen == 0 || !s.member.named(pid) {
+		return true
+	}
+	return pid == p.pid && (pid != tid || string(s.dec.buf[nameOff:nameOff+nameLen]) == string(p.name[:p.length]))
 }
 
 func (s *stream) name(b []byte) {
 	h, p := &s.head, &s.named
 	first := h.pid == h.tid
-	if first && h.pid == p.pid && string(b) == string(p.name[:p.length]) {
-		return
-	}
 	p.pid, p.length = trace.UnknownID, 0
 	name, _, _ := bytes.Cut(b, []byte{0})
 	known, ok := s.m.processes[h.pid]

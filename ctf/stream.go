@@ -42,6 +42,7 @@ type stream struct {
 
 	// The next event.
 	ahead bool // its header was read
+	past  bool // there is none yet: others come first, until the time of one that nobody wants
 	event *eventClass
 	head  header
 	empty bool  // header and contexts take no space

@@ -38,7 +38,8 @@ func (u *usualHeader) from(who uint64) (pid, tid uint64) {
 // stream's, as long as they have the usual form: they can be read without plans, their times
 // ascend, and they are whole. It returns false, having done nothing, if the next event has
 // another form. It does the same as take and stream.next, but faster, because the state of the
-// decoder stays in registers from one event to the next.
+// decoder stays in registers from one event to the next. Events that nobody wants are skipped even
+// beyond the time of the other stream's, so that it need not begin anew behind each of those.
 func (m *merger) takeUsual(s *stream, others int64) bool {
 	d, q, p := &s.dec, s.class.quick, &s.packet
 	if q == nil || q.usual == nil || !s.event.usual || s.displaced || s.time < m.emitted {
@@ -55,6 +56,7 @@ func (m *merger) takeUsual(s *stream, others int64) bool {
 	last := min(len(content), len(d.buf)-fieldSize) - q.size // offset of a header
 	s.ahead = false
 	for {
+		m.emitted = min(t, others)
 		m.add(s, e, t, content[at:])
 		if at = end; m.full() || at > last {
 			break
@@ -72,13 +74,16 @@ func (m *merger) takeUsual(s *stream, others int64) bool {
 		if now < p.earliest || now > p.latest {
 			break
 		}
-		e, cycles, s.ahead = next, now, true
-		s.head.pid, s.head.tid = u.from(binary.LittleEndian.Uint64(h[u.who:]))
+		ns := s.class.clock.ns(now)
+		pid, tid := u.from(binary.LittleEndian.Uint64(h[u.who:]))
+		if ns < t || t >= others && !s.identified(pid, tid, at+q.nameOff, q.nameLen) {
+			break
+		}
+		e, t, cycles, s.ahead = next, ns, now, true
+		s.head.pid, s.head.tid = pid, tid
 		s.head.nameOff, s.head.nameLen = at+q.nameOff, q.nameLen
 		s.identify()
-		at += q.size
-		before := t
-		if t = s.class.clock.ns(cycles); t >= others || t < before {
+		if at += q.size; t >= others && e.want {
 			break
 		}
 		if end = e.quick.end(content, at); end < 0 {
@@ -86,6 +91,7 @@ func (m *merger) takeUsual(s *stream, others int64) bool {
 		}
 		s.ahead = false
 	}
+	s.past = t >= others && !s.ahead
 	if s.clk, d.pos = cycles, at<<3; s.event != e {
 		s.event = e
 	}
@@ -112,7 +118,6 @@ const wide = 3 * 8
 func (m *merger) add(s *stream, e *eventClass, t int64, payload []byte) {
 	b, data := m.batch, m.out.data
 	b.read++
-	m.emitted = t
 	if !e.want {
 		b.skip(e.kind)
 		return
@@ -124,8 +129,7 @@ func (m *merger) add(s *stream, e *eventClass, t int64, payload []byte) {
 	} else {
 		m.out.data = append(data, payload[:n]...)
 	}
-	b.items = append(b.items, item{})
-	it := &b.items[len(b.items)-1]
+	it := b.add()
 	it.Ticks, it.Desc, it.Context = int64(m.since(t)), e.index, b.context(s)
 	it.Off, it.Len = uint32(off), uint32(n)
 }
