@@ -386,6 +386,7 @@ func (s *stream) payload() bool {
 		return true
 	}
 	had := len(d.out.data)
+	d.grow(s.class.slots) // takeUsual, which needs none, may have read the header
 	for {
 		start := d.pos
 		if d.run(s.event.payload) {

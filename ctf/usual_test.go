@@ -134,6 +134,29 @@ func TestUsualInterleaved(t *testing.T) {
 	})
 }
 
+// TestUsualCut is TestUsual for a file that ends anywhere in an event with sequences, which
+// another stream has had first.
+func TestUsualCut(t *testing.T) {
+	const text = `trace
+env domain=ust tracer_name=lttng-ust
+clock seconds=1700000000
+stream 0 header=large context=[i32:vpid i32:vtid text17:procname]
+event 0 DotNETRuntime:GCEnd_V1 fields=[u32:Count u32:Depth u16:ClrInstanceID]
+event 1 other:sequences fields=[u8[]:a u32[]:b u16:c]
+file c_0
+packet begin=1000 end=2000 seq=0 cpu=0 instance=0
+  ev 0 time=1001 context=[1 1 name] 1 2 0
+  ev 1 time=1002 context=[1 1 name] [5 6 7] [8 9] 10
+file c_1
+packet begin=1000 end=2000 seq=0 cpu=1 instance=1
+  ev 1 time=1003 context=[1 1 name] [5 6 7] [8 9] 10
+`
+	whole := assemble(t, text)
+	for n := range 192 { // behind the last event
+		sameInBothWays(t, fmt.Sprintf("cut at %d", n), with(whole, "c_0", whole["c_0"].Data[:n]))
+	}
+}
+
 // interleaved returns the text of a trace.
 func interleaved(r *rapid.T) string {
 	var b strings.Builder
@@ -146,6 +169,7 @@ event 0 DotNETRuntime:GCAllocationTick_V2 fields=[u32:AllocationAmount u32:Alloc
 event 1 DotNETRuntime:GCEnd_V1 fields=[u32:Count u32:Depth u16:ClrInstanceID]
 event 2 other:text fields=[string:a u8:b]
 event 3 other:array fields=[u16:n string:a u32[2]:b]
+event 4 other:sequences fields=[u8[]:a u32[]:b u16:c]
 `, header)
 	for cpu := range rapid.IntRange(1, 4).Draw(r, "streams") {
 		fmt.Fprintf(&b, "file c_%d\n", cpu)
@@ -170,9 +194,9 @@ func event(r *rapid.T, b *strings.Builder, at int) {
 	pid := rapid.IntRange(1, 2).Draw(r, "pid")
 	tid := pid + rapid.SampledFrom([]int{0, 0, 10}).Draw(r, "thread")
 	full := rapid.SampledFrom([]string{"", "", "full"}).Draw(r, "full")
-	id := rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3}).Draw(r, "id")
+	id := rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3, 4, 4}).Draw(r, "id")
 	fmt.Fprintf(b, "  ev %d time=%d context=[%d %d name%d] %s ", id, at, pid, tid, tid, full)
-	b.WriteString([...]string{"100 0 1 100 7 System.String 0", "1 2 0", "text 1", "1 text [3 4]"}[id] + "\n")
+	b.WriteString([...]string{"100 0 1 100 7 System.String 0", "1 2 0", "text 1", "1 text [3 4]", "[5 6 7] [8 9] 10"}[id] + "\n")
 }
 
 // damage changes a byte, or cuts a file.
