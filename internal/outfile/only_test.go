@@ -29,7 +29,7 @@ var exempt = map[string]string{
 	"internal/licenses/gen/main.go": "generates a source file, which git has",
 	"deploy/sbom/main.go":           "writes to the folder of a release, which is new",
 	"tools/mutate/main.go":          "writes to a folder of its own",
-	"internal/golden/golden.go":     "writes what tests expect, which git has",
+	"internal/extent/golden.go":     "writes what tests expect, which git has",
 }
 
 // making are the functions of package os that make, open to write or rename files.
