@@ -87,18 +87,16 @@ func (p *pusher) take(m *pushv1.PushRequest) error {
 	return nil
 }
 
-// unpacked returns a profile of pprof as Pyroscope's types read it.
+// unpacked returns a profile of pprof as Pyroscope's types read it. Like Pyroscope (openBytes of
+// pkg/pprof/pprof.go), it takes profiles that are gzipped and ones that are not.
 func unpacked(raw []byte) (*pprof.Profile, error) {
-	r, err := gzip.NewReader(bytes.NewReader(raw))
-	if err != nil {
-		return nil, err
-	}
-	plain, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
+	if r, err := gzip.NewReader(bytes.NewReader(raw)); err == nil {
+		if raw, err = io.ReadAll(r); err != nil {
+			return nil, err
+		}
 	}
 	profile := new(pprof.Profile)
-	if err := proto.Unmarshal(plain, profile); err != nil {
+	if err := proto.Unmarshal(raw, profile); err != nil {
 		return nil, err
 	}
 	return profile, known(profile.ProtoReflect())
