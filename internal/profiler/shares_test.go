@@ -54,8 +54,13 @@ func (s *sums) add(p *pprof.Profile) {
 			name := l.Line[0].Function.Name
 			if i == 0 {
 				s.types[strings.TrimPrefix(name, "Type ")] += bytes
-			} else if strings.HasPrefix(name, "Program.") {
+				continue
+			}
+			if strings.HasPrefix(name, "Program.") {
 				s.methods[name] += bytes
+				break
+			}
+			if name == "?" { // code that is newer than the list of methods, perhaps of the program
 				break
 			}
 		}
