@@ -17,7 +17,7 @@ import (
 // connections to it, as adb forward does.
 func behindRelay(ctx context.Context, t *testing.T, version int) (program *dotnettest.Program, port string) {
 	t.Helper()
-	program = dotnettest.Start(t, version, "web", 600)
+	program = dotnettest.Start(t, version, "web", 600, dotnettest.Often)
 	reached(ctx, t, program)
 	p, err := diag.Find(ctx, program.PID)
 	if err != nil {
@@ -54,7 +54,7 @@ func TestListenOverTCP(t *testing.T) {
 		ctx := patient(t)
 		address, socket := freeAddress(t), portFor(t)
 		diagtest.Relay(t, "unix", socket, "tcp", address)
-		program := dotnettest.Start(t, version, "web", 600, "DOTNET_DiagnosticPorts="+socket+",suspend,connect")
+		program := dotnettest.Start(t, version, "web", 600, dotnettest.Often, "DOTNET_DiagnosticPorts="+socket+",suspend,connect")
 		c := newCollecting(ctx, t, "--diagnostic-port", address).start()
 		collected(ctx, t, c.path, program, 2)
 		program.Terminate()
