@@ -266,10 +266,11 @@ const still = `new Promise((done) => {
 	}, 60);
 })`
 
-// at scrolls an element into view and returns the place at a part of its width and
-// height.
+// at waits for an element, scrolls it into view and returns the place at a part of its width
+// and height.
 func (b *tab) at(selector string, across, down float64) (x, y float64) {
 	b.Helper()
+	b.wait(fmt.Sprintf(`document.querySelector(%q)?.getBoundingClientRect().height`, selector))
 	eval[bool](b, still)
 	box := eval[[]float64](b, fmt.Sprintf(`(() => {
 		const e = document.querySelector(%q);

@@ -57,6 +57,9 @@ func TestCompare(t *testing.T) {
 		if over := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
 			b.Errorf("the page is %d pixels too wide", over)
 		}
+		if cut := eval[int](b, `innerWidth > 620 ? 0 : document.querySelector(".metrics").scrollWidth - document.querySelector(".metrics").parentElement.clientWidth`); cut > 0 {
+			b.Errorf("%d pixels of the metrics are cut", cut)
+		}
 		b.shoot("compare-" + filepath.Base(b.Name()))
 		b.click(".processes tbody tr:nth-child(2) button")
 		b.wait(`document.querySelector(".findings") && document.querySelector(".grid .rows .row")`)
