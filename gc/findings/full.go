@@ -80,7 +80,7 @@ func fullForFragmentation(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: j.costs(share), Confidence: High, weight: share,
-		Description: fmt.Sprintf("%s of %s were blocking because gen 2 is fragmented: %s of the pauses.",
+		Description: fmt.Sprintf("%s of %s were blocking because gen 2 is fragmented: %s of the pause time.",
 			units.Count(t.count), plural(j.tallies[full].count, "gen 2 GC"), units.Percent(share)),
 		Evidence: []Figure{{"full_for_fragmentation", float64(t.count)}, {"full_for_fragmentation_pause_pct", share}},
 		Next:     []Step{listFull},
@@ -122,7 +122,7 @@ func fullAndBlocking(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: j.costs(byPause), Confidence: High, weight: byPause,
-		Description: fmt.Sprintf("%s of %s were blocking gen 2 GCs: %s of the pauses. Gen 2 is normally collected in the background.",
+		Description: fmt.Sprintf("%s of %s were blocking gen 2 GCs: %s of the pause time. Gen 2 is normally collected in the background.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(byPause)),
 		Evidence: []Figure{{"full_blocking", float64(t.count)}, {"full_blocking_pct", byCount}, {"full_blocking_pause_pct", byPause}},
 	}

@@ -242,7 +242,7 @@ func largeObjects(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: j.costs(share), Confidence: High, weight: share,
-		Description: fmt.Sprintf("%s of %s ran because %s had used up their budget: %s of the pauses.",
+		Description: fmt.Sprintf("%s of %s ran because %s had used up their budget: %s of the pause time.",
 			units.Count(t.count), plural(fulls, "gen 2 GC"), heap, units.Percent(share)),
 		Evidence: []Figure{
 			{"for_large_objects", float64(t.count)},

@@ -191,7 +191,7 @@ func (j *judgement) limited(begins string, weight float64) Finding {
 	share := j.explains(t.pause)
 	f := Finding{Severity: Problem, Confidence: High, weight: weight, Description: begins}
 	if t.count > 0 {
-		f.Description = strings.TrimSpace(fmt.Sprintf("%s %s of %s %s the last attempt before an OutOfMemoryException: %s of the pauses.",
+		f.Description = strings.TrimSpace(fmt.Sprintf("%s %s of %s %s the last attempt before an OutOfMemoryException: %s of the pause time.",
 			begins, units.Count(t.count), gcs(j.all.Count), was(t.count), units.Percent(share)))
 		f.Evidence = []Figure{{"last_attempts", float64(t.count)}, {"last_attempts_pause_pct", share}}
 	}
@@ -278,7 +278,7 @@ func inProvisionalMode(j *judgement) (Finding, bool) {
 	share := j.explains(t.pause)
 	f := Finding{
 		Severity: max(Warning, j.costs(share)), Confidence: High, weight: share,
-		Description: fmt.Sprintf("%s of %s ran in provisional mode: %s of the pauses. The memory load reached %d %%.",
+		Description: fmt.Sprintf("%s of %s ran in provisional mode: %s of the pause time. The memory load reached %d %%.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share), j.Summary.Heap.MaxLoad.Or(0)),
 		Evidence: []Figure{{"provisional", float64(t.count)}, {"provisional_pause_pct", share}, {"memory_load_pct", float64(j.Summary.Heap.MaxLoad.Or(0))}},
 	}

@@ -160,7 +160,7 @@ func heavyRoots(j *judgement) (Finding, bool) {
 	if of(b.updating, b.spent.Pause) >= someShare {
 		f.Description += fmt.Sprintf(", and updating the references in them about %s", units.Duration(b.updating))
 	}
-	f.Description += fmt.Sprintf(": %s of the pauses.", units.Percent(b.spent.Share()))
+	f.Description += fmt.Sprintf(": %s of the pause time.", units.Percent(b.spent.Share()))
 	if i == onHandles || i == onDependent {
 		f.quoteHandles(&j.Details)
 	}
@@ -178,7 +178,7 @@ func oldRefersToYoung(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: min(Warning, j.costs(share)), Confidence: Medium, weight: share,
-		Description: fmt.Sprintf("Gen 0 and gen 1 GCs marked %s of %s from older objects (%s), which took %s of the pauses.",
+		Description: fmt.Sprintf("Gen 0 and gen 1 GCs marked %s of %s from older objects (%s), which took %s of the pause time.",
 			units.Bytes(older), units.Bytes(all), units.Percent(of(older, all)), units.Percent(share)),
 		Evidence: []Figure{{"marked_from_older_bytes", float64(older)}, {"marked_bytes", float64(all)}},
 	}, true
@@ -191,7 +191,7 @@ func unevenMarking(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
-		Description: fmt.Sprintf("Marking on the slowest heap took %s longer than the mean of the heaps: %s of the pauses.",
+		Description: fmt.Sprintf("Marking on the slowest heap took %s longer than the mean of the heaps: %s of the pause time.",
 			units.Duration(j.lateBy), units.Percent(share)),
 		Evidence: []Figure{{"late_ms", millis(j.lateBy)}, {"late_pct_of_pause", share}},
 	}, true

@@ -145,7 +145,7 @@ func (j *judgement) batch(f Finding) (Finding, bool) {
 	if j.Summary.Process.Concurrent.Or(false) {
 		set = "GCSettings.LatencyMode; background GC itself is on"
 	}
-	f.Description += fmt.Sprintf(" (%s), which never collects gen 2 in the background: %s were blocking, %s of the pauses.",
+	f.Description += fmt.Sprintf(" (%s), which never collects gen 2 in the background: %s were blocking, %s of the pause time.",
 		set, plural(t.count, "gen 2 GC"), units.Percent(f.weight))
 	j.quote(&f, t)
 	return f, true

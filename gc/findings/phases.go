@@ -85,7 +85,7 @@ func heavyPhase(j *judgement) (Finding, bool) {
 	return Finding{
 		Title:    title,
 		Severity: min(Warning, j.costs(share)), Confidence: High, weight: share,
-		Description: fmt.Sprintf("%s (%s) of the pauses went to %s.", units.Duration(spent.Sum), units.Percent(spent.Share()), partSays[part]),
+		Description: fmt.Sprintf("%s (%s) of the pause time went to %s.", units.Duration(spent.Sum), units.Percent(spent.Share()), partSays[part]),
 		Evidence:    []Figure{{"phase_ms", millis(spent.Sum)}, {"phase_pct_of_pause", spent.Share()}},
 	}, true
 }
