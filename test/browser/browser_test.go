@@ -71,18 +71,6 @@ func pageOf(t *testing.T, args ...string) string {
 	return "file://" + path
 }
 
-// chromium is the browser's path; without one, the test is skipped.
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("no chromium is installed")
-	return ""
-}
-
 // A tab is a page in a browser. It records what the page must not do: errors, requests,
 // violations of its policy.
 type tab struct {
@@ -98,29 +86,39 @@ type tab struct {
 // size is the width and height of a window.
 type size struct{ width, height int64 }
 
-// newTab opens an empty tab in a browser of its own.
-func newTab(t *testing.T, of size, more ...chromedp.ExecAllocatorOption) *tab {
+// newTab opens an empty tab in the browser that tests share.
+func newTab(t *testing.T, of size) *tab {
 	t.Helper()
-	return newTabFor(t, 5*time.Minute, of, more...)
+	browser, err := shared.context(chromium(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	b := tabOf(t, ctx, 10*time.Minute, of)
+	b.resize(of)
+	// Its window need not be the active one.
+	b.must2(chromedp.Call(b.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
+	return b
 }
 
-// newTabFor opens an empty tab in a browser of its own, which ends after some time.
-func newTabFor(t *testing.T, limit time.Duration, of size, more ...chromedp.ExecAllocatorOption) *tab {
+// ownTab opens an empty tab in a browser of its own, which ends after some time.
+func ownTab(t *testing.T, limit time.Duration, of size, more ...chromedp.ExecAllocatorOption) *tab {
 	t.Helper()
-	path := chromium(t)
-	opts := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.NoFirstRun, chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("hide-scrollbars", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.WindowSize(int(of.width), int(of.height)), chromedp.UserDataDir(t.TempDir()),
-	}
+	opts := append(options(chromium(t)), chromedp.WindowSize(int(of.width), int(of.height)), chromedp.UserDataDir(t.TempDir()))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(opts, more...)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, limit)
+	return tabOf(t, ctx, limit, of)
+}
+
+// tabOf prepares the empty tab of a context.
+func tabOf(t *testing.T, ctx context.Context, limit time.Duration, of size) *tab {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	t.Cleanup(cancel)
-	b := &tab{T: t, ctx: ctx, patience: 1200}
+	b := &tab{T: t, ctx: ctx, patience: 2400}
 	b.must(chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(of.width, of.height)))
 	b.must2(chromedp.Call(ctx, network.Enable, network.EnableParams{}))
 	b.must2(chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watch}))
@@ -235,10 +233,10 @@ func (b *tab) wait(js string) {
 	b.Fatalf("never: %s; %q", js, b.faults)
 }
 
-// settle waits until pending changes are drawn.
+// settle waits until pending changes are drawn, and nothing else is to be done.
 func (b *tab) settle() {
 	b.Helper()
-	eval[bool](b, `new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(true)), 350))`)
+	eval[bool](b, `new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestIdleCallback(() => requestAnimationFrame(() => done(true)), { timeout: 3000 })), 350))`)
 }
 
 // key presses a key.

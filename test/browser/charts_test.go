@@ -25,6 +25,7 @@ const nothing = `[...document.querySelectorAll(".plot.nothing")].map((e) => e.cl
 // TestChartsOfOtherRuntimes: .NET Framework has no heap of pinned objects, and its heap is
 // drawn all the same, by the generations that it has.
 func TestChartsOfOtherRuntimes(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{
 		"netfx452-win-x64-head.etl.zip": "LOH gen 2 gen 1 gen 0",
 		"net10-wks-stacks.nettrace.gz":  "POH LOH gen 2 gen 1 gen 0",
@@ -46,6 +47,7 @@ func TestChartsOfOtherRuntimes(t *testing.T) {
 
 // TestLostRanges: the page says that lines end where events were lost, and only then.
 func TestLostRanges(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]bool{"net10-lossy-handles.nettrace.gz": true, trace: false} {
 		b := newTab(t, size{1280, 900})
 		b.open(pageOf(t, fixture(name)))
@@ -61,6 +63,7 @@ func TestLostRanges(t *testing.T) {
 // TestUnrecorded: in place of charts that would be empty the page says that their figures were not
 // recorded, and the command that records stacks is the same wherever it is.
 func TestUnrecorded(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]struct{ lacks, stacks string }{
 		"net20-lttng-gcstart-gcend.trace.zip": {"Not recorded: pauses, heap sizes, allocation rate.", ""},
 		"net10-wks-web-collect.nettrace.gz":   {"their phases were not recorded", ""},
@@ -90,6 +93,7 @@ func TestUnrecorded(t *testing.T) {
 // TestFurther: the page names everything else that a trace does not have, each with the command
 // that records it.
 func TestFurther(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]struct {
 		says     string
 		commands []string
@@ -117,6 +121,7 @@ func TestFurther(t *testing.T) {
 
 // TestMonoPage: the page of a trace of Mono says why it has no GCs, and how to record them.
 func TestMonoPage(t *testing.T) {
+	t.Parallel()
 	information := clr.RuntimeInformationStart{Sku: clr.RuntimeSkuMono, BclMajorVersion: 9, CommandLine: clr.NewUTF16("/data/app/shop")}
 	path := filepath.Join(t.TempDir(), "mono.nettrace")
 	if err := os.WriteFile(path, nettracetest.MustAssemble(t, `nettrace v4
@@ -168,6 +173,7 @@ const covering = `[...labels].filter(([canvas]) => canvas.isConnected).flatMap((
 // TestNarrowPage: on a telephone the table shows the pause of each GC, no label of an axis
 // covers another or is cut, and no section is wider than the screen.
 func TestNarrowPage(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"net31-net9-lttng.trace.zip", "net10-wks-web-collect.nettrace.gz", "net10-aot-win-x64-alloc.nettrace.gz"} {
 		t.Run(name, func(t *testing.T) {
 			b := newTab(t, size{360, 740})
@@ -202,6 +208,7 @@ func TestNarrowPage(t *testing.T) {
 // TestPrintedFindings: all findings are printed, and the providers, also those that are closed on
 // the screen, and all columns of the table.
 func TestPrintedFindings(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, size{720, 900}) // as wide as paper
 	b.open(pageOf(t, fixture(trace)))
 	const open = `document.querySelectorAll(".findings details[open]").length`
@@ -227,6 +234,7 @@ func TestPrintedFindings(t *testing.T) {
 // TestManyProcesses: of many processes the page lists those first that need a look, and the
 // rest when asked.
 func TestManyProcesses(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, size{360, 740})
 	b.open(pageOf(t, processes(t, 20)...))
 	const rows = `document.querySelectorAll(".processes tbody tr").length`

@@ -81,17 +81,5 @@ func (w *workbench) accessible(state string) {
 	if !w.axe {
 		w.Skip("axe did not run: npm ci in test/browser installs it")
 	}
-	for _, fault := range eval[[]string](w.tab, `(async () => {
-		const all = [];
-		for (const page of [`+viewed("v")+`, `+reportedIn("d")+`]) {
-			page.defaultView.startAxe();
-			const { violations } = await page.defaultView.axe.run(page, { iframes: false });
-			for (const v of violations) {
-				if (["serious", "critical"].includes(v.impact)) all.push(v.id + ": " + v.nodes.map((n) => n.html).join(" "));
-			}
-		}
-		return all;
-	})()`) {
-		w.Errorf("%s: %s", state, fault)
-	}
+	w.accessibleFrames(state, viewed("v"), reportedIn("d"))
 }

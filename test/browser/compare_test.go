@@ -11,6 +11,7 @@ import (
 // TestCompare uses the controls of a comparison by mouse and keyboard: the selection
 // narrows the figures of both sides, and each run opens as a page of its own.
 func TestCompare(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "diff.html")
 	gctrail(t, "diff", "--format", "html", "-o", path, fixture("net10-srv-web-1.nettrace.gz"), fixture("net10-srv-web-2.nettrace.gz"))
 	viewsOf(t, "file://"+path, func(b *tab) {

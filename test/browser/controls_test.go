@@ -29,7 +29,16 @@ func opened(t *testing.T, of size) *tab {
 	t.Helper()
 	b := newTab(t, of)
 	b.open(pageOf(t, fixture(trace)))
+	b.wait(`document.querySelector("#chart-pauses canvas") && document.querySelector(".grid .rows .row")`)
 	return b
+}
+
+// where sets the condition of the address, and waits until the page selects by it.
+func (b *tab) where(text string) {
+	b.Helper()
+	eval[bool](b, fmt.Sprintf(`(() => { location.hash = new URLSearchParams({ where: %q }).toString(); return true; })()`, text))
+	b.wait(fmt.Sprintf(`document.querySelector("#where").value === %q`, text))
+	b.settle()
 }
 
 // views opens a page in each size and colour scheme. It is of two traces: one with
@@ -80,6 +89,7 @@ func (b *tab) quoted() (button string, n int) {
 
 // TestMouse uses every control with the mouse.
 func TestMouse(t *testing.T) {
+	t.Parallel()
 	views(t, func(b *tab) {
 		all := b.selected()
 		drag := func(selector string, from, to float64) {
@@ -205,6 +215,7 @@ func TestMouse(t *testing.T) {
 
 // TestKeyboard uses every control with the keyboard alone.
 func TestKeyboard(t *testing.T) {
+	t.Parallel()
 	views(t, func(b *tab) {
 		all := b.selected()
 		press := func(selector, keys string) {
@@ -374,6 +385,7 @@ func TestKeyboard(t *testing.T) {
 // TestSelectionOfAllocations: allocations follow the selection, and their parts add
 // up to the whole.
 func TestSelectionOfAllocations(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, size{1280, 900})
 	b.open(pageOf(t, fixture("net10-wks-stacks.nettrace.gz")))
 	// The bytes of the types, as the page rounds them, to three digits.
@@ -388,7 +400,9 @@ func TestSelectionOfAllocations(t *testing.T) {
 	end := eval[float64](b, `(() => { const f = document.querySelector(".verdict .facts").textContent; return Number(/([\d.]+) s of/.exec(f)[1]) * 1e6; })()`)
 	var parts float64
 	for i := range 4 {
+		before := eval[string](b, `document.querySelector("#to").value`)
 		eval[bool](b, fmt.Sprintf(`(() => { location.hash = "from=%.0f&to=%.0f"; return true; })()`, float64(i)*end/4, float64(i+1)*end/4+float64(i/3)*1e6))
+		b.wait(fmt.Sprintf(`document.querySelector("#to").value !== %q`, before))
 		b.settle()
 		if text := eval[string](b, `document.querySelector(".allocations .hint").textContent`); !strings.Contains(text, "allocated before the selected GCs") {
 			b.Errorf("the page does not say what is shown: %q", text)
@@ -406,8 +420,7 @@ func TestSelectionOfAllocations(t *testing.T) {
 		b.Errorf("the parts have %.0f bytes, the whole %.0f", parts, whole)
 	}
 	// A condition selects the allocations before the GCs that meet it.
-	eval[bool](b, `(() => { location.hash = "where=gen%3D2"; return true; })()`)
-	b.settle()
+	b.where("gen=2")
 	if part := sum(); part <= 0 || part >= whole {
 		b.Errorf("before GCs of gen 2: %.0f of %.0f bytes", part, whole)
 	}
@@ -415,6 +428,7 @@ func TestSelectionOfAllocations(t *testing.T) {
 
 // TestTruncated: the page of a truncated trace says so beside its verdict.
 func TestTruncated(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, size{1280, 900})
 	b.open(pageOf(t, fixture("net10-killed-web.nettrace.gz")))
 	if got := eval[string](b, `document.querySelector(".verdict .missing")?.textContent ?? ""`); !strings.Contains(got, "the trace is truncated: it ends at 2.92 s") || !strings.Contains(got, "1 GC incomplete") {
@@ -426,6 +440,7 @@ func TestTruncated(t *testing.T) {
 // TestConditions: the page selects by a condition what internal/condition does, and refuses
 // with the same words.
 func TestConditions(t *testing.T) {
+	t.Parallel()
 	in, err := open.File(fixture(trace), open.Options{Want: gc.Wants})
 	if err != nil {
 		t.Fatal(err)
@@ -445,8 +460,7 @@ func TestConditions(t *testing.T) {
 		"number>100 and number<=200", "promoted>1MiB", "rate>100MB/s", "load>=1%", "pinned>0", "committed<40MB and before>5MB", "freed>1kB and allocated>1kB", "duration<1s",
 		"gen=3", "pause>5", "pauses>1ms", "kind>blocking", "(gen=1", "gen=1 or", "reason=Nothing", "gen=2)", "heap>1ms",
 	} {
-		eval[bool](b, fmt.Sprintf(`(() => { location.hash = new URLSearchParams({ where: %q }).toString(); return true; })()`, text))
-		b.settle()
+		b.where(text)
 		want, err := condition.Parse(text)
 		if err != nil {
 			// The page selects collections, and offers no figures of requests.
@@ -470,6 +484,7 @@ func TestConditions(t *testing.T) {
 
 // TestLink: the address holds the state of the page.
 func TestLink(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, size{1280, 900})
 	b.open(pageOf(t, fixture(trace)) + "#from=500000&to=1500000&where=gen%3D2&sort=-pause&columns=number,pause,after&theme=dark")
 	if n := b.selected(); n <= 0 {
@@ -484,6 +499,7 @@ func TestLink(t *testing.T) {
 // TestPrint: the printed page is light, without controls, with all parts and the
 // selection, in every width and colour scheme; the page afterwards is as before.
 func TestPrint(t *testing.T) {
+	t.Parallel()
 	views(t, func(b *tab) {
 		scheme := "light"
 		if strings.HasSuffix(b.Name(), "dark") {

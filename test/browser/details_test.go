@@ -22,6 +22,7 @@ import (
 // TestDetails: the details of a GC are what package gc says of it, in every chunk of
 // them, for one heap and for several.
 func TestDetails(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"net10-wks-induced-collect.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz", "net10-killed-web.nettrace.gz"} {
 		t.Run(name, func(t *testing.T) {
 			in, err := open.File(fixture(name), open.Options{Want: gc.Wants})
@@ -60,6 +61,7 @@ func TestDetails(t *testing.T) {
 // TestFragmentIsFollowed: a fragment that is set while an earlier state waits to be written to
 // the URL is followed, and not overwritten.
 func TestFragmentIsFollowed(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, size{1280, 900})
 	b.must2(chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: keepSaves}))
 	url := pageOf(t, fixture("net10-killed-web.nettrace.gz"))

@@ -48,6 +48,7 @@ func (b *tab) asks() []string {
 
 // TestOpenExample: the page opens the examples that its address asks for, as the program does.
 func TestOpenExample(t *testing.T) {
+	t.Parallel()
 	server := serveExamples(t)
 	b := newTab(t, size{1280, 900})
 	b.must(chromedp.Do(b.ctx, chromedp.Navigate(server.URL+"/?trace="+trace)))
@@ -68,6 +69,7 @@ func TestOpenExample(t *testing.T) {
 // TestOpenExampleOnly: whatever the address has, the page asks for nothing that is not in the
 // list, and for nothing of another server.
 func TestOpenExampleOnly(t *testing.T) {
+	t.Parallel()
 	server := serveExamples(t)
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
@@ -92,6 +94,7 @@ func TestOpenExampleOnly(t *testing.T) {
 
 // TestOpenExampleMissing: the page from disk, which may ask for nothing, has no examples, and says so.
 func TestOpenExampleMissing(t *testing.T) {
+	t.Parallel()
 	dir, err := webpage()
 	if err != nil {
 		t.Fatal(err)

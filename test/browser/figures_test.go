@@ -8,6 +8,7 @@ import (
 // TestFigures: the figures of a page say which of them are estimates or lower bounds, as the report
 // does, and which induced GCs need not have blocked.
 func TestFigures(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, size{1280, 900})
 	b.open(pageOf(t, fixture(trace)))
 	b.settle()

@@ -39,6 +39,7 @@ func allocating(t *testing.T, path string) map[string]int64 {
 // the stacks that gctrail convert writes; inverted, the method that allocates most is on top;
 // and the graph of one method has all of its calls.
 func TestFlame(t *testing.T) {
+	t.Parallel()
 	const trace, wanted = "net10-wks-stacks.nettrace.gz", "AddWithResize"
 	var all, found int64
 	own, with := make(map[string]int64), make(map[string]int64)

@@ -28,7 +28,7 @@ func TestLarge(t *testing.T) {
 				t.Fatal(err)
 			}
 			server := serveOpen(t)
-			b := openTab(t, size{1280, 800}, server.URL+"/")
+			b := openIn(ownTab(t, 5*time.Minute, size{1280, 800}), server.URL+"/")
 			browser := chromedp.FromContext(b.ctx).Browser.Process().Pid
 			before := renderer(browser)
 			start := time.Now()

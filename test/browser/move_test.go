@@ -1,18 +1,17 @@
 package browser
 
 import (
-	"fmt"
 	"math"
 	"testing"
 )
 
 // TestPercentileCondition: a percentile in a condition is the nearest rank of all GCs.
 func TestPercentileCondition(t *testing.T) {
+	t.Parallel()
 	b := opened(t, size{1280, 900})
 	all := b.selected()
 	for text, share := range map[string]float64{"pause>p99": 0.99, "pause>P50": 0.5, "pause>p99.9": 0.999, "heap>p90 and gen>p0": -1, "gen=0 and pause>p99": -2} {
-		eval[bool](b, fmt.Sprintf(`(() => { location.hash = new URLSearchParams({ where: %q }).toString(); return true; })()`, text))
-		b.settle()
+		b.where(text)
 		if said := eval[string](b, `document.querySelector(".status .error")?.textContent ?? ""`); said != "" {
 			t.Errorf("%s: %s", text, said)
 		}
@@ -29,6 +28,7 @@ func TestPercentileCondition(t *testing.T) {
 // TestMove: W zooms in around the cursor, A and D move by a quarter, and S zooms out until all
 // is shown.
 func TestMove(t *testing.T) {
+	t.Parallel()
 	b := opened(t, size{1280, 900})
 	b.focus("#chart-pauses")
 	times := func() (from, to float64) {

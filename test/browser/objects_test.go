@@ -26,6 +26,7 @@ func (b *tab) textOf(selector string) string {
 // TestObjects: the page shows the figures that the command prints of heap snapshots, in every width and
 // colour scheme: what grew, what retains most, and what holds it.
 func TestObjects(t *testing.T) {
+	t.Parallel()
 	var doc struct {
 		Snapshots []struct {
 			Bytes int64 `json:"bytes"`
@@ -125,6 +126,7 @@ func (b *tab) boxes(n float64) float64 {
 // TestObjectsByKeyboard: the tree opens and closes level by level, its rows say where they
 // are, and Enter shows the paths to the objects of a row.
 func TestObjectsByKeyboard(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, size{1280, 900})
 	url := pageOf(t, fixture(leak))
 	b.open(url)
@@ -163,6 +165,7 @@ func TestObjectsByKeyboard(t *testing.T) {
 
 // TestObjectsPrinted: printed pages have the tables, and no controls.
 func TestObjectsPrinted(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, size{1280, 900})
 	b.open(pageOf(t, fixture(leak)))
 	b.wait(`document.querySelector(".objects .retained canvas")`)
@@ -182,6 +185,7 @@ func TestObjectsPrinted(t *testing.T) {
 // TestObjectsOfFiles: a page of snapshots alone compares the ones of two files, and has a
 // process for each.
 func TestObjectsOfFiles(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "heap.html")
 	gctrail(t, "objects", "--format", "html", "-o", path, fixture("net8-wks-rich.gcdump.gz"), fixture("net8-wks-rich.gcdump.gz"), fixture(leak))
 	b := newTab(t, size{360, 740})
@@ -207,6 +211,7 @@ func TestObjectsOfFiles(t *testing.T) {
 
 // TestServeObjects: the page of a served snapshot has its objects.
 func TestServeObjects(t *testing.T) {
+	t.Parallel()
 	address := serve(t, nil, "--open", "no", fixture("net8-wks-rich.gcdump.gz"))
 	b := newTab(t, size{1280, 900})
 	b.open(address)

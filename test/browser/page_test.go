@@ -14,6 +14,7 @@ var sizes = []size{{360, 740}, {1280, 900}, {3840, 2160}}
 // TestOpens opens the page from a file: it shows everything, fits the window, and
 // asks nobody for anything.
 func TestOpens(t *testing.T) {
+	t.Parallel()
 	url := pageOf(t, fixture("net10-wks-stacks.nettrace.gz"))
 	for _, of := range sizes {
 		for _, scheme := range []string{"light", "dark"} {
@@ -38,6 +39,7 @@ func TestOpens(t *testing.T) {
 // TestWithoutScript: a browser that runs no scripts shows the same verdict, figures and
 // findings.
 func TestWithoutScript(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{trace, "net10-lossy-handles.nettrace.gz", "net10-killed-web.nettrace.gz", "net8-srv-background.nettrace.gz"} {
 		t.Run(name, func(t *testing.T) {
 			url := pageOf(t, fixture(name))

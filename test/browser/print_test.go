@@ -35,6 +35,7 @@ const noteBeforePrint = `(() => {
 // TestPrintAgain: a second printing, after the page was used, is as the first: all findings are
 // open, and charts are dark on white and as wide as paper. Afterwards everything is as before.
 func TestPrintAgain(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, size{1280, 900})
 	b.media("dark", "")
 	b.open(pageOf(t, fixture(trace)))

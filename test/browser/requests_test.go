@@ -10,6 +10,7 @@ import (
 
 // TestRequests points at requests with the keys and the mouse, and selects the time of one.
 func TestRequests(t *testing.T) {
+	t.Parallel()
 	viewsOf(t, pageOf(t, fixture("net10-wks-requests.nettrace.gz")), func(b *tab) {
 		b.wait(`document.querySelector("#chart-requests canvas")`)
 		pointed := func() string { return eval[string](b, `document.querySelector(".pointed").textContent`) }

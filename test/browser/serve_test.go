@@ -99,6 +99,7 @@ func (b *tab) within(address string) {
 // TestServeFiles: the page of a served trace shows what the page as a file does, and
 // its details and allocations.
 func TestServeFiles(t *testing.T) {
+	t.Parallel()
 	address := serve(t, nil, "--open", "no", fixture("net10-wks-stacks.nettrace.gz"), fixture(trace))
 	b := newTab(t, size{1280, 900})
 	b.open(address)
@@ -123,6 +124,7 @@ func TestServeFiles(t *testing.T) {
 // TestServeUpload: a trace that is dropped on the list is shown, and one that is chosen;
 // what is no trace is refused in words.
 func TestServeUpload(t *testing.T) {
+	t.Parallel()
 	address := serve(t, nil, "--open", "no", fixture(trace))
 	path, err := filepath.Abs(fixture("net10-wks-stacks.nettrace.gz"))
 	if err != nil {
@@ -137,18 +139,10 @@ func TestServeUpload(t *testing.T) {
 	b.wait(`document.querySelector(".grid .rows .row")`) // the only trace
 	b.click(".brand")
 	b.wait(`document.querySelector(".drop")`)
-	drop := func(path string) {
-		b.Helper()
-		x, y := b.at(".drop", 0.5, 0.5)
-		data := &input.DragData{Items: []*input.DragDataItem{}, Files: []string{path}, DragOperationsMask: 1}
-		for _, kind := range []input.DispatchDragEventType{"dragEnter", "dragOver", "drop"} {
-			b.must2(chromedp.Call(b.ctx, input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: x, Y: y, Data: data}))
-		}
-	}
-	drop(noTrace)
+	b.drop(".drop", noTrace)
 	b.wait(`/notes.txt: .*not a trace/.test(document.querySelector(".failure")?.textContent)`)
 	b.reported("422 (Unprocessable Entity)")
-	drop(path)
+	b.drop(".drop", path)
 	b.wait(`document.querySelector(".flame canvas")`)
 	if got := eval[string](b, `document.querySelector(".bar h1").textContent`); got != "net10-wks-stacks.nettrace.gz" {
 		b.Errorf("the page is of %s", got)
@@ -160,6 +154,16 @@ func TestServeUpload(t *testing.T) {
 	b.click(".brand")
 	b.wait(`document.querySelectorAll(".home tbody button").length === 3`)
 	b.within(address)
+}
+
+// drop drops files or folders on an element.
+func (b *tab) drop(selector string, paths ...string) {
+	b.Helper()
+	x, y := b.at(selector, 0.5, 0.5)
+	data := &input.DragData{Items: []*input.DragDataItem{}, Files: paths, DragOperationsMask: 1}
+	for _, kind := range []input.DispatchDragEventType{"dragEnter", "dragOver", "drop"} {
+		b.must2(chromedp.Call(b.ctx, input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: x, Y: y, Data: data}))
+	}
 }
 
 // TestServeLive: the page of a running process grows with each of its collections,
@@ -382,6 +386,7 @@ func memoryOf(t *testing.T, pid int) string {
 
 // TestServeTLS: a server for other machines uses the token of a file, and TLS.
 func TestServeTLS(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	certificate, key := certify(t, dir)
 	token := filepath.Join(dir, "token")
@@ -394,7 +399,7 @@ func TestServeTLS(t *testing.T) {
 		t.Fatal(address, err)
 	}
 	local := "https://127.0.0.1:" + at.Port()
-	b := newTab(t, size{1280, 900}, chromedp.Flag("ignore-certificate-errors", true))
+	b := ownTab(t, 5*time.Minute, size{1280, 900}, chromedp.Flag("ignore-certificate-errors", true))
 	b.open(local + "/?t=a-token-that-is-shared")
 	b.wait(`document.querySelectorAll(".home tbody button").length === 1`)
 	b.click(".home tbody button")
@@ -438,6 +443,7 @@ func certify(t *testing.T, dir string) (certificate, key string) {
 
 // TestServeOpens: --open starts the browser of the desktop with the page's address.
 func TestServeOpens(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	opened := filepath.Join(dir, "opened")
 	if err := os.WriteFile(filepath.Join(dir, "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" >\""+opened+".new\" && mv \""+opened+".new\" \""+opened+"\"\n"), 0o700); err != nil {

@@ -66,6 +66,7 @@ var (
 // element; examples are in the list of the page that opens them. Nothing is loaded from
 // another server.
 func TestSiteLinks(t *testing.T) {
+	t.Parallel()
 	dir, pages := site(t), sitePages(t)
 	var examples []string
 	list, err := os.ReadFile(filepath.Join(dir, "open/examples/list.json"))
@@ -144,6 +145,7 @@ func leads(dir string, pages map[string]string, from string, to *url.URL, exampl
 
 // TestSitePolicy: each page has a policy that allows no other server, before anything else.
 func TestSitePolicy(t *testing.T) {
+	t.Parallel()
 	for name, text := range sitePages(t) {
 		_, head, _ := strings.Cut(text, "<head>")
 		head = strings.TrimSpace(strings.Replace(head, `<meta charset="utf-8">`, "", 1))
@@ -175,6 +177,7 @@ func (b *tab) shown(server *httptest.Server, name string) {
 // TestSiteLooks: pages fit the window, in both colour schemes, ask only their server for
 // something, and axe finds no serious fault of them.
 func TestSiteLooks(t *testing.T) {
+	t.Parallel()
 	server := serveSite(t)
 	axe, axeErr := os.ReadFile("node_modules/axe-core/axe.min.js")
 	for _, tt := range []struct {
@@ -212,6 +215,7 @@ var lookedAt = []string{"", "findings.html", "format/nettrace.html", "textbook/R
 // and without other servers. Axe does not look at it: the list is VitePress's own, with links
 // in options in a button.
 func TestSiteSearch(t *testing.T) {
+	t.Parallel()
 	server := serveSite(t)
 	backgrounds := map[string]bool{}
 	for _, scheme := range []string{"light", "dark"} {
@@ -237,6 +241,7 @@ func TestSiteSearch(t *testing.T) {
 // TestSiteExample: a page of the textbook leads to its trace in the page that opens traces,
 // with the verdict that is printed, and to the comparison of its pair.
 func TestSiteExample(t *testing.T) {
+	t.Parallel()
 	server := serveSite(t)
 	b := newTab(t, size{1280, 900})
 	b.shown(server, "textbook/R21.html")

@@ -187,6 +187,7 @@ func (b *tab) unblamed(h editorHost) {
 
 // TestEditorOpens: editors of VS Code open files of each format as the program does.
 func TestEditorOpens(t *testing.T) {
+	t.Parallel()
 	h := startHost(t)
 	for _, name := range []string{
 		"net10-wks-stacks.nettrace.gz", "net21-win-x86-objver3.netperf.gz", "net8-win-x64-gcevents.etl.zip", "net31-net9-lttng.trace.zip",
@@ -205,6 +206,7 @@ func TestEditorOpens(t *testing.T) {
 
 // TestEditorOpensSnapshot: an editor shows a heap snapshot, and saves it as the program does.
 func TestEditorOpensSnapshot(t *testing.T) {
+	t.Parallel()
 	h := startHost(t)
 	path := fixture("net8-wks-rich.gcdump.gz")
 	b := editorTab(t, h, "editor", "vscode-dark", path)
@@ -222,6 +224,7 @@ func TestEditorOpensSnapshot(t *testing.T) {
 
 // TestEditorRefuses: a file that is no trace is refused in words.
 func TestEditorRefuses(t *testing.T) {
+	t.Parallel()
 	h := startHost(t)
 	b := editorPage(t, h, "editor", "vscode-dark", filepath.Join(root, "go.mod"))
 	b.wait(`/go.mod: .*not a trace/.test(document.querySelector(".failure")?.textContent)`)
@@ -233,6 +236,7 @@ func TestEditorRefuses(t *testing.T) {
 // TestEditorThemes: the page in an editor has the colours of VS Code's theme, also when it
 // changes.
 func TestEditorThemes(t *testing.T) {
+	t.Parallel()
 	h := startHost(t)
 	b := editorTab(t, h, "editor", "vscode-light", fixture("net10-wks-stacks.nettrace.gz"))
 	b.media("dark", "") // of the system, which does not matter
@@ -262,6 +266,7 @@ func TestEditorThemes(t *testing.T) {
 
 // TestEditorCompares: several files are compared in an editor, the first half as it is proposed.
 func TestEditorCompares(t *testing.T) {
+	t.Parallel()
 	h := startHost(t)
 	before, after := fixture("net10-srv-web-1.nettrace.gz"), fixture("net10-srv-web-2.nettrace.gz")
 	b := editorTab(t, h, "several", "vscode-dark", before, after)
@@ -280,6 +285,7 @@ func TestEditorCompares(t *testing.T) {
 // TestEditorNames: clicks on names ask for their source. Where a click does something else, it
 // takes Ctrl.
 func TestEditorNames(t *testing.T) {
+	t.Parallel()
 	h := startHost(t)
 	b := editorTab(t, h, "editor", "vscode-light", fixture("net10-wks-stacks.nettrace.gz"))
 	b.wait(framed(`d.querySelector(".flame td.code")`))
@@ -316,6 +322,7 @@ func TestEditorNames(t *testing.T) {
 // TestEditorKeys: keys that the page about a trace has no use for reach the window, where VS Code
 // listens for shortcuts. Ctrl+Enter on a name asks for its source.
 func TestEditorKeys(t *testing.T) {
+	t.Parallel()
 	h := startHost(t)
 	b := editorTab(t, h, "editor", "vscode-light", fixture("net10-wks-stacks.nettrace.gz"))
 	b.wait(framed(`d.querySelector(".types td.code button")`))

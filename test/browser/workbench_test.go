@@ -2,14 +2,12 @@ package browser
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -24,16 +22,11 @@ type workbench struct {
 // openFolder shows a folder in VS Code.
 func openFolder(t *testing.T, address string) *workbench {
 	t.Helper()
-	w := &workbench{tab: newTabFor(t, 15*time.Minute, size{1400, 900})}
+	w := &workbench{tab: ownTab(t, 15*time.Minute, size{1400, 900})}
 	w.patience = 4800 // a busy machine takes a minute for what takes a second
 	w.must(chromedp.Listen(w.ctx, w.note))
 	w.must2(chromedp.Call(w.ctx, log.Enable, cdp.Empty{}))
-	if axe, err := os.ReadFile("node_modules/axe-core/axe.min.js"); err == nil {
-		// The policies of editors allow no other way.
-		framed := "if (top !== self) window.startAxe = () => {" + string(axe) + "};"
-		w.must2(chromedp.Call(w.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: framed}))
-		w.axe = true
-	}
+	w.axe = w.axeInFrames()
 	w.must(chromedp.Do(w.ctx, chromedp.Navigate(address)))
 	w.wait(`document.querySelector(".explorer-folders-view .monaco-list-row")`)
 	// VS Code opens files as text until it knows the extension, and keeps them so.
