@@ -2,8 +2,11 @@ package browser
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,6 +27,7 @@ const vertical = `(() => {
 // TestPauseAxis: where pauses differ widely in length their axis is logarithmic, with labels at
 // exact powers of ten; a button and the address change that. A linear axis has one unit.
 func TestPauseAxis(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, size{1280, 900})
 	b.must2(chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: labels}))
 	b.open(pageOf(t, fixture(spread)))
@@ -54,6 +58,48 @@ func TestPauseAxis(t *testing.T) {
 	}
 }
 
+// below lists the labels of the time axis of a chart, from left to right.
+const below = `(() => {
+	const canvas = document.querySelector("#chart-pauses canvas");
+	return (labels.get(canvas) ?? []).filter(([text, l, r, t, b]) => b > canvas.height - 20 * devicePixelRatio).sort((a, b) => a[1] - b[1]).map(([text]) => text);
+})()`
+
+// TestTimeAxis: labels of the time axis have one unit, also after ten minutes, and say exactly where
+// they are: the steps between them are equal.
+func TestTimeAxis(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "long.html")
+	if err := os.WriteFile(path, manyCollections(t, 500, 60), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range sizes {
+		b := newTab(t, of)
+		b.must2(chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: labels}))
+		b.open("file://" + path)
+		b.wait(`document.querySelector("#chart-pauses canvas")`)
+		b.settle()
+		all := eval[[]string](b, below)
+		var at []float64
+		units := map[string]bool{}
+		for _, label := range all {
+			number, unit, _ := strings.Cut(label, " ")
+			v, err := strconv.ParseFloat(number, 64)
+			b.must(err)
+			at, units[unit] = append(at, v), true
+		}
+		if len(at) < 3 || len(units) != 1 || !units["min"] {
+			b.Fatalf("%d pixels wide, labels %q", of.width, all)
+		}
+		for i, v := range at {
+			if v != at[0]+float64(i)*(at[1]-at[0]) {
+				b.Errorf("%d pixels wide, labels %q", of.width, all)
+				break
+			}
+		}
+		b.shoot(fmt.Sprintf("time-axis-%d", of.width))
+	}
+}
+
 // reading is what a chart says beside the pointer, and whether it is on the screen and leaves the pointer free.
 type reading struct {
 	Text string `json:"text"`
@@ -63,6 +109,7 @@ type reading struct {
 // TestReadings: a chart says its figures beside the pointer, also at its edges; a pixel beside a
 // long pause it says that of the long one.
 func TestReadings(t *testing.T) {
+	t.Parallel()
 	for _, of := range sizes {
 		b := newTab(t, of)
 		b.open(pageOf(t, fixture(trace)))
@@ -133,6 +180,7 @@ const unreadable = `(async () => {
 // TestFocus moves the keyboard focus through the page: each element has a visible focus ring,
 // and shows the same tooltip as under the mouse.
 func TestFocus(t *testing.T) {
+	t.Parallel()
 	page := pageOf(t, fixture(trace), fixture("net10-wks-stacks.nettrace.gz"))
 	for _, of := range sizes[:2] {
 		b := newTab(t, of)

@@ -24,7 +24,7 @@ const many = 100_000
 // TestMany opens a page with 100,000 collections and uses it. How long that takes
 // is reported, not judged: the machine may be busy.
 func TestMany(t *testing.T) {
-	page := manyCollections(t)
+	page := manyCollections(t, many, 1)
 	if len(page) > 6_000_000 {
 		t.Errorf("the page has %d bytes, at most 6,000,000 are allowed", len(page))
 	}
@@ -33,7 +33,7 @@ func TestMany(t *testing.T) {
 	if err := os.WriteFile(path, page, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	b := newTab(t, size{1280, 900})
+	b := ownTab(t, 5*time.Minute, size{1280, 900})
 	stop := b.trace()
 	b.open("file://" + path)
 	b.settle()
@@ -101,9 +101,9 @@ func (b *tab) report(what string, paint bool) {
 	b.Logf("%s: %d tasks of more than 50 ms, the longest %.0f ms %v", what, len(tasks), longest, tasks)
 }
 
-// manyCollections is a page of the collections of a real trace, again and again
-// with other times and sizes.
-func manyCollections(t *testing.T) []byte {
+// manyCollections is a page of n collections: those of a real trace, again and again with other times
+// and sizes, so many times as far apart.
+func manyCollections(t *testing.T, n int, apart time.Duration) []byte {
 	t.Helper()
 	in, err := open.File(fixture("net10-wks-web-collect.nettrace.gz"), open.Options{Want: gc.Wants})
 	if err != nil {
@@ -122,10 +122,10 @@ func manyCollections(t *testing.T) []byte {
 	trace := &html.Trace{Name: "many.nettrace", Report: json.RawMessage(`{"verdict": "A page of many GCs.", "verdict_code": "no_verdict", "format": "nettrace",
 		"processes": [], "lost": {"at": []}, "collected": {"providers": []}, "cannot_tell": [], "next": []}`), Start: time.Unix(1_700_000_000, 0)}
 	var shift time.Duration
-	for i := range many {
+	for i := range n {
 		c := *real[i%len(real)]
 		if i > 0 && i%len(real) == 0 {
-			shift += in.Source.Info().Last
+			shift += apart * in.Source.Info().Last
 		}
 		jitter := time.Duration(random.Int64N(int64(500 * time.Microsecond)))
 		later := func(o gc.Opt[time.Duration]) gc.Opt[time.Duration] {

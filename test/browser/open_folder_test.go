@@ -17,6 +17,7 @@ import (
 // TestOpenFolder: a folder's list describes its traces, an LTTng trace is read where it
 // lies, and the list is still there after a trace was shown.
 func TestOpenFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{trace, "net8-wks-rich.gcdump.gz"} {
 		data, err := os.ReadFile(fixture(name))
@@ -70,6 +71,31 @@ func TestOpenFolder(t *testing.T) {
 	b.own(server.URL)
 }
 
+// TestOpenDropped: a trace that is dropped on the page is shown, and of a folder its traces are listed.
+func TestOpenDropped(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "traces")
+	for _, name := range []string{trace, "net8-wks-rich.gcdump.gz"} {
+		data, err := os.ReadFile(fixture(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, name, data)
+	}
+	server := serveOpen(t)
+	b := openTab(t, size{1280, 900}, server.URL)
+	b.drop(".drop", filepath.Join(dir, trace))
+	b.wait(framed("true"))
+	b.press("Open another")
+	b.wait(`document.querySelector(".drop")`)
+	b.drop(".drop", dir)
+	b.wait(`document.querySelectorAll("tbody tr").length === 2 && !document.querySelector("tbody").textContent.includes("Reading")`)
+	if got := eval[string](b, `document.querySelector("tbody").textContent`); !strings.Contains(got, "Heap snapshot: 15,833 objects") {
+		t.Errorf("the list says %q", got)
+	}
+	b.own(server.URL)
+}
+
 // unzip unpacks an archive.
 func unzip(t *testing.T, path, dir string) {
 	t.Helper()
@@ -85,6 +111,7 @@ func unzip(t *testing.T, path, dir string) {
 
 // TestOpenPart: a page of a part of a trace has what gctrail has of it, and says so of none.
 func TestOpenPart(t *testing.T) {
+	t.Parallel()
 	server := serveOpen(t)
 	b := openTab(t, size{1280, 900}, server.URL)
 	path := fixture(trace)
@@ -115,6 +142,7 @@ func TestOpenPart(t *testing.T) {
 
 // TestOpenServed: gctrail serve hands the page out, which then asks for nothing but its files.
 func TestOpenServed(t *testing.T) {
+	t.Parallel()
 	dir, err := webpage()
 	if err != nil {
 		t.Fatal(err)
