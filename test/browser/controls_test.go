@@ -123,6 +123,7 @@ func TestMouse(t *testing.T) {
 		b.hash(false, "zoomFrom=")
 		b.click(".percentiles tbody tr:nth-child(3) td button")
 		b.hash(true, "pick=pause")
+		b.settle()
 		if n := b.selected(); n <= 0 || n >= part {
 			b.Errorf("p99 selects %d of %d", n, part)
 		}
@@ -130,6 +131,7 @@ func TestMouse(t *testing.T) {
 		b.settle()
 		b.click(".toolbar .buttons button:nth-child(3)")
 		b.wait(`location.hash === ""`)
+		b.settle()
 		if n := b.selected(); n != all {
 			b.Errorf("%d are selected after a reset, want %d", n, all)
 		}
