@@ -155,9 +155,11 @@ func (c *Case) mark(col *gc.Collection) {
 		if i == 0 || m.Heap != col.Marks[i-1].Heap {
 			heap, heaps = 0, heaps+1
 		}
-		heap = saturate.Add(heap, m.Duration)
-		sum = saturate.Add(sum, m.Duration)
-		longest = max(longest, heap)
+		if !afterRoots(&col.Marks[i]) {
+			heap = saturate.Add(heap, m.Duration)
+			sum = saturate.Add(sum, m.Duration)
+			longest = max(longest, heap)
+		}
 		if young && m.Root < numRoots {
 			c.marked[m.Root] = saturate.Add(c.marked[m.Root], m.Bytes.Or(0))
 		}
@@ -165,6 +167,19 @@ func (c *Case) mark(col *gc.Collection) {
 	if heaps > 1 {
 		c.lateBy = saturate.Add(c.lateBy, longest-sum/time.Duration(heaps))
 	}
+}
+
+// afterRoots reports whether a step of marking comes after a join of the heaps, so that it
+// contains the time for which a heap waits for the slowest one. See gc.cpp, mark_phase. A heap
+// that took over marking was busy in its step.
+func afterRoots(m *gc.Mark) bool {
+	switch m.Root {
+	case clr.RootTypeStack, clr.RootTypeFinalizeQueue, clr.RootTypeHandles, clr.RootTypeOlder, clr.RootTypeSizedRef:
+		return false
+	case clr.RootTypeSteal:
+		return m.Bytes.Or(0) == 0
+	}
+	return true
 }
 
 // An entryFragmentation is the free space of a generation when background gen2
