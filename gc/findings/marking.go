@@ -82,8 +82,11 @@ var markRules = []rule{
 		id: "R12", title: "the heaps wait for the slowest one to finish marking", kind: cause,
 		threshold: "with several heaps, marking on the slowest takes longer than the mean by a quarter of the pauses or more",
 		source:    "mem-doc: join imbalance; .NET 5 and later let idle heaps take over marking",
-		tested:    []Claim{{"a program under .NET Core 3.1 with server GC", "in two of its GCs one heap marks nearly everything"}},
-		find:      unevenMarking,
+		tested: []Claim{
+			{"a program under .NET Core 3.1 with server GC", "in two of its GCs one heap marks nearly everything"},
+			{"cures knots-bad, .NET 10, server GC with two heaps", "one heap marks a million objects that one local variable leads to, while the other waits"},
+		},
+		find: unevenMarking,
 		advice: []advice{
 			{when: "before .NET 5", fits: beforeNET5, text: "Try .NET 5 or later, where idle GC threads help to mark.", basis: Basis{Untried: "no runtime before .NET 5 at hand"}},
 			{text: unevenAdvice, basis: Basis{Looks: true}},

@@ -169,6 +169,7 @@ func TestCausesOfModes(t *testing.T) {
 			[]string{"If GCConserveMemory is set", "DOTNET_GCConserveMemory=0x5", "DOTNET_GCgen0size"},
 		},
 		{"net31-srv-uneven.nettrace.gz", "", []string{"Try .NET 5 or later"}, []string{"GCConserveMemory"}},
+		{"cures/knots-bad.nettrace.gz", "", []string{"longer than the mean of the heaps"}, []string{"Try .NET 5 or later"}},
 		{"net30-win-x64-survival.nettrace.gz", "R54", []string{"Start with R54", "deep stacks and many threads"}, []string{"Shorten object lifetimes"}},
 		{"net10-wks-blocked-finalizer.nettrace.gz", "R56", []string{"Start with R56", "had not finished"}, []string{"Dispose"}},
 		{"net10-wks-batch.nettrace.gz", "R57", []string{"latency mode Batch"}, []string{"Find out why gen 2 is not collected in the background"}},

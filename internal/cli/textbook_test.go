@@ -66,7 +66,7 @@ func lessons(t *testing.T) []lesson {
 		l.about = about[l.traces[0]]
 		i := slices.IndexFunc(cures, func(c cure) bool { return c.Rule == r.ID })
 		if i < 0 {
-			t.Fatalf("%s: testdata/cures.json has neither a pair of traces nor the reason that there is none", r.ID)
+			t.Fatalf("%s: testdata/cures.json has no pair of traces", r.ID)
 		}
 		l.cure = &cures[i]
 		all = append(all, l)
@@ -177,6 +177,11 @@ func readingOf(names []string) []string {
 	return args
 }
 
+// opening returns the address at which the page opens traces on the spot.
+func opening(traces []string) string {
+	return openPage + "?" + url.Values{"trace": traces}.Encode()
+}
+
 func (l *lesson) page(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -201,9 +206,8 @@ func (l *lesson) seen(t *testing.T, p func(string, ...any)) {
 	if !found {
 		t.Fatalf("%s finds nothing in %s", l.ID, l.traces)
 	}
-	query := url.Values{"trace": l.traces}
 	p("## In a trace\n")
-	p("%s is of %s. [Open it in the page](%s?%s), or type, in a clone of the repository:\n", "`"+strings.Join(l.traces, "` with `")+"`", l.about, openPage, query.Encode())
+	p("%s is of %s. [Open it in the page](%s), or type, in a clone of the repository:\n", "`"+strings.Join(l.traces, "` with `")+"`", l.about, opening(l.traces))
 	p("```console\n$ gctrail %s\n%s\n…\n%s\n…\n```\n", strings.Join(args, " "), verdictOf(report), finding)
 	for _, c := range l.Tested {
 		p("The rule was tested on %s: %s.\n", c.Program, c.Truth)
@@ -292,21 +296,16 @@ func textbookContents(t *testing.T, lessons []lesson) string {
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	p("<!-- Written by go generate ./internal/cli from the rules. -->\n")
 	p("# Findings in real traces\n")
-	p("Each rule of `gctrail` has a page here: a real trace in which it fires, what gctrail prints, what to do, and, where a program")
-	p("whose trouble is known followed the advice, traces from before and after that, with their figures. A page without such a pair has the reason.")
+	p("Each rule of `gctrail` has a page here: a real trace in which it fires, what gctrail prints, what to do, and traces of a")
+	p("program from before and after it followed the advice, with their figures.")
 	p("Every trace opens in the browser on the spot, and is in `testdata` of the repository. Every command was run, and a test compares what it")
 	p("prints with these pages.")
 	for kind := range slices.Values([]string{"symptom", "specific cause", "generic cause", "aside", "quality of the trace"}) {
-		p("\n## %s\n\n| rule | finds | before and after |\n|---|---|---|", capital(kind))
+		p("\n## %s\n\n| rule | finds | a trace | before and after |\n|---|---|---|---|", capital(kind))
 		for _, l := range lessons {
-			if l.Kind != kind {
-				continue
+			if l.Kind == kind {
+				p("| [%s](%s.md) | %s | [open](%s) | %s |", l.ID, l.ID, l.Title, opening(l.traces), l.cure.links("compare", "before", "after"))
 			}
-			pair := "yes"
-			if l.cure.Without != "" {
-				pair = "no"
-			}
-			p("| [%s](%s.md) | %s | %s |", l.ID, l.ID, l.Title, pair)
 		}
 	}
 	p("\n## Runs before and after a change\n")

@@ -50,6 +50,10 @@ for mode in batch chain collect finalize old pin poh pressure sizes table weak r
 pair handles 4
 pair results 8
 pair job 40 DOTNET_GCgen0size=0x1000000 $first
+pair watch 8 DOTNET_GCgen0size=0x4000000 $first
+pair report 6
+pair stay 7 DOTNET_GCgen0size=0x800000
+pair knots 3 DOTNET_gcConcurrent=0 DOTNET_gcServer=1 DOTNET_GCDynamicAdaptationMode=0 DOTNET_GCgen0size=0x2000000 $first
 by_runtime large-bad "$DOTNET" "$CURES" large-bad 0.4
 by_runtime large-good "$DOTNET" "$CURES" large-good 3
 
@@ -68,6 +72,15 @@ by_runtime datas-large DOTNET_gcServer=1 "$DOTNET" "$CURES" large-bad 0.6
 by_runtime datas-pooled DOTNET_gcServer=1 "$DOTNET" "$CURES" large-good 0.6
 by_runtime heaps-changing DOTNET_gcServer=1 DOTNET_GCDTargetTCP=0x14 "$GCLOAD/gcload9" all 14 4
 by_runtime heaps-fixed DOTNET_gcServer=1 DOTNET_GCHeapCount=0x2 "$GCLOAD/gcload9" all 14 4
+
+# The runtime makes no more heaps than there are processors: this needs four.
+by_runtime heaps-four "${server[@]}" DOTNET_GCHeapCount=0x4 DOTNET_GCNoAffinitize=1 DOTNET_GCgen0size=0x400000 "$DOTNET" "$LAB" mix 3
+by_runtime heaps-two "${server[@]}" DOTNET_GCHeapCount=0x2 DOTNET_GCNoAffinitize=1 DOTNET_GCgen0size=0x400000 "$DOTNET" "$LAB" mix 3
+
+# A program that another one stops for 40 ms at a time, or none does.
+stopped=(bash -c '"$@" & while kill -STOP $! 2>/dev/null; do sleep 0.04; kill -CONT $!; sleep 0.15; done' stopped)
+by_runtime stopped-often DOTNET_GCgen0size=0x400000 "${stopped[@]}" $first "$DOTNET" "$CURES" steady 10
+by_runtime stopped-never DOTNET_GCgen0size=0x400000 $first "$DOTNET" "$CURES" steady 10
 
 # Programs that die of an OutOfMemoryException, and live.
 for trouble in oom:0x1 oom-exceptions:0x8001; do
@@ -104,6 +117,10 @@ by_gctrail threads-two -- $first "$GCLOAD/gcload10" web 2 2
 by_gctrail preferred -- $first "$DOTNET" "$LAB" list 3
 by_gctrail unthrottled -- DOTNET_GCgen0size=0x2000000 $first "$GCLOAD/gcload10" web 2 1
 
+# Threads that wait for a lock, with and without the events of that.
+by_gctrail locks-unseen --clrevents gc -- DOTNET_GCgen0size=0x400000 $first "$DOTNET" "$TROUBLE" locks 3
+by_gctrail locks-seen --clrevents gc+contention -- DOTNET_GCgen0size=0x400000 $first "$DOTNET" "$TROUBLE" locks 3
+
 # A finalizer that waits for longer than the trace.
 by_gctrail closed-bad --duration 3s --providers $gc -- "$DOTNET" "$CURES" closed-bad 5
 by_gctrail closed-good --duration 3s --providers $gc -- "$DOTNET" "$CURES" closed-good 5
@@ -117,14 +134,21 @@ by_gctrail exceptions-mended --clrevents gc+exception -- $small "$DOTNET" "$TROU
 by_gctrail types-mended --clrevents gc+typediagnostic -- $small "$DOTNET" "$TROUBLE" types-mended 1.1
 by_gctrail requests-mended --requests -- $small "$DOTNET" "$SHOP" mended
 
-# A program that has run for four seconds.
-if wanted web-later; then
-	"$GCLOAD/gcload10" web 20 2 >"$folder/web-later.out" &
-	sleep 4
-	"$GCTRAIL" collect -p $! --duration 12s -o "$folder/web-later.nettrace" 2>&1
-	wait
-	gzip -9nf "$folder/web-later.nettrace"
-fi
+# later NAME SECONDS DURATION [VARIABLE=VALUE...] COMMAND... has gctrail record a program that has run for some time.
+later() {
+	local name=$1 pid
+	wanted "$name" || return 0
+	env "${@:4}" >"$folder/$name.out" &
+	pid=$!
+	sleep "$2"
+	"$GCTRAIL" collect -p "$pid" --duration "$3" -o "$folder/$name.nettrace" 2>&1
+	wait "$pid"
+	gzip -9nf "$folder/$name.nettrace"
+}
+
+later replace-free 1.5 4.5s DOTNET_GCgen0size=0x200000 $first "$DOTNET" "$CURES" replace 8
+later replace-limited 1.5 4.5s DOTNET_GCgen0size=0x200000 DOTNET_GCHeapHardLimitPercent=0x1 $first "$DOTNET" "$CURES" replace 8
+later web-later 4 12s "$GCLOAD/gcload10" web 20 2
 
 # Three heap snapshots of a program that does not leak any more.
 if wanted leak-event-mended; then

@@ -4,17 +4,18 @@ using System; using System.Collections.Generic; using System.Diagnostics; using 
 public static class Cures {
   static readonly Stopwatch clock = Stopwatch.StartNew(); static double limit; static bool Done { get { return clock.Elapsed.TotalSeconds >= limit; } }
   static long work; public static object sink;
-  static readonly Func<int,bool,byte[]> pinned = (Func<int,bool,byte[]>)typeof(GC).GetMethods().First(m => m.Name=="AllocateArray" && m.GetParameters().Length==2).MakeGenericMethod(typeof(byte)).CreateDelegate(typeof(Func<int,bool,byte[]>));
+  static readonly Func<int,bool,byte[]> pinned = Of<Func<int,bool,byte[]>>(typeof(GC).GetMethods().Where(m => m.Name=="AllocateArray" && m.GetParameters().Length==2).Select(m => m.MakeGenericMethod(typeof(byte))).FirstOrDefault());
   static readonly Func<bool,long> allocated = (Func<bool,long>)typeof(GC).GetMethod("GetTotalAllocatedBytes").CreateDelegate(typeof(Func<bool,long>));
-  static readonly Func<TimeSpan> paused = (Func<TimeSpan>)typeof(GC).GetMethod("GetTotalPauseDuration").CreateDelegate(typeof(Func<TimeSpan>));
+  static readonly Func<TimeSpan> paused = Of<Func<TimeSpan>>(typeof(GC).GetMethod("GetTotalPauseDuration"));
   static readonly Func<int,byte[]> rent; static readonly Action<byte[],bool> giveBack;
   static Cures() { var t = typeof(GC).Assembly.GetType("System.Buffers.ArrayPool`1").MakeGenericType(typeof(byte)); var shared = t.GetProperty("Shared").GetValue(null);
     rent = (Func<int,byte[]>)t.GetMethod("Rent").CreateDelegate(typeof(Func<int,byte[]>), shared); giveBack = (Action<byte[],bool>)t.GetMethod("Return").CreateDelegate(typeof(Action<byte[],bool>), shared); }
+  static T Of<T>(MethodInfo m) where T : class { return m == null ? null : (T)(object)m.CreateDelegate(typeof(T)); }
   static void Garbage(int n, int size) { for (int i=0;i<n;i++) sink = new byte[size]; }
   public static int Main(string[] a) {
     limit = double.Parse(a[1], CultureInfo.InvariantCulture);
     typeof(Cures).GetMethod("M_"+a[0].Replace('-','_'), BindingFlags.Static|BindingFlags.NonPublic).Invoke(null, null);
-    double took = clock.Elapsed.TotalSeconds;
+    double took = clock.Elapsed.TotalSeconds; if (paused==null) Environment.Exit(0); // before .NET 7, without an account
     var kind = typeof(GC).Assembly.GetType("System.GCKind"); var info = typeof(GC).GetMethod("GetGCMemoryInfo", new[]{kind}).Invoke(null, new object[]{Enum.ToObject(kind,0)});
     var s = new StringBuilder("{\"mode\":\""+a[0]+"\",\"seconds\":"+took.ToString("F3")+",\"work\":"+work+",\"gen0\":"+GC.CollectionCount(0)+",\"gen1\":"+GC.CollectionCount(1)+",\"gen2\":"+GC.CollectionCount(2)+",\"pause_ms\":"+paused().TotalMilliseconds.ToString("F3")+",\"allocated\":"+allocated(true));
     foreach (var p in new[]{"HeapSizeBytes","FragmentedBytes","PromotedBytes","TotalCommittedBytes","PinnedObjectsCount"}) s.Append(",\""+p+"\":"+Convert.ToString(info.GetType().GetProperty(p).GetValue(info), CultureInfo.InvariantCulture));
@@ -117,4 +118,27 @@ public static class Cures {
   static void Need(Func<int,byte[]> take, Action<byte[]> end) { var live = Live(400000, 200); var threads = new Thread[16]; for (int k=0;k<threads.Length;k++) { int seed = k; threads[k] = new Thread(() => { var r = new Random(seed); while (!Done) { var b = take(100000+r.Next(60000)); b[0] = 1; sink = b; end(b); live[r.Next(live.Length)] = new byte[200]; Garbage(20, 250); Interlocked.Increment(ref work); } }); threads[k].Start(); } foreach (var t in threads) t.Join(); GC.KeepAlive(live); }
   static void M_need_bad() { Need(n => new byte[n], b => { }); }
   static void M_need_good() { Need(n => rent(n), b => giveBack(b, false)); }
+  // Reports of 12 to 20 MB, five a second: new arrays, or rented and returned.
+  static void Report(Func<int,byte[]> take, Action<byte[]> end) { var r = new Random(1); while (!Done) { while (work<clock.Elapsed.TotalSeconds*5) { var b = take(12000000+r.Next(8000000)); b[0] = 1; sink = b; end(b); Garbage(20, 250); work++; } Thread.Sleep(5); } }
+  static void M_report_bad() { Report(n => new byte[n], b => { }); }
+  static void M_report_good() { Report(n => rent(n), b => giveBack(b, false)); }
+  // A watchdog that frees memory twice a second while time in GC is high: the share since the previous GC, as the counter time-in-gc has it, or the share of the last half second.
+  static void Watch(Func<bool> high) { var live = Live(20000, 1000); Free(); double next = 0.5; while (!Done) { Garbage(100, 300); Thread.Sleep(1); if (clock.Elapsed.TotalSeconds>=next) { if (high()) { Free(); work++; } next += 0.5; } } GC.KeepAlive(live); }
+  static void Free() { GC.Collect(); GC.WaitForPendingFinalizers(); GC.Collect(); }
+  static void M_watch_bad() { var counter = typeof(GC).GetMethod("GetLastGCPercentTimeInGC", BindingFlags.Static|BindingFlags.NonPublic); Watch(() => Convert.ToInt32(counter.Invoke(null, null))>=50); }
+  static void M_watch_good() { var last = paused(); Watch(() => { var now = paused(); bool high = (now-last).TotalSeconds>=0.05*0.5; last = now; return high; }); }
+  // 145 MB, of which 29 MB a second are replaced from the second second on.
+  static void M_replace() { var live = Live(145000, 1000); GC.Collect(); while (!Done) { while (work<(clock.Elapsed.TotalSeconds-2)*29000) { live[work%live.Length] = new byte[1000]; Garbage(1, 1000); work++; } Thread.Sleep(1); } GC.KeepAlive(live); }
+  // 60 of 1,000 large arrays stay after a peak, and 50 MB of other objects are replaced: with free space between the arrays, or compacted once.
+  static void Stay(bool compact) { var keep = new List<byte[]>(); var r = new Random(1); for (int i=0;i<1000;i++) keep.Add(new byte[90000+r.Next(150000)]); for (int i=0;i<keep.Count;i++) if (i%16!=0) keep[i] = null; if (compact) { var mode = typeof(System.Runtime.GCSettings).GetProperty("LargeObjectHeapCompactionMode"); mode.SetValue(null, Enum.ToObject(mode.PropertyType, 2)); } GC.Collect(); var live = Live(50000, 1000); while (!Done) { while (work<clock.Elapsed.TotalSeconds*60000) { live[work%live.Length] = new byte[1000]; work++; } Thread.Sleep(1); } GC.KeepAlive(live); GC.KeepAlive(keep); }
+  static void M_stay_bad() { Stay(false); }
+  static void M_stay_good() { Stay(true); }
+  // 2 MB that survive, every 8 ms.
+  static void M_steady() { while (!Done) { var batch = new byte[10][][]; for (int k=0;k<10;k++) { batch[k] = new byte[2000][]; for (int i=0;i<2000;i++) batch[k][i] = new byte[80]; } sink = batch; work++; Thread.Sleep(8); } }
+  // One object that leads to a million, each of which refers to eight of them, or a million structs; and large arrays, which make gen 2 GCs run.
+  class Knot { public Knot a, b, c, d, e, f, g, h; } struct Tie { public int a, b, c, d, e, f, g, h; }
+  static void Large() { while (!Done) { sink = new byte[2000000]; Garbage(3000, 300); work++; } }
+  [MethodImpl(MethodImplOptions.NoInlining)] static Knot Knots(int many) { var all = new Knot[many]; var r = new Random(1); for (int i=0;i<many;i++) { int n = i+1; var k = new Knot(); all[i] = k; k.a = all[r.Next(n)]; k.b = all[r.Next(n)]; k.c = all[r.Next(n)]; k.d = all[r.Next(n)]; k.e = all[r.Next(n)]; k.f = all[r.Next(n)]; k.g = all[r.Next(n)]; if (i>0) all[i-1].h = k; } return all[0]; }
+  static void M_knots_bad() { var first = Knots(1000000); Large(); GC.KeepAlive(first); }
+  static void M_knots_good() { var all = new Tie[1000000]; Large(); GC.KeepAlive(all); }
 }
