@@ -25,7 +25,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/fleet"
-	"github.com/gctrail/gctrail/internal/otlp/record"
+	"github.com/gctrail/gctrail/internal/otlp"
 )
 
 const scratch = mounted + "/scratch/"
@@ -135,13 +135,13 @@ func makeHistory(t *testing.T) {
 				Pauses:    []gc.Pause{{Kind: gc.PauseBlocking, Start: at, Duration: time.Duration(1+i%2) * time.Duration(20+n%7) * time.Millisecond}},
 				HeapAfter: gc.Some(int64(50 << 20)), Allocated: gc.Some(int64(6 << 20)), AllocatedQuality: gc.Exact, Complete: true,
 			}
-			scope.LogRecords = append(scope.LogRecords, record.OfCollection(c, began.Add(at)))
+			scope.LogRecords = append(scope.LogRecords, otlp.OfCollection(c, began.Add(at)))
 		}
-		end := &record.End{Cause: "oom_killed", Memory: "native", RSS: gc.Some(int64(512e6)), Heap: gc.Some(int64(210e6)), Native: gc.Some(int64(230e6))}
-		scope.LogRecords = append(scope.LogRecords, record.OfEnd(end, began.Add(seconds*time.Second)))
+		end := &otlp.End{Cause: "oom_killed", Memory: "native", RSS: gc.Some(int64(512e6)), Heap: gc.Some(int64(210e6)), Native: gc.Some(int64(230e6))}
+		scope.LogRecords = append(scope.LogRecords, otlp.OfEnd(end, began.Add(seconds*time.Second)))
 		logs.ResourceLogs = append(logs.ResourceLogs, &logspb.ResourceLogs{
-			Resource: record.NewResource(map[string]any{
-				record.UID: fmt.Sprintf("%032x", i), "service.name": "shop", "service.version": fmt.Sprintf("1.%d", 4+i%2), "k8s.pod.name": fmt.Sprintf("shop-%d", i),
+			Resource: otlp.NewResource(map[string]any{
+				otlp.UID: fmt.Sprintf("%032x", i), "service.name": "shop", "service.version": fmt.Sprintf("1.%d", 4+i%2), "k8s.pod.name": fmt.Sprintf("shop-%d", i),
 				"host.name": fmt.Sprintf("node-%d", 1+i%2), "process.executable.name": "shop", "process.pid": int64(20000 + i),
 			}),
 			ScopeLogs: []*logspb.ScopeLogs{scope},
