@@ -2,7 +2,6 @@ package etl
 
 import (
 	"runtime"
-	"slices"
 	"sync"
 )
 
@@ -54,7 +53,12 @@ func (l *loader) start(entries []entry) {
 }
 
 func anyCompressed(entries []entry) bool {
-	return slices.ContainsFunc(entries, func(e entry) bool { return e.flags&flagCompressed != 0 })
+	for i := range entries {
+		if entries[i].flags&flagCompressed != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // stop ends the workers after their current stretches.

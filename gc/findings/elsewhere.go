@@ -3,7 +3,6 @@ package findings
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -180,7 +179,11 @@ func mostThrown(s *elsewhere.Sum) string {
 	if len(s.ByType) == 0 {
 		return ""
 	}
-	names := slices.SortedFunc(maps.Keys(s.ByType), func(a, b string) int {
+	names := make([]string, 0, len(s.ByType))
+	for name := range s.ByType {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(s.ByType[b], s.ByType[a]), cmp.Compare(a, b))
 	})
 	n := units.Count(s.ByType[names[0]])

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -104,7 +103,11 @@ func (r *Ranking) Percentile(p float64) (of Ranked, longer int, ok bool) {
 
 // counted returns the longest pause of the bucket that the rankth one is in.
 func (r *Ranking) counted(rank int) (of Ranked, longer int, ok bool) {
-	indexes := slices.SortedFunc(maps.Keys(r.buckets), func(a, b bucketIndex) int {
+	indexes := make([]bucketIndex, 0, len(r.buckets))
+	for i := range r.buckets {
+		indexes = append(indexes, i)
+	}
+	slices.SortFunc(indexes, func(a, b bucketIndex) int {
 		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.bucket, b.bucket))
 	})
 	shorter := 0

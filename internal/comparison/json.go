@@ -5,7 +5,6 @@ import (
 
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/jsontext"
-	"github.com/gctrail/gctrail/internal/text"
 )
 
 type jsonMetric struct {
@@ -25,6 +24,18 @@ type jsonMetric struct {
 	Explains   string          `json:"explains,omitempty"`
 }
 
+type jsonCause struct {
+	Kind   string  `json:"kind"`
+	Name   string  `json:"name"`
+	Before float64 `json:"before_pct"`
+	After  float64 `json:"after_pct"`
+}
+
+type jsonNote struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
 // WriteJSON writes the comparison as one line of JSON. What is not known is null.
 func WriteJSON(w io.Writer, c *compare.Comparison) error {
 	out := struct {
@@ -34,22 +45,37 @@ func WriteJSON(w io.Writer, c *compare.Comparison) error {
 		RunsAfter     int             `json:"runs_after"`
 		Per           compare.Basis   `json:"per"`
 		Metrics       []jsonMetric    `json:"metrics"`
-		Causes        []compare.Cause `json:"causes"`
-		Notes         []compare.Note  `json:"notes"`
-	}{1, c.Verdict, len(c.Before), len(c.After), c.Basis, nil, append([]compare.Cause{}, c.Causes...), append([]compare.Note{}, c.Notes...)}
-	out.Metrics = text.Each(c.Changes, func(ch *compare.Change) jsonMetric {
-		return jsonMetric{
+		Causes        []jsonCause     `json:"causes"`
+		Notes         []jsonNote      `json:"notes"`
+	}{1, c.Verdict, len(c.Before), len(c.After), c.Basis, []jsonMetric{}, []jsonCause{}, []jsonNote{}}
+	for i := range c.Changes {
+		ch := &c.Changes[i]
+		m := jsonMetric{
 			Name: ch.Name, Verdict: ch.Verdict, Unit: ch.UnitOn(c.Basis),
 			Before: jsontext.Number(ch.Before.Low), BeforeMax: jsontext.Number(ch.Before.High), After: jsontext.Number(ch.After.Low), AfterMax: jsontext.Number(ch.After.High),
 			Change: jsontext.Number(ch.Percent), Low: jsontext.Number(ch.Low), High: jsontext.Number(ch.High), P: jsontext.Number(ch.P),
-			RunsNeeded: jsontext.OrNull(ch.RunsNeeded), Reason: ch.Reason, Explains: ch.Explains,
+			Reason: ch.Reason, Explains: ch.Explains,
 		}
-	})
+		if ch.RunsNeeded > 0 {
+			m.RunsNeeded = &ch.RunsNeeded
+		}
+		out.Metrics = append(out.Metrics, m)
+	}
+	for _, cause := range c.Causes {
+		out.Causes = append(out.Causes, jsonCause(cause))
+	}
+	for _, n := range c.Notes {
+		out.Notes = append(out.Notes, jsonNote(n))
+	}
 	return jsontext.Encode(w, out)
 }
 
 func numbers(values []float64) []*float64 {
-	return text.Each(values, func(v *float64) *float64 { return jsontext.Number(*v) })
+	all := make([]*float64, len(values))
+	for i, v := range values {
+		all[i] = jsontext.Number(v)
+	}
+	return all
 }
 
 type jsonTrend struct {
@@ -78,16 +104,18 @@ func WriteTrendsJSON(w io.Writer, labels []string, trends []compare.Trend) error
 		Per           compare.Basis   `json:"per"`
 		Runs          []string        `json:"runs"`
 		Metrics       []jsonTrend     `json:"metrics"`
-	}{1, compare.TrendsVerdict(trends), nil, basisOf(trends), labels, nil}
+	}{1, compare.TrendsVerdict(trends), nil, basisOf(trends), labels, []jsonTrend{}}
 	if needed := compare.MinTrend - len(labels); needed > 0 && out.Verdict == compare.CannotTell {
 		out.RunsNeeded = &needed
 	}
-	out.Metrics = text.Each(trends, func(t *compare.Trend) jsonTrend {
-		steps := text.Each(t.Steps, func(s *compare.Step) jsonStep {
-			return jsonStep{labels[s.Run], s.Run, s.Before, s.After, jsontext.Number(s.Percent)}
-		})
-		return jsonTrend{t.Name, t.Verdict(), t.UnitOn(t.Basis), numbers(t.Values), numbers(t.Most), steps}
-	})
+	for i := range trends {
+		t := &trends[i]
+		j := jsonTrend{Name: t.Name, Verdict: t.Verdict(), Unit: t.UnitOn(t.Basis), Values: numbers(t.Values), Most: numbers(t.Most), Steps: []jsonStep{}}
+		for _, s := range t.Steps {
+			j.Steps = append(j.Steps, jsonStep{labels[s.Run], s.Run, s.Before, s.After, jsontext.Number(s.Percent)})
+		}
+		out.Metrics = append(out.Metrics, j)
+	}
 	return jsontext.Encode(w, out)
 }
 

@@ -47,20 +47,25 @@ func WriteText(p *text.Page, c *compare.Comparison) {
 
 // table returns the primary metrics, each with its explaining metrics below it.
 func table(c *compare.Comparison) [][]string {
-	return text.Each(c.Changes, func(ch *compare.Change) []string {
-		return []string{
+	var rows [][]string
+	for i := range c.Changes {
+		ch := &c.Changes[i]
+		rows = append(rows, []string{
 			verdicts[ch.Verdict], indented(ch, c.Basis),
 			bounded(ch.Before, ch.Unit), bounded(ch.After, ch.Unit), signed(ch.Percent),
 			interval(ch), why(ch),
-		}
-	})
+		})
+	}
+	return rows
 }
 
 // Headings returns the headings of the tables of comparisons and trends.
 func Headings() []string {
 	var all []string
 	for _, columns := range [][]text.Column{changeColumns, causeColumns, markdownCauseColumns, trendColumns} {
-		all = append(all, text.Each(columns, func(c *text.Column) string { return c.Heading })...)
+		for i := range columns {
+			all = append(all, columns[i].Heading)
+		}
 	}
 	return all
 }
@@ -73,13 +78,15 @@ func indented(ch *compare.Change, basis compare.Basis) string {
 }
 
 func causeRows(c *compare.Comparison) [][]string {
-	return text.Each(c.Causes, func(cause *compare.Cause) []string {
-		return []string{causeName(cause), share(cause.Before), share(cause.After)}
-	})
+	var rows [][]string
+	for _, cause := range c.Causes {
+		rows = append(rows, []string{causeName(cause), share(cause.Before), share(cause.After)})
+	}
+	return rows
 }
 
 // causeName returns a cause's kind and name, and of a finding its rule's title.
-func causeName(cause *compare.Cause) string {
+func causeName(cause compare.Cause) string {
 	name := cause.Kind + " " + cause.Name
 	if cause.Kind != "finding" {
 		return name
@@ -216,5 +223,9 @@ func steps(t *compare.Trend, labels []string) string {
 	if t.Verdict() == compare.CannotTell && len(labels) >= compare.MinTrend {
 		return "cannot tell: " + recordedIn(t)
 	}
-	return strings.Join(text.Each(t.Steps, func(s *compare.Step) string { return labels[s.Run] + " " + signed(s.Percent) }), ", ")
+	var all []string
+	for _, s := range t.Steps {
+		all = append(all, labels[s.Run]+" "+signed(s.Percent))
+	}
+	return strings.Join(all, ", ")
 }

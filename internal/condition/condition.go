@@ -13,8 +13,6 @@
 package condition
 
 import (
-	"slices"
-
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/request"
@@ -71,14 +69,24 @@ type node interface{ holds(subject) bool }
 type all []node
 
 func (a all) holds(s subject) bool {
-	return !slices.ContainsFunc(a, func(n node) bool { return !n.holds(s) })
+	for _, n := range a {
+		if !n.holds(s) {
+			return false
+		}
+	}
+	return true
 }
 
 // some holds where one of its parts does.
 type some []node
 
 func (a some) holds(s subject) bool {
-	return slices.ContainsFunc(a, func(n node) bool { return n.holds(s) })
+	for _, n := range a {
+		if n.holds(s) {
+			return true
+		}
+	}
+	return false
 }
 
 // An amount compares a figure that is a number.

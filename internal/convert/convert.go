@@ -318,7 +318,7 @@ func (c *Converter) snapshots() []*heap.Snapshot {
 		return []*heap.Snapshot{c.dump}
 	}
 	return slices.DeleteFunc(c.heaps.All(), func(s *heap.Snapshot) bool {
-		return c.GC != 0 && s.Number != c.GC || !c.selected.HasProcess(c.model.Process(s.PID)) || !c.during(s.Start.Or(0))
+		return c.GC != 0 && s.Number != c.GC || !c.selected.HasProcess(c.process(s.PID)) || !c.during(s.Start.Or(0))
 	})
 }
 
@@ -358,7 +358,7 @@ func (c *Converter) writeProfile(to []io.Writer) error {
 		}
 		tree := c.tree()
 		c.Live = tree.TotalObjects
-		of = profile.Heap(c.model.Process(c.Snapshot.PID), tree)
+		of = profile.Heap(c.process(c.Snapshot.PID), tree)
 	} else {
 		c.Snapshots = len(c.snapshots())
 	}
@@ -387,7 +387,7 @@ func (c *Converter) tree() *heap.TreeNode {
 func (c *Converter) allocations() []*export.Allocations {
 	var all []*export.Allocations
 	for _, t := range c.allocs.Totals() {
-		p := c.model.Process(t.PID)
+		p := c.process(t.PID)
 		if t.Source != c.allocs.BestSource(t.PID) || !c.selected.HasProcess(p) {
 			continue
 		}
@@ -401,6 +401,15 @@ func (c *Converter) allocations() []*export.Allocations {
 		all = append(all, of)
 	}
 	return all
+}
+
+func (c *Converter) process(pid uint64) *gc.Process {
+	for _, p := range c.model.Processes() {
+		if p.PID == pid {
+			return p
+		}
+	}
+	return &gc.Process{PID: pid, Name: c.info.Processes[pid].Name}
 }
 
 func (c *Converter) start() time.Time { return c.info.Start }

@@ -211,7 +211,7 @@ type judged struct {
 
 func (j *judged) Close() error {
 	for _, b := range j.c.phases {
-		p := j.c.model.Process(b.PID)
+		p := j.c.process(b.PID)
 		if !j.c.selected.HasProcess(p) || !j.c.selected.AllTimes() && !j.c.selected.HasTime(j.c.info, b.Start) {
 			continue
 		}
@@ -233,7 +233,7 @@ func (j *judged) Close() error {
 			continue
 		}
 		j.c.Snapshots++
-		if err := j.Snapshot(j.c.model.Process(s.PID), s); err != nil {
+		if err := j.Snapshot(j.c.process(s.PID), s); err != nil {
 			return err
 		}
 	}
@@ -243,7 +243,7 @@ func (j *judged) Close() error {
 // requests writes the spans that begin in the time that is selected.
 func (j *judged) requests() error {
 	for _, p := range j.c.requests.Processes(j.c.loss) {
-		of := j.c.model.Process(p.PID)
+		of := j.c.process(p.PID)
 		if !j.c.selected.HasProcess(of) {
 			continue
 		}

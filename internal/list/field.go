@@ -26,7 +26,11 @@ type Field[R any] struct {
 
 // Names returns the names of fields.
 func Names[R any](fields []Field[R]) []string {
-	return text.Each(fields, func(f *Field[R]) string { return f.Name })
+	names := make([]string, len(fields))
+	for i := range fields {
+		names[i] = fields[i].Name
+	}
+	return names
 }
 
 // Columns returns the columns of a table of fields.

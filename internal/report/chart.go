@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 
-	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/chart"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -21,9 +20,10 @@ func (c *Case) writeChart(p *text.Page) {
 	t := &c.Summary.Timeline
 	width := p.Width - chart.ScaleWidth
 	picture := chart.Chart{Each: t.Width(), Columns: 1, Unicode: p.Unicode}
-	picture.Points = text.Each(t.Buckets, func(b *stats.Bucket) chart.Point {
-		return chart.Point{Before: b.HeapBefore, After: b.HeapAfter, Longest: b.Longest}
-	})
+	for i := range t.Buckets {
+		b := &t.Buckets[i]
+		picture.Points = append(picture.Points, chart.Point{Before: b.HeapBefore, After: b.HeapAfter, Longest: b.Longest})
+	}
 	if picture.Empty() || width*chart.DotsPerCell < len(picture.Points) {
 		return
 	}

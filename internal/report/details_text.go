@@ -70,6 +70,9 @@ func writeCallers(p *text.Page, f *findings.Finding) {
 		return // Says names it
 	}
 	p.Section("Callers that induce GCs (%s)", f.ID)
-	rows := text.Each(f.Callers[:min(len(f.Callers), maxCallers)], func(c *findings.Caller) []string { return []string{units.Count(c.Count), c.Method} })
+	var rows [][]string
+	for _, c := range f.Callers[:min(len(f.Callers), maxCallers)] {
+		rows = append(rows, []string{units.Count(c.Count), c.Method})
+	}
 	p.Table([]text.Column{{Heading: "calls"}, {Heading: "method", Left: true}}, rows)
 }

@@ -77,7 +77,11 @@ func FiguresLike(word string) []string {
 
 // FigureNames returns the names of all figures.
 func FigureNames() []string {
-	return text.Each(figures, func(f *figure.Definition) string { return f.Name })
+	names := make([]string, len(figures))
+	for i, f := range figures {
+		names[i] = f.Name
+	}
+	return names
 }
 
 // WriteDefinition writes a definition for people.

@@ -11,7 +11,6 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/jsontext"
-	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -42,24 +41,31 @@ func (rep *Report) Document() *Document {
 		Format:        rep.info.Format,
 		StartTime:     rep.info.Start.Format(time.RFC3339Nano),
 		Duration:      Millis(rep.info.Last),
-		Processes:     text.Each(rep.cases, rep.process),
+		Processes:     []Process{},
 		WithoutGC:     rep.withoutGCJSON(),
 		Lost:          rep.loss.Lost(),
 		Next:          rep.next(),
 		NextIfEnded:   filled(rep.nextIfEnded()),
+		CannotTell:    []Gap{},
 		Omitted:       []string{},
 	}
 	var worst *Case
+	for i := range rep.cases {
+		j.Processes = append(j.Processes, rep.process(&rep.cases[i]))
+	}
 	if len(rep.cases) > 0 {
 		worst = &rep.cases[0]
 		j.Code, j.Verdict = j.Processes[0].Code, j.Processes[0].Verdict
 	} else {
 		j.Code, j.Verdict = rep.emptyVerdict()
 	}
-	j.CannotTell = text.Each(rep.gaps(worst), func(g *gap) Gap { return Gap{g.what, filled(g.command)} })
-	j.Collected.Providers = text.Each(rep.recorded, func(c *findings.Recorded) Provider {
-		return Provider{c.Provider, c.Keywords, fmt.Sprintf("0x%x", c.Keywords), c.Level, c.Events}
-	})
+	for _, g := range rep.gaps(worst) {
+		j.CannotTell = append(j.CannotTell, Gap{g.what, filled(g.command)})
+	}
+	j.Collected.Providers = []Provider{}
+	for _, c := range rep.recorded {
+		j.Collected.Providers = append(j.Collected.Providers, Provider{c.Provider, c.Keywords, fmt.Sprintf("0x%x", c.Keywords), c.Level, c.Events})
+	}
 	return j
 }
 
@@ -69,24 +75,25 @@ func (rep *Report) process(c *Case) Process {
 		PID: known(p.PID), Name: filled(p.Name), CommandLine: filled(p.CommandLine), Runtime: filled(p.Runtime), Server: p.Server,
 		Code: c.Code, Verdict: c.Verdict, Totals: c.totals(), Timeline: c.timeline(), Memory: c.Memory.json(),
 		Processors: processorsJSON(p),
-		Suspensions: text.Each(c.Suspensions(), func(s *gc.SuspensionTotal) Suspension {
-			return Suspension{s.Reason.String(), uint32(s.Reason), s.Kind.String(), s.Count, Millis(s.Total), Millis(s.Max)}
-		}),
-		Longest: text.Each(c.Summary.Longest, func(of **gc.Collection) LongPause {
-			col := *of
-			return LongPause{
-				col.Number, col.Generation, col.Kind.String(), reasonOf(col.Reason), millis(col.PauseStart),
-				millis(col.Pause()), millis(col.Suspend()), col.Promoted, col.AffectedByLoss,
-			}
-		}),
+		Findings:   []Finding{}, Suspensions: []Suspension{}, Longest: []LongPause{},
 		Percentiles: c.percentilesJSON(), Phases: c.phasesJSON(),
 		Omitted: Omitted{Pauses: c.Summary.All().Pause.Count() - len(c.Summary.Longest)},
 	}
-	j.Findings = text.Each(c.Findings, func(f *findings.Finding) Finding {
+	for i := range c.Findings {
+		f := &c.Findings[i]
 		finding := findingJSON(f, rep.commands(c, f))
 		finding.Types = c.typesJSON(f)
-		return finding
-	})
+		j.Findings = append(j.Findings, finding)
+	}
+	for _, s := range c.Suspensions() {
+		j.Suspensions = append(j.Suspensions, Suspension{s.Reason.String(), uint32(s.Reason), s.Kind.String(), s.Count, Millis(s.Total), Millis(s.Max)})
+	}
+	for _, col := range c.Summary.Longest {
+		j.Longest = append(j.Longest, LongPause{
+			col.Number, col.Generation, col.Kind.String(), reasonOf(col.Reason), millis(col.PauseStart),
+			millis(col.Pause()), millis(col.Suspend()), col.Promoted, col.AffectedByLoss,
+		})
+	}
 	return j
 }
 
@@ -96,10 +103,7 @@ func (c *Case) totals() ProcessTotals {
 		Totals: totalsJSON(all), Watched: Millis(c.Summary.Watched()),
 		PausePct:   finite(c.PauseShare()),
 		Incomplete: all.Incomplete, Affected: all.Affected, Induced: all.Induced,
-		Generations: []GenerationTotals{}, Kinds: []KindTotals{}, Reasons: []ReasonTotals{},
-		Worst: text.Each(c.Summary.Suspended(), func(s *stats.Stall) WorstWindow {
-			return WorstWindow{Millis(s.Window), Millis(s.From), Millis(s.Pause), Millis(s.Other), s.Share(), s.MutatorUtilization()}
-		}),
+		Generations: []GenerationTotals{}, Kinds: []KindTotals{}, Reasons: []ReasonTotals{}, Worst: []WorstWindow{},
 		Heap: HeapSizes{
 			PeakBytes: h.Peak, AfterBytes: h.After, CommittedBytes: h.Committed, CommittedMaxBytes: h.MaxCommitted,
 			LoadMaxPct: h.MaxLoad, HeapsMin: positive(h.MinHeaps), HeapsMax: positive(h.MaxHeaps),
@@ -123,6 +127,9 @@ func (c *Case) totals() ProcessTotals {
 		code, known := r.Reason.Get()
 		t := totalsJSON(r.Totals)
 		j.Reasons = append(j.Reasons, ReasonTotals{reasonOf(r.Reason), gc.SomeIf(uint32(code), known), r.Count, t.Pause, t.PauseMax})
+	}
+	for _, s := range c.Summary.Suspended() {
+		j.Worst = append(j.Worst, WorstWindow{Millis(s.Window), Millis(s.From), Millis(s.Pause), Millis(s.Other), s.Share(), s.MutatorUtilization()})
 	}
 	return j
 }
@@ -181,7 +188,7 @@ func findingJSON(f *findings.Finding, next []step) Finding {
 	j := Finding{
 		ID: f.ID, Title: f.Title, Severity: f.Severity.String(), Confidence: f.Confidence.String(), Says: f.Description,
 		Evidence: map[string]float64{}, Collections: append([]uint32{}, f.Collections...), CollectionsInAll: f.Shown,
-		Advice: append([]string{}, f.Advice...), Types: []AllocatedType{}, Callers: callersJSON(f),
+		Advice: append([]string{}, f.Advice...), Settings: []Setting{}, Next: []Step{}, Types: []AllocatedType{}, Callers: callersJSON(f),
 		Handles: handlesJSON(f), Pins: pinsJSON(f), Finalized: finalizedJSON(f), Heaps: heapsJSON(f),
 	}
 	for _, e := range f.Evidence {
@@ -189,10 +196,12 @@ func findingJSON(f *findings.Finding, next []step) Finding {
 			j.Evidence[e.Name] = e.Value
 		}
 	}
-	j.Settings = text.Each(f.Settings, func(s *findings.Setting) Setting {
-		return Setting{s.Variable, s.Value, filled(s.Property), filled(s.JSON), s.Does(), s.Cost, filled(s.Since)}
-	})
-	j.Next = text.Each(next, func(s *step) Step { return Step{s.purpose, s.command} })
+	for _, s := range f.Settings {
+		j.Settings = append(j.Settings, Setting{s.Variable, s.Value, filled(s.Property), filled(s.JSON), s.Does(), s.Cost, filled(s.Since)})
+	}
+	for _, s := range next {
+		j.Next = append(j.Next, Step{s.purpose, s.command})
+	}
 	return j
 }
 

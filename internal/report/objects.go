@@ -8,7 +8,6 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/gc/handle"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/text"
@@ -62,12 +61,16 @@ func (d *Details) pinnedTypes(pid uint64) []findings.PinnedType {
 	for i := range rows {
 		all += rows[i].Count
 	}
-	return text.Each(rows[:min(len(rows), maxTypes)], func(r *handle.Pin) findings.PinnedType {
-		return findings.PinnedType{
+	var list []findings.PinnedType
+	for _, r := range rows[:min(len(rows), maxTypes)] {
+		t := findings.PinnedType{
 			Name: r.Type, Pins: r.Count, Bytes: r.Bytes, Share: 100 * float64(r.Count) / float64(all),
-			Collections: r.Collections, Longest: r.Longest, ByHandle: r.ByHandle, Gap: r.Gap,
+			Collections: r.Collections, Longest: r.Longest,
+			ByHandle: r.ByHandle, Gap: r.Gap,
 		}
-	})
+		list = append(list, t)
+	}
+	return list
 }
 
 // finalizedTypes returns the finalized objects, by type.
@@ -77,9 +80,11 @@ func (d *Details) finalizedTypes(pid uint64) []findings.FinalizedType {
 	for i := range rows {
 		all += rows[i].Count
 	}
-	return text.Each(rows[:min(len(rows), maxTypes)], func(r *handle.Finalized) findings.FinalizedType {
-		return findings.FinalizedType{Name: r.Type, Count: r.Count, Share: 100 * float64(r.Count) / float64(all)}
-	})
+	var list []findings.FinalizedType
+	for _, r := range rows[:min(len(rows), maxTypes)] {
+		list = append(list, findings.FinalizedType{Name: r.Type, Count: r.Count, Share: 100 * float64(r.Count) / float64(all)})
+	}
+	return list
 }
 
 // writeHandles writes the open handles that findings quote.
@@ -90,11 +95,11 @@ func (c *Case) writeHandles(p *text.Page) {
 	}
 	p.Section("GC handles by kind")
 	var g grid
-	g.words("kind", 0, text.Each(list, func(h *findings.OpenHandles) string { return h.Kind.String() }))
-	g.numbers("created", 0, text.Each(list, func(h *findings.OpenHandles) string { return units.Count(h.Created) }))
-	g.numbers("left open", 0, text.Each(list, func(h *findings.OpenHandles) string { return units.Count(h.Open) }))
-	g.numbers("growth/s", 2, text.Each(list, func(h *findings.OpenHandles) string { return units.Count(int64(h.Growth)) }))
-	g.words("most from", 1, text.Each(list, func(h *findings.OpenHandles) string { return orDash(h.From) }))
+	g.words("kind", 0, each(list, func(h *findings.OpenHandles) string { return h.Kind.String() }))
+	g.numbers("created", 0, each(list, func(h *findings.OpenHandles) string { return units.Count(h.Created) }))
+	g.numbers("left open", 0, each(list, func(h *findings.OpenHandles) string { return units.Count(h.Open) }))
+	g.numbers("growth/s", 2, each(list, func(h *findings.OpenHandles) string { return units.Count(int64(h.Growth)) }))
+	g.words("most from", 1, each(list, func(h *findings.OpenHandles) string { return orDash(h.From) }))
 	g.write(p)
 }
 
@@ -106,14 +111,14 @@ func (c *Case) writePins(p *text.Page) {
 	}
 	p.Section("Pinned objects by type")
 	var g grid
-	g.numbers("pins", 0, text.Each(list, func(t *findings.PinnedType) string { return units.Count(t.Pins) }))
-	g.numbers("%", 0, text.Each(list, func(t *findings.PinnedType) string { return units.Share(t.Share) }))
-	g.sizes("size", 0, text.Each(list, func(t *findings.PinnedType) stats.Bytes { return exact(gc.Some(t.Bytes)) }))
-	g.numbers("GCs", 1, text.Each(list, func(t *findings.PinnedType) string { return units.Count(t.Collections) }))
-	g.numbers("in a row", 2, text.Each(list, func(t *findings.PinnedType) string { return units.Count(t.Longest) }))
-	g.numbers("by handle", 3, text.Each(list, func(t *findings.PinnedType) string { return units.Optional(t.ByHandle, units.Count[int64]) }))
-	g.sizes("held apart", 4, text.Each(list, func(t *findings.PinnedType) stats.Bytes { return exact(t.Gap) }))
-	g.words("type", 0, text.Each(list, func(t *findings.PinnedType) string { return orDash(t.Name) }))
+	g.numbers("pins", 0, each(list, func(t *findings.PinnedType) string { return units.Count(t.Pins) }))
+	g.numbers("%", 0, each(list, func(t *findings.PinnedType) string { return units.Share(t.Share) }))
+	g.sizes("size", 0, each(list, func(t *findings.PinnedType) stats.Bytes { return exact(gc.Some(t.Bytes)) }))
+	g.numbers("GCs", 1, each(list, func(t *findings.PinnedType) string { return units.Count(t.Collections) }))
+	g.numbers("in a row", 2, each(list, func(t *findings.PinnedType) string { return units.Count(t.Longest) }))
+	g.numbers("by handle", 3, each(list, func(t *findings.PinnedType) string { return units.Optional(t.ByHandle, units.Count[int64]) }))
+	g.sizes("held apart", 4, each(list, func(t *findings.PinnedType) stats.Bytes { return exact(t.Gap) }))
+	g.words("type", 0, each(list, func(t *findings.PinnedType) string { return orDash(t.Name) }))
 	g.write(p)
 }
 
@@ -125,9 +130,9 @@ func (c *Case) writeFinalized(p *text.Page) {
 	}
 	p.Section("Finalized objects by type")
 	var g grid
-	g.numbers("finalized", 0, text.Each(list, func(t *findings.FinalizedType) string { return units.Count(t.Count) }))
-	g.numbers("%", 0, text.Each(list, func(t *findings.FinalizedType) string { return units.Share(t.Share) }))
-	g.words("type", 0, text.Each(list, func(t *findings.FinalizedType) string { return orDash(t.Name) }))
+	g.numbers("finalized", 0, each(list, func(t *findings.FinalizedType) string { return units.Count(t.Count) }))
+	g.numbers("%", 0, each(list, func(t *findings.FinalizedType) string { return units.Share(t.Share) }))
+	g.words("type", 0, each(list, func(t *findings.FinalizedType) string { return orDash(t.Name) }))
 	g.write(p)
 }
 
@@ -144,14 +149,14 @@ func (c *Case) writeHeaps(p *text.Page) {
 	p.Section("Threads of server GC in %s of pauses", units.Duration(c.Details.Joins.Pause()))
 	shown := heaps[:min(len(heaps), maxQuotedHeaps)]
 	times := func(of func(*join.Row) time.Duration) []gc.Opt[time.Duration] {
-		return text.Each(shown, func(r *join.Row) gc.Opt[time.Duration] { return gc.Some(of(r)) })
+		return each(shown, func(r *join.Row) gc.Opt[time.Duration] { return gc.Some(of(r)) })
 	}
 	var g grid
-	g.numbers("heap", 0, text.Each(shown, func(r *join.Row) string { return fmt.Sprint(r.Heap) }))
+	g.numbers("heap", 0, each(shown, func(r *join.Row) string { return fmt.Sprint(r.Heap) }))
 	g.times("working", 0, times(func(r *join.Row) time.Duration { return r.Working }))
 	g.times("waiting", 0, times(func(r *join.Row) time.Duration { return r.Waiting }))
 	g.times("waking", 0, times(func(r *join.Row) time.Duration { return r.Waking }))
-	g.numbers("came last", 1, text.Each(shown, func(r *join.Row) string { return units.Count(r.Last) }))
+	g.numbers("came last", 1, each(shown, func(r *join.Row) string { return units.Count(r.Last) }))
 	g.times("others waited", 0, times(func(r *join.Row) time.Duration { return r.WaitedFor }))
 	g.write(p)
 	if more := len(heaps) - len(shown); more > 0 {

@@ -13,13 +13,11 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
-	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/html"
 	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/internal/selection"
-	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/symbol"
 )
@@ -219,7 +217,14 @@ func (page *Page) Write(w io.Writer) error {
 
 // Terms are the figures and words that a page explains.
 func Terms() []html.Term {
-	return text.Each(append(slices.Clip(figures), words()...), func(d *figure.Definition) html.Term { return html.Term{Name: d.Name, Unit: d.Unit, Text: d.Text} })
+	var terms []html.Term
+	for _, f := range figures {
+		terms = append(terms, html.Term{Name: f.Name, Unit: f.Unit, Text: f.Text})
+	}
+	for _, w := range words() {
+		terms = append(terms, html.Term{Name: w.Name, Unit: w.Unit, Text: w.Text})
+	}
+	return terms
 }
 
 // allocations returns the allocations of some processes.

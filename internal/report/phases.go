@@ -95,11 +95,11 @@ func (c *Case) writePhases(p *text.Page) {
 	p.Section("Phases of %s", text.Plural(int64(c.Phases.Collections), "background GC", "background GCs"))
 	sum := func(i *background.Phase) *phaseSum { return &c.Phases.phases[*i] }
 	var g grid
-	g.words("phase", 0, text.Each(rows, func(i *background.Phase) string { return i.String() }))
-	g.times("total", 0, text.Each(rows, func(i *background.Phase) gc.Opt[time.Duration] { return gc.Some(sum(i).total) }))
-	g.times("max", 0, text.Each(rows, func(i *background.Phase) gc.Opt[time.Duration] { return gc.Some(sum(i).max) }))
-	g.numbers("GC", 0, text.Each(rows, func(i *background.Phase) string { return units.Count(int64(sum(i).longest)) }))
-	g.words("", 1, text.Each(rows, func(i *background.Phase) string { return phaseWords[*i] }))
+	g.words("phase", 0, each(rows, func(i *background.Phase) string { return i.String() }))
+	g.times("total", 0, each(rows, func(i *background.Phase) gc.Opt[time.Duration] { return gc.Some(sum(i).total) }))
+	g.times("max", 0, each(rows, func(i *background.Phase) gc.Opt[time.Duration] { return gc.Some(sum(i).max) }))
+	g.numbers("GC", 0, each(rows, func(i *background.Phase) string { return units.Count(int64(sum(i).longest)) }))
+	g.words("", 1, each(rows, func(i *background.Phase) string { return phaseWords[*i] }))
 	g.write(p)
 	if c.Phases.objects+c.Phases.overflows > 0 {
 		p.Prose("", text.Plural(c.Phases.objects, "object", "objects")+" on "+text.Plural(c.Phases.pages, "page", "pages")+
@@ -111,8 +111,10 @@ func (c *Case) writePhases(p *text.Page) {
 // phasesJSON are the phases of background collections; empty if the trace does
 // not have them.
 func (c *Case) phasesJSON() []PhaseTotals {
-	return text.Each(c.Phases.known(), func(i *background.Phase) PhaseTotals {
-		s := &c.Phases.phases[*i]
-		return PhaseTotals{i.String(), s.count, Millis(s.total), Millis(s.max), s.longest}
-	})
+	list := []PhaseTotals{}
+	for _, i := range c.Phases.known() {
+		s := &c.Phases.phases[i]
+		list = append(list, PhaseTotals{i.String(), s.count, Millis(s.total), Millis(s.max), s.longest})
+	}
+	return list
 }

@@ -102,15 +102,16 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
   const head = store.data.head;
   const part = state.where !== "" || state.pick !== "";
   const whole = part || state.from != null || state.to != null ? undefined : p.report?.totals;
-  const paused = (store.data.follow || p.header.rows_left_out === 0) && whole?.pause_ms != null ? { us: whole.pause_ms * 1e3, pct: whole.pause_pct, watched: (whole.watched_ms ?? 0) * 1e3 }
-    : { us: t.pause, pct: watched > 0 && t.longestRow >= 0 ? (100 * t.pause) / watched : null, watched };
+  const totals = (store.data.follow || p.header.rows_left_out === 0) && whole?.pause_ms != null ? whole : undefined;
+  const paused = totals?.pause_ms != null ? { us: totals.pause_ms * 1e3, watched: (totals.watched_ms ?? 0) * 1e3 } : { us: t.pause, watched };
+  const pct = totals?.pause_pct ?? (paused.watched > 0 && t.longestRow >= 0 ? (100 * paused.us) / paused.watched : null);
   const allocated = whole?.allocated_bytes != null ? allocatedInAll(whole) : { is: t.allocatedIs, bytes: t.allocated, note: undefined };
   const is = p.header.missing > 0 ? ">" : "";
   const lacks = is && notAll;
   return (
     <dl class="figures" aria-label="Figures of the selected GCs" aria-live="polite">
       <Figure label={<Term head={head} name="collection">GCs</Term>} value={marked(is, count(t.count))} title={lacks} note={t.count === selection.of || Number.isNaN(t.count) ? undefined : `of ${count(selection.of)}`} />
-      <Figure label={<Term head={head} name="pause">total pause</Term>} value={t.pauseIs + duration(paused.us)} title={[t.pauseIs && lowerBound, whole && explain(head, "watched")].filter(Boolean).join(" ")} note={paused.pct !== null ? `${marked(t.pauseIs, percent(paused.pct))} of ${duration(paused.watched)}` : undefined} />
+      <Figure label={<Term head={head} name="pause">total pause</Term>} value={t.pauseIs + duration(paused.us)} title={[t.pauseIs && lowerBound, whole && explain(head, "watched")].filter(Boolean).join(" ")} note={pct !== null ? `${marked(t.pauseIs, percent(pct))} of ${duration(paused.watched)}` : undefined} />
       <Figure label="longest pause" value={marked(is, duration(t.longest))} title={lacks} note={t.longestRow >= 0 ? `GC ${p.get("number")[t.longestRow]}` : undefined} />
       <Figure label="p99 pause" value={duration(t.p99)} title={lacks} />
       <Figure label={<Term head={head} name="allocated">allocated</Term>} value={allocated.is + bytes(allocated.bytes)} title={accuracies[allocated.is]} note={allocated.note} />
