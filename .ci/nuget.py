@@ -97,6 +97,7 @@ class Package:
         yield f"comment of {self.id}", self.archive.comment, b""
         yield f"parts of {self.id} whose size follows them", [i.filename for i in self.archive.infolist() if i.flag_bits & 8], []
         yield f"parts of {self.id} of zip64", [i.filename for i in self.archive.infolist() if 1 in fields(i.extra)], []
+        yield f"parts of {self.id} of no version of ZIP", [i.filename for i in self.archive.infolist() if i.extract_version < 20], []
         yield f"signature of {self.id}", [n for n in self.names if n.lower() == ".signature.p7s"], []
 
 

@@ -176,6 +176,7 @@ func (n nuspec) coreProperties() coreProperties {
 // zipped returns files as a zip archive that states sizes before contents, because readers of a
 // stream need them first.
 func zipped(files []file, modified time.Time) ([]byte, error) {
+	const deflated = 20 // the version of ZIP that has Deflate, 2.0
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for _, f := range files {
@@ -195,6 +196,7 @@ func zipped(files []file, modified time.Time) ([]byte, error) {
 			return nil, err
 		}
 		h.Method, h.CRC32, h.CompressedSize64 = zip.Deflate, crc32.ChecksumIEEE(f.data), uint64(packed.Len())
+		h.CreatorVersion, h.ReaderVersion = h.CreatorVersion|deflated, deflated // which CreateRaw leaves out
 		to, err := z.CreateRaw(h)
 		if err != nil {
 			return nil, err
