@@ -100,6 +100,9 @@ func (o *options) answer(paths []string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if info.IsDir() {
+			return nil, fmt.Errorf("%s is a folder: name the files in it, or pack it as a .zip", path)
+		}
 		j.Files = append(j.Files, open.Content{ReaderAt: f, Size: info.Size(), Name: filepath.Base(path)})
 	}
 	ctx := context.Background()

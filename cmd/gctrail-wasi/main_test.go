@@ -58,6 +58,7 @@ func TestErrors(t *testing.T) {
 		code int
 		want string
 	}{
+		{[]string{t.TempDir()}, failed, "is a folder: name the files in it"},
 		{nil, invalidUsage, "name a trace"},
 		{[]string{"-no"}, invalidUsage, "-no"},
 		{[]string{"-format", "no", trace}, invalidUsage, "valid formats: json, full, html, perfetto"},
