@@ -8,8 +8,11 @@ import (
 
 // A Metric is a figure of a program, as it is now and with the settings.
 type Metric struct {
-	Name, Unit     string
-	Now, Low, High gc.Opt[float64]
+	Name string          `json:"name"`
+	Unit string          `json:"unit"`
+	Now  gc.Opt[float64] `json:"now"`
+	Low  gc.Opt[float64] `json:"low"`
+	High gc.Opt[float64] `json:"high"`
 }
 
 // A Result is what some settings would change.
