@@ -46,7 +46,7 @@ func TestOpenFolder(t *testing.T) {
 	b.must2(chromedp.Run(b.ctx, chromedp.SetUploadFiles(chromedp.CSS(".drop input:not([multiple])"), []string{dir})))
 	b.wait(`document.querySelectorAll("tbody tr").length === 5 && !document.querySelector("tbody").textContent.includes("Reading")`)
 	rows := eval[[]string](b, `[...document.querySelectorAll("tbody tr")].map((e) => e.textContent)`)
-	for i, want := range []string{"read together with app.kernel.etl; perf-8.map", "not a trace", "dotnet and 1 more", "perf-8.map", "Heap snapshot"} {
+	for i, want := range []string{"read together with app.kernel.etl; perf-8.map", "not a trace", "dotnet and 1 more", "Heap snapshot", "perf-8.map"} {
 		if !strings.Contains(rows[i], want) {
 			t.Errorf("%q does not say %s", rows[i], want)
 		}
