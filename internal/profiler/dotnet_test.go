@@ -43,21 +43,14 @@ func TestRuntimes(t *testing.T) {
 			program := dotnettest.Start(t, version, "web", 300)
 			profiles, enough := make(chan *pprof.Profile), make(chan struct{})
 			refused := false
+			pass := passing(t, profiles, enough)
 			receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if !refused {
 					refused = true
 					w.WriteHeader(http.StatusServiceUnavailable)
 					return
 				}
-				_, p, err := pushed(r)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				select {
-				case profiles <- p:
-				case <-enough:
-				}
+				pass(w, r)
 			}))
 			defer receiver.Close()
 			p, ctx, end := started(t, receiver.URL, time.Second)
@@ -119,6 +112,21 @@ func awaitNames(t *testing.T, profiles <-chan *pprof.Profile) {
 	t.Logf("%d of %d bytes have names", named, all)
 }
 
+// passing returns a handler that passes on the profiles it receives, until there are enough.
+func passing(t *testing.T, profiles chan<- *pprof.Profile, enough <-chan struct{}) http.HandlerFunc {
+	return func(_ http.ResponseWriter, r *http.Request) {
+		_, p, err := pushed(r)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		select {
+		case profiles <- p:
+		case <-enough:
+		}
+	}
+}
+
 // TestUnloadedCode: most bytes of a profile have the name of a method whose code is gone, and was
 // there for too short a time for lists of methods.
 func TestUnloadedCode(t *testing.T) {
@@ -126,17 +134,7 @@ func TestUnloadedCode(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			program := dotnettest.StartUnloading(t, mode)
 			profiles, enough := make(chan *pprof.Profile), make(chan struct{})
-			receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				_, p, err := pushed(r)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				select {
-				case profiles <- p:
-				case <-enough:
-				}
-			}))
+			receiver := httptest.NewServer(passing(t, profiles, enough))
 			defer receiver.Close()
 			p, ctx, end := started(t, receiver.URL, time.Second)
 			p.Attach(ctx, 1, &profiler.Subject{Process: processOf(t, program.PID), Service: mode})
@@ -150,7 +148,7 @@ func TestUnloadedCode(t *testing.T) {
 // awaitMethod waits for a profile in which a method allocates three quarters of the bytes.
 func awaitMethod(t *testing.T, profiles <-chan *pprof.Profile, method string) {
 	t.Helper()
-	const enough = 100e6 // several times what is allocated before code is unloaded
+	const enough = 100e6 // bytes, several times the allocations before the first unloading
 	deadline := time.After(dotnettest.Patience)
 	for {
 		var all, named int64
