@@ -5,7 +5,7 @@ import "testing"
 // A rule is how commands of a kind are run: to their end, or until they are ready.
 type rule struct {
 	match        string   // a regular expression, at the beginning of the command
-	placeholders []string // in pairs: what stands in the command, and what is put there
+	placeholders []string // pairs of a word in the command and its replacement
 	env          []string // more variables
 	begin        func(*testing.T, *world) error
 	setup        string // runs before the command, in the same shell

@@ -145,7 +145,7 @@ func (p *process) start(line string) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), dotnettest.Patience)
 	p.t.Cleanup(func() {
 		cancel()
-		_ = syscall.Kill(group, syscall.SIGKILL) // what was started in the background
+		_ = syscall.Kill(group, syscall.SIGKILL) // also ends background jobs
 	})
 	context.AfterFunc(ctx, func() {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
