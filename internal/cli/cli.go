@@ -60,6 +60,7 @@ func newRootCmd(std *stdio) *cobra.Command {
 	cmd.SetOut(std.out)
 	cmd.SetErr(std.err.Help())
 	cmd.SetFlagErrorFunc(std.flagError)
+	cmd.SetHelpFunc(help)
 	cmd.SetUsageFunc(usage)
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.Flags().BoolVarP(&printVersion, "version", "v", false, "print the versions of gctrail and of the formats it reads")
@@ -80,7 +81,6 @@ func newRootCmd(std *stdio) *cobra.Command {
 	refuseUnknown(cmd)
 	std.completeWords(cmd)
 	std.completeTraced(cmd)
-	addHelp(cmd)
 	return cmd
 }
 

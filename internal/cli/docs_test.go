@@ -54,12 +54,13 @@ func commandDocs(root *cobra.Command) []byte {
 func describe(b *bytes.Buffer, cmd *cobra.Command) {
 	cmd.InitDefaultHelpFlag()
 	fmt.Fprintf(b, "\n## %s\n\n%s.\n\n```text\n", cmd.CommandPath(), cmd.Short)
-	if cmd.Long != "" {
-		fmt.Fprintf(b, "%s\n\n", strings.TrimSpace(cmd.Long))
+	long, examples := helpOf(cmd)
+	if long != "" {
+		fmt.Fprintf(b, "%s\n\n", strings.TrimSpace(long))
 	}
 	fmt.Fprintf(b, "%s\n", cmd.UseLine())
-	if cmd.Example != "" {
-		fmt.Fprintf(b, "\nExamples:\n%s\n", cmd.Example)
+	if examples != "" {
+		fmt.Fprintf(b, "\nExamples:\n%s\n", examples)
 	}
 	if flags := flagTable(cmd.LocalFlags()); flags != "" {
 		fmt.Fprintf(b, "\nFlags:\n%s", flags)

@@ -33,15 +33,24 @@ func helpName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(strings.TrimPrefix(cmd.CommandPath(), "gctrail "), " ", "-")
 }
 
-// addHelp gives the command and its subcommands the texts of their files.
-func addHelp(cmd *cobra.Command) {
-	if data, err := helpTexts.ReadFile("help/" + helpName(cmd) + ".txt"); err == nil { // not of cobra's help, nor of man
-		long, examples, _ := strings.Cut(strings.TrimSuffix(string(data), "\n"), "\n\nExamples:\n")
-		cmd.Long, cmd.Example = fitParagraphs(helpLists().Replace(long)), examples
+// helpOf returns a command's description and its examples: those of its file, or those that
+// cobra gives its own commands. Few runs show them, so commands are made without.
+func helpOf(cmd *cobra.Command) (long, examples string) {
+	data, err := helpTexts.ReadFile("help/" + helpName(cmd) + ".txt")
+	if err != nil {
+		return cmd.Long, cmd.Example
 	}
-	for _, sub := range cmd.Commands() {
-		addHelp(sub)
+	long, examples, _ = strings.Cut(strings.TrimSuffix(string(data), "\n"), "\n\nExamples:\n")
+	return fitParagraphs(helpLists().Replace(long)), examples
+}
+
+// help writes a command's description and how to use it.
+func help(cmd *cobra.Command, _ []string) {
+	long, _ := helpOf(cmd)
+	if long == "" {
+		long = cmd.Short
 	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", strings.TrimSpace(long), cmd.UsageString())
 }
 
 // fitParagraphs wraps consecutive lines that are not indented. Indented lines are
@@ -75,8 +84,8 @@ func usage(cmd *cobra.Command) error {
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s [command]\n", cmd.CommandPath())
 	}
-	if cmd.HasExample() {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	if _, examples := helpOf(cmd); examples != "" {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", examples)
 	}
 	for _, g := range cmd.Groups() {
 		usageOfCommands(&b, g.Title, cmd, g.ID)

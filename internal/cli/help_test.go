@@ -100,8 +100,8 @@ func TestHelpTexts(t *testing.T) {
 			t.Errorf("%s has no text in help", cmd.CommandPath())
 		}
 		delete(texts, name)
-		if strings.Contains(cmd.Long, "Examples:\n") || strings.Contains(cmd.Long, "}\n") {
-			t.Errorf("%s: %s", cmd.CommandPath(), cmd.Long)
+		if long, _ := helpOf(cmd); strings.Contains(long, "Examples:\n") || strings.Contains(long, "}\n") {
+			t.Errorf("%s: %s", cmd.CommandPath(), long)
 		}
 		for _, sub := range cmd.Commands() {
 			check(sub)

@@ -51,8 +51,9 @@ func manPage(cmd *cobra.Command) []byte {
 	fmt.Fprintf(&b, ".TH %s 1 \"\" \"gctrail\" \"User Commands\"\n", strings.ToUpper(name))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(cmd.Short))
 	manSection(&b, "SYNOPSIS", cmd.UseLine())
-	manSection(&b, "DESCRIPTION", cmd.Long)
-	manSection(&b, "EXAMPLES", cmd.Example)
+	long, examples := helpOf(cmd)
+	manSection(&b, "DESCRIPTION", long)
+	manSection(&b, "EXAMPLES", examples)
 	manSection(&b, "OPTIONS", cmd.LocalFlags().FlagUsages())
 	manSection(&b, "GLOBAL OPTIONS", cmd.InheritedFlags().FlagUsages())
 	var parts []string
