@@ -58,7 +58,7 @@ type loss struct {
 
 const (
 	// windowsSize is the memory for the windows of all streams, unless minWindow needs
-	// more.
+	// more. Reading ahead takes as much again.
 	windowsSize   = 16 << 20
 	minWindow     = 16 << 10
 	defaultWindow = 256 << 10

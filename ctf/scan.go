@@ -166,7 +166,7 @@ type memberKey struct {
 func (m *merger) probe(name string, of *member) *file {
 	f := &file{path: name, member: of, key: streamKey{alone: name}}
 	s := m.newStream()
-	s.files, s.window.mem = []*file{f}, m.probing
+	s.files = []*file{f}
 	if !s.nextFile() {
 		return nil
 	}

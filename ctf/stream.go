@@ -134,10 +134,12 @@ func (s *stream) nextFile() bool {
 		}
 		s.beside = s.path != "" && path.Dir(s.path) == path.Dir(f.path)
 		s.file, s.path, s.member, s.within = in, f.path, f.member, false
-		if s.m.probing == nil {
+		if s.m.probing != nil {
+			s.window = newWindow(in, s.m.probing)
+		} else {
+			s.window.open(in, s.m.windowSize)
 			s.index = s.m.openIndex(f.path)
 		}
-		s.window = newWindow(in, s.window.mem, s.m.windowSize)
 		return true
 	}
 	return false
@@ -145,6 +147,7 @@ func (s *stream) nextFile() bool {
 
 func (s *stream) close() {
 	if s.file != nil {
+		s.window.close()
 		s.file.Close()
 		s.file = nil
 		s.index.close()
@@ -245,14 +248,15 @@ func (s *stream) more(pos int) bool {
 	}
 	drop := pos >> 3 &^ (grain - 1)
 	s.window.discard(int64(drop))
-	had, want := len(s.window.buf), len(s.window.mem)
-	if had == want {
-		if want = 2 * had; want > maxWindow || !s.m.lend(had) {
+	had := len(s.window.buf)
+	if had == len(s.window.mem) {
+		if 2*had > maxWindow || !s.m.lend(had) {
 			return false
 		}
 		s.lent += had
+		s.window.resize(2 * had)
 	}
-	s.window.fill(want)
+	s.window.fill(had + 1)
 	s.limit()
 	s.dec.pos = pos - 8*drop
 	return len(s.window.buf) > had

@@ -10,22 +10,50 @@ import (
 // hold within them. It is MaxAlign in bytes.
 const grain = 4096
 
-// A window is the part of a file that is in memory.
+// headroom is the part of a window's memory that is free for the end of the window before it.
+const headroom = 2 * grain
+
+// A window is the part of a file that is in memory. What follows it is read by another
+// goroutine meanwhile, if there is memory for it.
 type window struct {
 	r   io.Reader
 	off int64  // of buf in the file
 	mem []byte // buf is a part of it
 	buf []byte
 	err error // why there is no more, io.EOF at the end
+
+	next    []byte // memory of the same size for what follows, nil if that is read when it is needed
+	reading bool   // into next
+	ahead   chan chunk
+	rest    chunk // was read, and is not in buf yet
 }
 
-// newWindow returns a window of size bytes that has mem, if that is large
-// enough.
-func newWindow(r io.Reader, mem []byte, size int) window {
-	if len(mem) != size {
-		mem = make([]byte, size)
+// A chunk is what reading yields.
+type chunk struct {
+	data []byte
+	err  error
+}
+
+// newWindow returns a window of the size of mem, which reads what is needed.
+func newWindow(r io.Reader, mem []byte) window { return window{r: r, mem: mem, buf: mem[:0]} }
+
+// open begins with another file. The window has size bytes, and as many to read ahead.
+func (w *window) open(r io.Reader, size int) {
+	if len(w.mem) != size {
+		w.mem = make([]byte, size)
 	}
-	return window{r: r, mem: mem, buf: mem[:0]}
+	if w.next == nil {
+		w.next, w.ahead = make([]byte, size), make(chan chunk, 1)
+	}
+	w.r, w.off, w.buf, w.err, w.rest = r, 0, w.mem[:0], nil, chunk{}
+}
+
+// close waits until the file is no longer read.
+func (w *window) close() {
+	if w.reading {
+		<-w.ahead
+		w.reading = false
+	}
 }
 
 // fill makes n bytes available, or as many as there are. It reads as much as
@@ -34,15 +62,72 @@ func (w *window) fill(n int) bool {
 	if len(w.buf) >= n {
 		return true
 	}
-	if cap(w.buf) < n || cap(w.buf) < len(w.mem)/2 {
+	w.advance()
+	if len(w.buf) < n && (cap(w.buf) < n || cap(w.buf) < len(w.mem)/2) {
 		w.resize(max(n, len(w.mem)))
 	}
 	for len(w.buf) < n && w.err == nil {
-		var got int
-		got, w.err = w.r.Read(w.buf[len(w.buf):cap(w.buf)])
-		w.buf = w.buf[:len(w.buf)+got]
+		w.read()
 	}
+	w.readAhead()
 	return len(w.buf) >= n
+}
+
+// read appends what there is room for, or a part of it.
+func (w *window) read() {
+	room := w.buf[len(w.buf):cap(w.buf)]
+	var got int
+	if len(w.rest.data) > 0 {
+		got = copy(room, w.rest.data)
+		w.rest.data = w.rest.data[got:]
+		w.err = w.rest.end()
+	} else {
+		got, w.err = w.r.Read(room)
+	}
+	w.buf = w.buf[:len(w.buf)+got]
+}
+
+// end returns the error of a chunk of which nothing is left.
+func (c *chunk) end() error {
+	if len(c.data) > 0 {
+		return nil
+	}
+	return c.err
+}
+
+// readAhead begins to read what follows.
+func (w *window) readAhead() {
+	if w.err != nil || len(w.rest.data) > 0 || len(w.next) != len(w.mem) {
+		return
+	}
+	w.reading = true
+	go func(r io.Reader, into []byte, ahead chan<- chunk) {
+		n := 0
+		var err error
+		for n < len(into) && err == nil {
+			var got int
+			got, err = r.Read(into[n:])
+			n += got
+		}
+		ahead <- chunk{into[:n], err}
+	}(w.r, w.next[headroom:], w.ahead)
+}
+
+// advance continues with the memory that was read into, with what is left of this one in
+// front. If that does not fit there, what was read is copied as soon as there is room.
+func (w *window) advance() {
+	if !w.reading {
+		return
+	}
+	w.rest, w.reading = <-w.ahead, false
+	left := len(w.buf)
+	if left > headroom || len(w.next) != len(w.mem) {
+		w.err = w.rest.end()
+		return
+	}
+	joined := w.next[headroom-left : headroom+len(w.rest.data)]
+	copy(joined, w.buf)
+	w.mem, w.next, w.buf, w.err, w.rest = w.next, w.mem, joined, w.rest.err, chunk{}
 }
 
 // resize moves the content to the start of a memory of n bytes.
@@ -57,6 +142,15 @@ func (w *window) resize(n int) {
 
 // discard skips n bytes. Past the end of the file is its end.
 func (w *window) discard(n int64) {
+	for n > int64(len(w.buf)) && (w.reading || len(w.rest.data) > 0) {
+		n -= int64(len(w.buf))
+		w.off += int64(len(w.buf))
+		w.buf = w.mem[:0]
+		w.advance()
+		if len(w.rest.data) > 0 {
+			w.read()
+		}
+	}
 	if n <= int64(len(w.buf)) {
 		w.buf = w.buf[n:]
 		w.off += n
