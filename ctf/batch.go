@@ -51,9 +51,9 @@ type namedProcess struct {
 }
 
 const (
-	batchItems = 1 << 13
+	batchItems = 1 << 11
 	batchRead  = 1 << 15
-	batchData  = 256 << 10
+	batchData  = 64 << 10
 	batches    = 4 // one being filled, one in use, two between them
 )
 
