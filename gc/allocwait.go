@@ -28,10 +28,7 @@ func ofLargeObjects(r clr.BGCAllocWaitReason) bool {
 // two events with the same fields. It is nil if the wait does not count.
 func (m *Model) allocWait(e *event) *runtime {
 	v, ok := decode[clr.BGCAllocWaitBegin](m, e)
-	if !ok || !ofLargeObjects(v.Reason) {
-		return nil
-	}
-	return m.runtime(e, v.ClrInstanceID)
+	return m.raisedBy(e, v.ClrInstanceID, ok && ofLargeObjects(v.Reason))
 }
 
 func (m *Model) allocWaitBegin(e *event) {

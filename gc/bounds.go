@@ -108,6 +108,14 @@ func (m *Model) runtime(e *event, instance uint16) *runtime {
 	return rt
 }
 
+// raisedBy returns the runtime that raised an event, and nil if the event does not count.
+func (m *Model) raisedBy(e *event, instance uint16, counts bool) *runtime {
+	if !counts {
+		return nil
+	}
+	return m.runtime(e, instance)
+}
+
 // runtimeOf returns the state of a runtime of a process, and nil if of is.
 func (m *Model) runtimeOf(of *pass.Runtime, p *Process, instance uint16) *runtime {
 	if of == nil {

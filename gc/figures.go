@@ -228,23 +228,25 @@ func (b *building) computeSizes() {
 	for i := range b.Generations {
 		s := &b.sums[i]
 		g := &b.Generations[i]
-		*g = Generation{
-			Name: generationNames[i], Before: s.before, FreeBefore: s.freeBefore, In: s.in, Out: s.survived, Budget: s.budget,
-			Pinned: Opt[int64]{v: s.pinned, known: b.pinned},
-		}
+		*g = s.public(i, b.pinned, b.recordedAfter(i))
 		if i == gen0 {
 			g.Budget = b.youngBudget()
 		}
 		before += s.before
 		promoted += s.survived
-		if b.recordedAfter(i) {
-			g.After, g.Fragmentation, g.FreeList = Some(s.after), Some(s.freeAfter), Some(s.listed)
-		}
 		if b.Kind != Background && b.condemns(i) {
 			g.Survival = s.survival()
 		}
 	}
 	b.HeapBefore, b.Promoted = Some(before), Some(promoted)
+}
+
+// public returns the sums as the ith Generation, with the figures that the histories have.
+func (g *generation) public(i int, pinned, after bool) Generation {
+	return Generation{
+		Name: generationNames[i], Before: g.before, FreeBefore: g.freeBefore, In: g.in, Out: g.survived, Budget: g.budget, Pinned: SomeIf(g.pinned, pinned),
+		After: SomeIf(g.after, after), Fragmentation: SomeIf(g.freeAfter, after), FreeList: SomeIf(g.listed, after),
+	}
 }
 
 // maxPadding is by how much the survivors of a small generation may be larger than

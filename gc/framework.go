@@ -7,10 +7,9 @@ import "github.com/gctrail/gctrail/clr"
 
 // privateGlobalHistory is GCGlobalHeapHistory of the private provider.
 func (m *Model) privateGlobalHistory(e *event) {
-	if v, ok := decode[clr.PrivateGCGlobalHeapHistory](m, e); ok {
-		if rt := m.runtime(e, v.ClrInstanceID); rt != nil {
-			rt.globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason, v.FinalYoungestDesired)
-		}
+	v, ok := decode[clr.PrivateGCGlobalHeapHistory](m, e)
+	if rt := m.raisedBy(e, v.ClrInstanceID, ok); rt != nil {
+		rt.globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason, v.FinalYoungestDesired)
 	}
 }
 

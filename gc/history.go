@@ -10,10 +10,7 @@ import (
 // heapStats is raised right after GCEnd, on the same thread.
 func (m *Model) heapStats(e *event) {
 	v, ok := decode[clr.GCHeapStats](m, e)
-	if !ok {
-		return
-	}
-	rt := m.runtime(e, v.ClrInstanceID)
+	rt := m.raisedBy(e, v.ClrInstanceID, ok)
 	if rt == nil {
 		return
 	}
@@ -44,10 +41,7 @@ func (m *Model) heapStats(e *event) {
 // collection has it after its end, from any thread.
 func (m *Model) globalHistory(e *event) {
 	v, ok := decode[clr.GCGlobalHeapHistory](m, e)
-	if !ok {
-		return
-	}
-	rt := m.runtime(e, v.ClrInstanceID)
+	rt := m.raisedBy(e, v.ClrInstanceID, ok)
 	if rt == nil {
 		return
 	}
@@ -207,14 +201,7 @@ func (b *building) part(heap uint32, add func(i int, g *generation)) HeapPart {
 	for i := range p.Generations {
 		var s generation
 		add(i, &s)
-		g := &p.Generations[i]
-		*g = Generation{Name: generationNames[i], Before: s.before, FreeBefore: s.freeBefore, In: s.in, Out: s.survived, Budget: s.budget}
-		if b.pinned {
-			g.Pinned = Some(s.pinned)
-		}
-		if b.allAfter || s.after != 0 {
-			g.After, g.Fragmentation, g.FreeList = Some(s.after), Some(s.freeAfter), Some(s.listed)
-		}
+		p.Generations[i] = s.public(i, b.pinned, b.allAfter || s.after != 0)
 	}
 	return p
 }
@@ -283,10 +270,7 @@ func (m *Model) dynamicEvent(e *event) {
 // collection, and again at the end of a blocking one.
 func (m *Model) committed(e *event, v *clr.GCDynamicEvent) {
 	var used clr.CommittedUsage
-	if used.Decode(v.Data) != nil {
-		return
-	}
-	rt := m.runtime(e, v.ClrInstanceID)
+	rt := m.raisedBy(e, v.ClrInstanceID, used.Decode(v.Data) == nil)
 	if rt == nil {
 		return
 	}

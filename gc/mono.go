@@ -39,10 +39,7 @@ func (s *monoStop) window() trace.Range {
 // holds the lock of the collector.
 func (m *Model) monoEvent(e *event) {
 	v, ok := decode[clr.MonoProfilerGCEvent](m, e)
-	if !ok {
-		return
-	}
-	rt := m.runtime(e, 0)
+	rt := m.raisedBy(e, 0, ok)
 	if rt == nil {
 		return
 	}

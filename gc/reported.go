@@ -22,10 +22,7 @@ const (
 
 func (m *Model) pause(e *event) {
 	v, ok := decode[clr.GCPause](m, e)
-	if !ok {
-		return
-	}
-	rt := m.runtime(e, v.ClrInstanceID)
+	rt := m.raisedBy(e, v.ClrInstanceID, ok)
 	if rt == nil {
 		return
 	}

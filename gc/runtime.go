@@ -147,10 +147,7 @@ func (rt *runtime) current() *building {
 
 func (m *Model) gcStart(e *event) {
 	v, ok := decode[clr.GCStart](m, e)
-	if !ok {
-		return
-	}
-	rt := m.runtime(e, v.ClrInstanceID)
+	rt := m.raisedBy(e, v.ClrInstanceID, ok)
 	if rt == nil {
 		return
 	}
@@ -275,10 +272,7 @@ func (b *building) setRequested(t clr.GCType) {
 
 func (m *Model) gcEnd(e *event) {
 	v, ok := decode[clr.GCEnd](m, e)
-	if !ok {
-		return
-	}
-	rt := m.runtime(e, v.ClrInstanceID)
+	rt := m.raisedBy(e, v.ClrInstanceID, ok)
 	if rt == nil {
 		return
 	}

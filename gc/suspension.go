@@ -67,10 +67,7 @@ func (rt *runtime) active() *suspension {
 
 func (m *Model) suspendBegin(e *event) {
 	v, ok := decode[clr.GCSuspendEEBegin](m, e)
-	if !ok {
-		return
-	}
-	rt := m.runtime(e, v.ClrInstanceID)
+	rt := m.raisedBy(e, v.ClrInstanceID, ok)
 	if rt == nil {
 		return
 	}
@@ -175,10 +172,7 @@ func (rt *runtime) delay(s *suspension, until time.Duration) {
 // nothing but the runtime's number.
 func (m *Model) suspension(e *event) (*runtime, *suspension) {
 	v, ok := decode[clr.GCRestartEEBegin](m, e)
-	if !ok {
-		return nil, nil
-	}
-	rt := m.runtime(e, v.ClrInstanceID)
+	rt := m.raisedBy(e, v.ClrInstanceID, ok)
 	if rt == nil {
 		return nil, nil
 	}
@@ -344,10 +338,7 @@ func (b *building) addPause(s *suspension, p Pause) {
 // collection.
 func (m *Model) backgroundPhase(e *event) {
 	v, ok := decode[clr.GCRestartEEBegin](m, e) // the same single field
-	if !ok {
-		return
-	}
-	rt := m.runtime(e, v.ClrInstanceID)
+	rt := m.raisedBy(e, v.ClrInstanceID, ok)
 	if rt == nil {
 		return
 	}
