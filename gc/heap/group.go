@@ -223,17 +223,23 @@ func (d *Dominators) groups(q *Query) []Group {
 		}
 		return int(g.generation[object])
 	}
-	bytes := make([]int64, len(groups))
-	for object := range uint32(g.Len()) {
+	d.count(&groups, group)
+	return slices.DeleteFunc(groups, func(g Group) bool { return g.Objects == 0 })
+}
+
+// count adds up what the objects of each group take and retain. group returns the number of an
+// object's group, -1 for none, and may add groups.
+func (d *Dominators) count(groups *[]Group, group func(object uint32) int) {
+	for object := range uint32(d.graph.Len()) {
 		if k := group(object); k >= 0 {
-			groups[k].Objects++
-			bytes[k] += g.Size(object)
+			of := &(*groups)[k]
+			of.Objects++
+			of.Bytes = gc.Some(of.Bytes.Or(0) + d.graph.Size(object))
 		}
 	}
-	for k, retained := range d.By(len(groups), group) {
-		groups[k].Bytes, groups[k].Retained = gc.Some(bytes[k]), gc.Some(retained)
+	for k, retained := range d.By(len(*groups), group) {
+		(*groups)[k].Retained = gc.Some(retained)
 	}
-	return slices.DeleteFunc(groups, func(g Group) bool { return g.Objects == 0 })
 }
 
 // objects returns the largest objects, with the ways to them.

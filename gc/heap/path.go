@@ -3,8 +3,6 @@ package heap
 import (
 	"cmp"
 	"slices"
-
-	"github.com/gctrail/gctrail/gc"
 )
 
 // A way is a step on shortest paths from roots to objects: the step before it, and the type
@@ -112,7 +110,7 @@ func (g *Graph) Ways() func(object uint32) (Root, []*Type) { return g.ways().to 
 // paths returns the objects of a query by the way to them. Objects that no root leads to are
 // in no group.
 func (d *Dominators) paths(q *Query) []Group {
-	g, w, selected := d.graph, d.graph.ways(), q.selection(d.graph)
+	w, selected := d.graph.ways(), q.selection(d.graph)
 	byWay := make([]int, len(w.all)) // the number of the group and one
 	var groups []Group
 	group := func(object uint32) int {
@@ -127,20 +125,6 @@ func (d *Dominators) paths(q *Query) []Group {
 		}
 		return byWay[id] - 1
 	}
-	var bytes []int64
-	for object := range uint32(g.Len()) {
-		k := group(object)
-		if k < 0 {
-			continue
-		}
-		if k == len(bytes) {
-			bytes = append(bytes, 0)
-		}
-		groups[k].Objects++
-		bytes[k] += g.Size(object)
-	}
-	for k, retained := range d.By(len(groups), group) {
-		groups[k].Bytes, groups[k].Retained = gc.Some(bytes[k]), gc.Some(retained)
-	}
+	d.count(&groups, group)
 	return groups
 }
