@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/export"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/symbol"
 )
@@ -29,16 +30,16 @@ type Allocations struct {
 
 // allocations is the page's data about a process's allocations.
 type allocations struct {
-	Source  string       `json:"source"`
-	Event   string       `json:"event"`
-	Bytes   int64        `json:"bytes"`
-	Low     int64        `json:"low_bytes"`
-	High    *int64       `json:"high_bytes"`
-	Samples int64        `json:"samples"`
-	Types   []typeRow    `json:"types"`
-	Frames  []string     `json:"frames"` // names of methods
-	Nodes   [][2]int     `json:"nodes"`  // frame, caller's node; -1 for none
-	Stacks  []stackBytes `json:"stacks"`
+	Source  string        `json:"source"`
+	Event   string        `json:"event"`
+	Bytes   int64         `json:"bytes"`
+	Low     int64         `json:"low_bytes"`
+	High    gc.Opt[int64] `json:"high_bytes"`
+	Samples int64         `json:"samples"`
+	Types   []typeRow     `json:"types"`
+	Frames  []string      `json:"frames"` // names of methods
+	Nodes   [][2]int      `json:"nodes"`  // frame, caller's node; -1 for none
+	Stacks  []stackBytes  `json:"stacks"`
 	// LeftOut are bytes of stacks for which there was no room. They are in Stacks by
 	// type, with node -2.
 	LeftOut int64 `json:"left_out_bytes"`
@@ -52,13 +53,13 @@ type allocations struct {
 }
 
 type typeRow struct {
-	Type    string `json:"type"`
-	Heap    string `json:"heap"`
-	Bytes   int64  `json:"bytes"`
-	Low     int64  `json:"low_bytes"`
-	High    *int64 `json:"high_bytes"`
-	Samples int64  `json:"samples"`
-	Objects int64  `json:"objects"`
+	Type    string        `json:"type"`
+	Heap    string        `json:"heap"`
+	Bytes   int64         `json:"bytes"`
+	Low     int64         `json:"low_bytes"`
+	High    gc.Opt[int64] `json:"high_bytes"`
+	Samples int64         `json:"samples"`
+	Objects int64         `json:"objects"`
 }
 
 // stackBytes are the bytes of a type that come from a stack: the index of the
@@ -74,14 +75,14 @@ const leftOut = -2
 func NewAllocations(a *export.Allocations, total alloc.Total, types []alloc.Row, begins []time.Duration) *Allocations {
 	of := &Allocations{pid: a.Process.PID, page: allocations{
 		Source: a.Source.String(), Event: a.Source.Event(),
-		Bytes: total.Bytes, Low: total.Low, High: bounded(total.Estimate), Samples: total.Samples,
+		Bytes: total.Bytes, Low: total.Low, High: gc.SomeIf(total.High, !total.Open), Samples: total.Samples,
 		Types: []typeRow{}, Frames: []string{}, Nodes: [][2]int{}, Stacks: []stackBytes{},
 	}}
 	page := &of.page
 	index := make(map[on]int64)
 	for _, r := range types[:min(len(types), maxTypes)] {
 		index[on{r.Type, r.Heap}] = int64(len(page.Types))
-		page.Types = append(page.Types, typeRow{r.Type, r.Heap.String(), r.Bytes, r.Low, bounded(r.Estimate), r.Samples, r.Objects})
+		page.Types = append(page.Types, typeRow{r.Type, r.Heap.String(), r.Bytes, r.Low, gc.SomeIf(r.High, !r.Open), r.Samples, r.Objects})
 	}
 	rows := slices.Clone(a.Rows)
 	slices.SortStableFunc(rows, func(x, y alloc.Row) int { return cmp.Compare(y.Bytes, x.Bytes) })
@@ -184,13 +185,6 @@ func (t *Trace) allocations(of *process) any {
 		}
 	}
 	return nil
-}
-
-func bounded(e alloc.Estimate) *int64 {
-	if e.Open {
-		return nil
-	}
-	return &e.High
 }
 
 // A tree puts stacks together from the outermost frame on.

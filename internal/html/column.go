@@ -48,11 +48,11 @@ var columns = slices.Concat([]column{
 	of("pause_ms", nil),
 	{"mostly", func(c *gc.Collection) gc.Opt[int64] {
 		part, _, timed := stats.Mostly(c)
-		return knownIf(timed, int64(part))
+		return gc.SomeIf(int64(part), timed)
 	}, before("mostly")},
 	{"mostly_centipct", func(c *gc.Collection) gc.Opt[int64] {
 		_, share, timed := stats.Mostly(c)
-		return knownIf(timed, int64(share*100+0.5))
+		return gc.SomeIf(int64(share*100+0.5), timed)
 	}, before("mostly_centipct")},
 	of("start_ms", []term{{"pause_start_us", 0, 1}, {"suspend_us", 0, 1}}),
 	of("duration_ms", []term{{"pause_us", 0, 1}, {"suspend_us", 0, -1}}),
@@ -138,15 +138,8 @@ func final(of func(*gc.Pause) time.Duration) func(*gc.Collection) gc.Opt[int64] 
 	}
 }
 
-func knownIf(known bool, v int64) gc.Opt[int64] {
-	if !known {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(v)
-}
-
 // micros rounds a time to microseconds.
 func micros(o gc.Opt[time.Duration]) gc.Opt[int64] {
 	v, known := o.Get()
-	return knownIf(known, v.Round(time.Microsecond).Microseconds())
+	return gc.SomeIf(v.Round(time.Microsecond).Microseconds(), known)
 }

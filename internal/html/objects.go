@@ -52,13 +52,13 @@ type objects struct {
 // sizes -1.
 type pageSnapshot struct {
 	Label       string          `json:"label"`
-	StartUS     *int64          `json:"start_us"`
+	StartUS     gc.Opt[int64]   `json:"start_us"`
 	About       string          `json:"about"` // before figures that are not exact
 	Lacks       string          `json:"lacks"` // the parts that are missing; empty for none
 	Objects     int64           `json:"objects"`
 	Bytes       int64           `json:"bytes"`
-	Live        *int64          `json:"live_objects"`
-	LiveBytes   *int64          `json:"live_bytes"`
+	Live        gc.Opt[int64]   `json:"live_objects"`
+	LiveBytes   gc.Opt[int64]   `json:"live_bytes"`
 	Roots       []rootRow       `json:"roots"`
 	WeakRoots   int64           `json:"weak_roots"`
 	Generations []generationRow `json:"generations"`
@@ -78,15 +78,15 @@ type pageSnapshot struct {
 
 type (
 	rootRow struct {
-		Root     string `json:"root"`
-		Roots    int64  `json:"roots"`
-		Retained *int64 `json:"retained_bytes"`
+		Root     string        `json:"root"`
+		Roots    int64         `json:"roots"`
+		Retained gc.Opt[int64] `json:"retained_bytes"`
 	}
 	generationRow struct {
-		Name    string `json:"name"`
-		Objects int64  `json:"objects"`
-		Bytes   int64  `json:"bytes"`
-		Free    *int64 `json:"free_bytes"`
+		Name    string        `json:"name"`
+		Objects int64         `json:"objects"`
+		Bytes   int64         `json:"bytes"`
+		Free    gc.Opt[int64] `json:"free_bytes"`
 	}
 	counted struct {
 		Types   int64 `json:"types"`
@@ -222,27 +222,24 @@ func (n *names) snapshot(s *heap.Snapshot) pageSnapshot {
 		Label: s.Label(), About: s.About(), Lacks: s.Lacks(), Objects: s.Objects, Bytes: s.Bytes, WeakRoots: s.WeakRoots,
 		Roots: []rootRow{}, Generations: []generationRow{}, Types: [][]int64{}, Tree: [][6]int64{}, Paths: [][]int64{},
 	}
-	if start, known := s.Start.Get(); known {
-		us := start.Microseconds()
-		of.StartUS = &us
-	}
+	start, known := s.Start.Get()
+	of.StartUS = gc.SomeIf(start.Microseconds(), known)
 	for _, g := range s.Generations {
 		free := g.Free
 		if !s.Missing.Whole() {
 			free = gc.Opt[int64]{} // objects that did not arrive would count as free
 		}
-		of.Generations = append(of.Generations, generationRow{g.Name, g.Objects, g.Bytes, pointer(free)})
+		of.Generations = append(of.Generations, generationRow{g.Name, g.Objects, g.Bytes, free})
 	}
 	var tree *heap.Dominators
 	if s.Graph != nil {
 		tree = s.Graph.Dominators()
-		live, bytes := tree.Live(), tree.LiveBytes()
-		of.Live, of.LiveBytes = &live, &bytes
-		q := heap.TreeQuery{Least: max(1, bytes/foldBelow), Depth: maxLevels, Max: maxNodes}
+		of.Live, of.LiveBytes = gc.Some(tree.Live()), gc.Some(tree.LiveBytes())
+		q := heap.TreeQuery{Least: max(1, tree.LiveBytes()/foldBelow), Depth: maxLevels, Max: maxNodes}
 		n.addNodes(&of, tree.Tree(q), -1)
 	}
 	for _, g := range s.Groups(heap.Query{By: heap.ByRoot}, tree) {
-		of.Roots = append(of.Roots, rootRow{g.Name, g.Roots, pointer(g.Retained)})
+		of.Roots = append(of.Roots, rootRow{g.Name, g.Roots, g.Retained})
 	}
 	n.addTypes(&of, s, tree)
 	return of
@@ -298,13 +295,6 @@ func (n *names) addNodes(of *pageSnapshot, above *heap.TreeNode, parent int64) {
 	if o := above.Omitted; o.Nodes > 0 {
 		of.Tree = append(of.Tree, [6]int64{absent, parent, o.Nodes, 0, o.Objects, o.Bytes})
 	}
-}
-
-func pointer(v gc.Opt[int64]) *int64 {
-	if n, known := v.Get(); known {
-		return &n
-	}
-	return nil
 }
 
 // objects returns the heap snapshots of a process, nil for none.

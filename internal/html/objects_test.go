@@ -46,7 +46,7 @@ func addsUp(t *testing.T, page *objects, s *pageSnapshot) {
 	if objects != s.Objects || bytes != s.Bytes {
 		t.Errorf("%s: types have %d objects of %d bytes, want %d of %d", s.Label, objects, bytes, s.Objects, s.Bytes)
 	}
-	if s.LiveBytes == nil {
+	if !s.LiveBytes.Known() {
 		return
 	}
 	type sum struct{ objects, bytes int64 }
@@ -61,12 +61,12 @@ func addsUp(t *testing.T, page *objects, s *pageSnapshot) {
 		if levels[i+1] = levels[node[1]+1] + 1; levels[i+1] > maxLevels+1 {
 			t.Fatalf("node %d is at level %d", i, levels[i+1])
 		}
-		if node[0] != absent && node[5]*foldBelow < *s.LiveBytes-foldBelow {
+		if node[0] != absent && node[5]*foldBelow < s.LiveBytes.Or(0)-foldBelow {
 			t.Errorf("node %d of %d bytes is not folded", i, node[5])
 		}
 	}
-	if below[0] != (sum{*s.Live, *s.LiveBytes}) {
-		t.Errorf("%s: roots hold %v, want %d of %d", s.Label, below[0], *s.Live, *s.LiveBytes)
+	if below[0] != (sum{s.Live.Or(0), s.LiveBytes.Or(0)}) {
+		t.Errorf("%s: roots hold %v, want %d of %d", s.Label, below[0], s.Live.Or(0), s.LiveBytes.Or(0))
 	}
 	for i, node := range s.Tree {
 		if b := below[i+1]; node[0] != absent && (b.objects+node[2] != node[4] || b.bytes+node[3] != node[5]) {
@@ -91,7 +91,7 @@ func TestObjects(t *testing.T) {
 		s := &page.Snapshots[i]
 		addsUp(t, page, s)
 		d := snapshots[i].Graph.Dominators()
-		if s.About != "" || s.Lacks != "" || *s.LiveBytes != d.LiveBytes() {
+		if s.About != "" || s.Lacks != "" || s.LiveBytes.Or(0) != d.LiveBytes() {
 			t.Errorf("%+v", s)
 		}
 		retained := d.ByType()
@@ -130,7 +130,7 @@ func TestObjectsOfLoss(t *testing.T) {
 	page := &NewObjects(31720, snapshotsOf(snapshots[:2])).page
 	s := &page.Snapshots[1]
 	addsUp(t, page, s)
-	if s.About != "at least " || s.Lacks != "events that the trace lost. What objects retain is unknown." || s.Live != nil || s.LiveBytes != nil || len(s.Tree)+len(s.Paths) > 0 {
+	if s.About != "at least " || s.Lacks != "events that the trace lost. What objects retain is unknown." || s.Live.Known() || s.LiveBytes.Known() || len(s.Tree)+len(s.Paths) > 0 {
 		t.Errorf("%+v", s)
 	}
 	for _, row := range s.Types {
@@ -139,12 +139,12 @@ func TestObjectsOfLoss(t *testing.T) {
 		}
 	}
 	for _, r := range s.Roots {
-		if r.Retained != nil {
+		if r.Retained.Known() {
 			t.Errorf("%+v", r)
 		}
 	}
 	for _, g := range s.Generations {
-		if g.Free != nil {
+		if g.Free.Known() {
 			t.Errorf("%+v", g)
 		}
 	}
