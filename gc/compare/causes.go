@@ -16,8 +16,8 @@ import (
 
 // A Note is a remark about the runs that readers need before they look at any figure.
 type Note struct {
-	Kind string // as in JSON: "one_run", "length", "start_up", "loss", "runtime", …
-	Text string
+	Kind string `json:"kind"` // "one_run", "length", "start_up", "loss", "runtime", …
+	Text string `json:"text"`
 }
 
 // timeSources says where the GC's processor time is from, unless all runs have readings of
@@ -223,10 +223,10 @@ func (f *fact) values(runs []*Run) string {
 // A Cause is a difference in why collections ran, in what was allocated, or in
 // the findings.
 type Cause struct {
-	Kind   string  // "reason", "kind", "type", "finding"
-	Name   string  // of a type: with its heap if that is not the small one
-	Before float64 // percent of collections, of allocated bytes (type), or of runs (finding)
-	After  float64
+	Kind   string  `json:"kind"`       // "reason", "kind", "type", "finding"
+	Name   string  `json:"name"`       // of a type: with its heap if that is not the small one
+	Before float64 `json:"before_pct"` // percent of collections, of allocated bytes (type), or of runs (finding)
+	After  float64 `json:"after_pct"`
 }
 
 // notable is the smallest difference, in percentage points, of a cause that is

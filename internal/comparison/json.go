@@ -3,6 +3,7 @@ package comparison
 import (
 	"io"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
@@ -19,21 +20,9 @@ type jsonMetric struct {
 	Low        *float64        `json:"low_pct"`
 	High       *float64        `json:"high_pct"`
 	P          *float64        `json:"p"`
-	RunsNeeded *int            `json:"runs_needed"`
+	RunsNeeded gc.Opt[int]     `json:"runs_needed"`
 	Reason     compare.Reason  `json:"reason,omitempty"`
 	Explains   string          `json:"explains,omitempty"`
-}
-
-type jsonCause struct {
-	Kind   string  `json:"kind"`
-	Name   string  `json:"name"`
-	Before float64 `json:"before_pct"`
-	After  float64 `json:"after_pct"`
-}
-
-type jsonNote struct {
-	Kind string `json:"kind"`
-	Text string `json:"text"`
 }
 
 // WriteJSON writes the comparison as one line of JSON. What is not known is null.
@@ -45,27 +34,17 @@ func WriteJSON(w io.Writer, c *compare.Comparison) error {
 		RunsAfter     int             `json:"runs_after"`
 		Per           compare.Basis   `json:"per"`
 		Metrics       []jsonMetric    `json:"metrics"`
-		Causes        []jsonCause     `json:"causes"`
-		Notes         []jsonNote      `json:"notes"`
-	}{1, c.Verdict, len(c.Before), len(c.After), c.Basis, []jsonMetric{}, []jsonCause{}, []jsonNote{}}
+		Causes        []compare.Cause `json:"causes"`
+		Notes         []compare.Note  `json:"notes"`
+	}{1, c.Verdict, len(c.Before), len(c.After), c.Basis, []jsonMetric{}, append([]compare.Cause{}, c.Causes...), append([]compare.Note{}, c.Notes...)}
 	for i := range c.Changes {
 		ch := &c.Changes[i]
-		m := jsonMetric{
+		out.Metrics = append(out.Metrics, jsonMetric{
 			Name: ch.Name, Verdict: ch.Verdict, Unit: ch.UnitOn(c.Basis),
 			Before: jsontext.Number(ch.Before.Low), BeforeMax: jsontext.Number(ch.Before.High), After: jsontext.Number(ch.After.Low), AfterMax: jsontext.Number(ch.After.High),
 			Change: jsontext.Number(ch.Percent), Low: jsontext.Number(ch.Low), High: jsontext.Number(ch.High), P: jsontext.Number(ch.P),
-			Reason: ch.Reason, Explains: ch.Explains,
-		}
-		if ch.RunsNeeded > 0 {
-			m.RunsNeeded = &ch.RunsNeeded
-		}
-		out.Metrics = append(out.Metrics, m)
-	}
-	for _, cause := range c.Causes {
-		out.Causes = append(out.Causes, jsonCause(cause))
-	}
-	for _, n := range c.Notes {
-		out.Notes = append(out.Notes, jsonNote(n))
+			RunsNeeded: gc.SomeIf(ch.RunsNeeded, ch.RunsNeeded > 0), Reason: ch.Reason, Explains: ch.Explains,
+		})
 	}
 	return jsontext.Encode(w, out)
 }

@@ -43,16 +43,23 @@ func PageJSON(c *compare.Comparison) (json.RawMessage, error) {
 	for _, n := range c.Notes {
 		p.Notes = append(p.Notes, n.Text)
 	}
+	p.Metrics = append(p.Metrics, metricsInWords(c)...)
+	p.Causes = append(p.Causes, causeRows(c)...)
+	var text bytes.Buffer
+	err := jsontext.Encode(&text, p)
+	return text.Bytes(), err
+}
+
+// metricsInWords returns the primary metrics, each with its explaining metrics after it.
+func metricsInWords(c *compare.Comparison) []pageMetric {
+	var all []pageMetric
 	for i := range c.Changes {
 		ch := &c.Changes[i]
-		p.Metrics = append(p.Metrics, pageMetric{
+		all = append(all, pageMetric{
 			Verdict: ch.Verdict, Word: verdicts[ch.Verdict], Name: metricName(ch.Metric, c.Basis), Explains: ch.Explains != "",
 			Before: bounded(ch.Before, ch.Unit), After: bounded(ch.After, ch.Unit), Change: signed(ch.Percent),
 			Interval: interval(ch), Note: why(ch),
 		})
 	}
-	p.Causes = append(p.Causes, causeRows(c)...)
-	var text bytes.Buffer
-	err := jsontext.Encode(&text, p)
-	return text.Bytes(), err
+	return all
 }

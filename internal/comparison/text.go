@@ -45,16 +45,14 @@ func WriteText(p *text.Page, c *compare.Comparison) {
 	}
 }
 
-// table returns the primary metrics, each with its explaining metrics below it.
+// table returns the rows of the metrics, with the explaining metrics indented.
 func table(c *compare.Comparison) [][]string {
 	var rows [][]string
-	for i := range c.Changes {
-		ch := &c.Changes[i]
-		rows = append(rows, []string{
-			verdicts[ch.Verdict], indented(ch, c.Basis),
-			bounded(ch.Before, ch.Unit), bounded(ch.After, ch.Unit), signed(ch.Percent),
-			interval(ch), why(ch),
-		})
+	for _, m := range metricsInWords(c) {
+		if m.Explains {
+			m.Name = "  " + m.Name
+		}
+		rows = append(rows, []string{m.Word, m.Name, m.Before, m.After, m.Change, m.Interval, m.Note})
 	}
 	return rows
 }
@@ -68,13 +66,6 @@ func Headings() []string {
 		}
 	}
 	return all
-}
-
-func indented(ch *compare.Change, basis compare.Basis) string {
-	if ch.Explains != "" {
-		return "  " + metricName(ch.Metric, basis)
-	}
-	return metricName(ch.Metric, basis)
 }
 
 func causeRows(c *compare.Comparison) [][]string {
