@@ -51,8 +51,8 @@ type AllocatedType struct {
 
 // A Caller is a method that induces collections.
 type Caller struct {
-	Method string
-	Count  int
+	Method string `json:"method"`
+	Count  int    `json:"calls"`
 }
 
 // NamesAllocators reports whether a method that allocates is known.
@@ -62,7 +62,7 @@ func (d *Details) NamesAllocators() bool {
 
 // NamesHandleCreators reports whether a method that creates GC handles is known.
 func (d *Details) NamesHandleCreators() bool {
-	return slices.ContainsFunc(d.Handles, func(h OpenHandles) bool { return h.From != "" })
+	return slices.ContainsFunc(d.Handles, func(h OpenHandles) bool { return h.From.Known() })
 }
 
 // quotedShare is the least share of a heap's allocation, in percent, at which a

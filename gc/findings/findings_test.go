@@ -339,12 +339,12 @@ func TestDetails(t *testing.T) {
 func TestQuotedObjects(t *testing.T) {
 	details := findings.Details{
 		Handles: []findings.OpenHandles{
-			{Kind: clr.HandleKindDependent, Created: 1000, Open: 900, From: "Cache.Add()", FromOpen: 450},
-			{Kind: clr.HandleKindStrong, Created: 500, Open: 100},
+			{Kind: clr.HandleKindDependent.String(), Created: 1000, Open: 900, From: gc.Some("Cache.Add()"), FromOpen: gc.Some(int64(450))},
+			{Kind: clr.HandleKindStrong.String(), Created: 500, Open: 100},
 		},
-		Pins:       []findings.PinnedType{{Name: "System.Byte[]", Pins: 95, Bytes: 117 * mb, Share: 95, ByHandle: gc.Some(int64(95))}},
+		Pins:       []findings.PinnedType{{Name: gc.Some("System.Byte[]"), Pins: 95, Bytes: 117 * mb, Share: 95, ByHandle: gc.Some(int64(95))}},
 		PinnedFrom: "Socket.Read()",
-		Finalized:  []findings.FinalizedType{{Name: "App.File", Count: 80, Share: 80}, {Name: "App.Lock", Count: 20, Share: 20}},
+		Finalized:  []findings.FinalizedType{{Name: gc.Some("App.File"), Count: 80, Share: 80}, {Name: gc.Some("App.Lock"), Count: 20, Share: 20}},
 	}
 	h := calm().with(func(i int, c *gc.Collection) {
 		c.Handles = gc.Some(int64(1000 + 200*i))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/internal/units"
@@ -12,36 +11,38 @@ import (
 
 // OpenHandles are the GC handles of one kind that were created in the trace.
 type OpenHandles struct {
-	Kind          clr.HandleKind
-	Created, Open int64   // Open were not destroyed in the trace
-	Growth        float64 // handles a second by which Open grew steadily, else 0
-	// From is the method that created most of Open, empty if the trace has no stacks with
+	Kind    string  `json:"kind"` // of clr.HandleKind
+	Created int64   `json:"created"`
+	Open    int64   `json:"open"`         // were not destroyed in the trace
+	Growth  float64 `json:"growth_per_s"` // handles a second by which Open grew steadily, else 0
+	// From is the method that created most of Open, unknown if the trace has no stacks with
 	// names. FromOpen counts the method's.
-	From     string
-	FromOpen int64
+	From     gc.Opt[string] `json:"from"`
+	FromOpen gc.Opt[int64]  `json:"from_open"`
 }
 
 // A PinnedType sums up the pinned objects of one type.
 type PinnedType struct {
-	Name        string
-	Pins, Bytes int64   // objects, each collection on its own
-	Share       float64 // of all pins, in percent
-	Collections int64
-	Longest     int64         // the most collections in a row that an object was pinned in
-	ByHandle    gc.Opt[int64] // of Pins: by GC handles created in the trace
-	Gap         gc.Opt[int64] // free bytes before pinned objects
+	Name        gc.Opt[string] `json:"type"`
+	Pins        int64          `json:"pins"` // objects, each collection on its own
+	Bytes       int64          `json:"bytes"`
+	Share       float64        `json:"share_pct"` // of all pins
+	Collections int64          `json:"collections"`
+	Longest     int64          `json:"longest_run"` // the most collections in a row that an object was pinned in
+	ByHandle    gc.Opt[int64]  `json:"by_handle"`   // of Pins: by GC handles created in the trace
+	Gap         gc.Opt[int64]  `json:"gap_bytes"`   // free, before pinned objects
 }
 
 // A FinalizedType counts the finalized objects of one type.
 type FinalizedType struct {
-	Name  string // empty if unknown
-	Count int64
-	Share float64 // of all finalized objects, in percent
+	Name  gc.Opt[string] `json:"type"`
+	Count int64          `json:"finalized"`
+	Share float64        `json:"share_pct"` // of all finalized objects
 }
 
 // NamesFinalized reports whether the type of a finalized object is known.
 func (d *Details) NamesFinalized() bool {
-	return slices.ContainsFunc(d.Finalized, func(t FinalizedType) bool { return t.Name != "" })
+	return slices.ContainsFunc(d.Finalized, func(t FinalizedType) bool { return t.Name.Known() })
 }
 
 // quoteHandles adds the kind with the most handles left open to f.
@@ -55,10 +56,10 @@ func (f *Finding) quoteHandles(d *Details) {
 		open += d.Handles[i].Open
 	}
 	h := &d.Handles[0]
-	f.Description += fmt.Sprintf(" %s of the %s left open in the trace are %v", units.Count(h.Open), plural(int(open), "handle"), h.Kind)
-	if h.From != "" {
-		f.Description += ", created by " + program.Inert(h.From)
-		if share := of(h.FromOpen, h.Open); share < 99.5 {
+	f.Description += fmt.Sprintf(" %s of the %s left open in the trace are %s", units.Count(h.Open), plural(int(open), "handle"), h.Kind)
+	if from, known := h.From.Get(); known {
+		f.Description += ", created by " + program.Inert(from)
+		if share := of(h.FromOpen.Or(0), h.Open); share < 99.5 {
 			f.Description += fmt.Sprintf(" (%s of them)", units.Percent(share))
 		}
 	}
@@ -72,7 +73,7 @@ func (f *Finding) quotePins(d *Details) {
 	}
 	f.Pins = d.Pins
 	t := &d.Pins[0]
-	f.Description += fmt.Sprintf(" %s: %s of the pins (%s)", named(t.Name), units.Percent(t.Share), units.Bytes(t.Bytes))
+	f.Description += fmt.Sprintf(" %s: %s of the pins (%s)", named(t.Name.Or("")), units.Percent(t.Share), units.Bytes(t.Bytes))
 	if n, ok := t.ByHandle.Get(); ok && n > 0 {
 		f.Description += fmt.Sprintf(", %s of them by GC handles", units.Percent(of(n, t.Pins)))
 		if d.PinnedFrom != "" {
@@ -84,12 +85,12 @@ func (f *Finding) quotePins(d *Details) {
 
 // quoteFinalized adds the type that was finalized most to f.
 func (f *Finding) quoteFinalized(d *Details) {
-	if len(d.Finalized) == 0 || d.Finalized[0].Name == "" {
+	if len(d.Finalized) == 0 || !d.Finalized[0].Name.Known() {
 		return
 	}
 	f.Finalized = d.Finalized
 	t := &d.Finalized[0]
-	f.Description += fmt.Sprintf(" %s: %s of the finalized objects.", program.Inert(t.Name), units.Percent(t.Share))
+	f.Description += fmt.Sprintf(" %s: %s of the finalized objects.", program.Inert(t.Name.Or("")), units.Percent(t.Share))
 }
 
 func named(typ string) string {

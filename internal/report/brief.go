@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -42,8 +43,8 @@ var cuts = [...]cut{
 	{"settings", ofFindings(func(f *Finding) { f.Settings = []Setting{} })},
 	{"next of findings", ofFindings(func(f *Finding) { f.Next = []Step{} })},
 	{"types, callers and objects", ofFindings(func(f *Finding) {
-		f.Types, f.Callers = []AllocatedType{}, []Caller{}
-		f.Handles, f.Pins, f.Finalized, f.Heaps = []HandleGrowth{}, []PinnedType{}, []FinalizedType{}, []HeapThread{}
+		f.Types, f.Callers = []AllocatedType{}, []findings.Caller{}
+		f.Handles, f.Pins, f.Finalized, f.Heaps = []findings.OpenHandles{}, []findings.PinnedType{}, []findings.FinalizedType{}, []HeapThread{}
 	})},
 	{"evidence", ofFindings(func(f *Finding) { f.Evidence = map[string]float64{} })},
 	{"suspensions_without_gc", ofProcesses(func(p *Process) { p.Suspensions = []Suspension{} })},

@@ -33,12 +33,12 @@ func (rep *Report) record(c *Case, r findings.Recording) string {
 
 // commands returns the commands for the next steps of a finding, each with its
 // purpose. A step that the trace has no events for has none.
-func (rep *Report) commands(c *Case, f *findings.Finding) []step {
-	var steps []step
+func (rep *Report) commands(c *Case, f *findings.Finding) []Step {
+	var steps []Step
 	for i := range f.Next {
 		s := &f.Next[i]
 		if command := rep.command(c, s); command != "" {
-			steps = append(steps, step{s.Purpose, command})
+			steps = append(steps, Step{s.Purpose, command})
 		}
 	}
 	return steps
@@ -46,9 +46,6 @@ func (rep *Report) commands(c *Case, f *findings.Finding) []step {
 
 // allocationEvents are the events that gctrail allocs counts.
 var allocationEvents = []string{"GCAllocationTick", "AllocationSampled", "GCSampledObjectAllocationHigh", "GCSampledObjectAllocationLow"}
-
-// A step is a command with its purpose.
-type step struct{ purpose, command string }
 
 // Command returns the command for a step about the process that paused longest,
 // empty if the trace has no events for it.

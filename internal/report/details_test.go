@@ -114,15 +114,15 @@ func TestDetailsOfObjects(t *testing.T) {
 	if len(got.Handles) != 2 || got.PinnedFrom != "App.Buffer.Grow()" {
 		t.Fatalf("handles %+v, pinned from %q", got.Handles, got.PinnedFrom)
 	}
-	strong := findings.OpenHandles{Kind: clr.HandleKindStrong, Created: 4, Open: 3, From: "App.Buffer.Grow()", FromOpen: 2}
+	strong := findings.OpenHandles{Kind: clr.HandleKindStrong.String(), Created: 4, Open: 3, From: gc.Some("App.Buffer.Grow()"), FromOpen: gc.Some(int64(2))}
 	if got.Handles[0] != strong {
 		t.Errorf("%+v, expected %+v", got.Handles[0], strong)
 	}
-	pinned := findings.PinnedType{Name: "System.Byte[]", Pins: 3, Bytes: 300, Share: 75, Collections: 1, Longest: 1, ByHandle: gc.Some(int64(1))}
+	pinned := findings.PinnedType{Name: gc.Some("System.Byte[]"), Pins: 3, Bytes: 300, Share: 75, Collections: 1, Longest: 1, ByHandle: gc.Some(int64(1))}
 	if len(got.Pins) != 2 || got.Pins[0] != pinned {
 		t.Errorf("%+v, expected first %+v", got.Pins, pinned)
 	}
-	if want := (findings.FinalizedType{Name: "App.File", Count: 3, Share: 100}); len(got.Finalized) != 1 || got.Finalized[0] != want {
+	if want := (findings.FinalizedType{Name: gc.Some("App.File"), Count: 3, Share: 100}); len(got.Finalized) != 1 || got.Finalized[0] != want {
 		t.Errorf("%+v, expected %+v", got.Finalized, want)
 	}
 }

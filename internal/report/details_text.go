@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/text"
@@ -45,34 +46,24 @@ func (c *Case) quotedTypes() [][]findings.AllocatedType {
 }
 
 func (c *Case) writeTypes(p *text.Page, types []findings.AllocatedType) {
-	p.Section("%s, MB: estimated from %s", allocatedHeadings[types[0].Heap], c.Details.Source.Event())
-	var rows [][]string
-	for i := range types {
-		t := &types[i]
-		high := units.MB(t.High)
-		if t.Open {
-			high = units.Unknown
-		}
-		rows = append(rows, []string{units.MB(t.Bytes), fmt.Sprintf("%.1f", t.Share), units.MB(t.Low), high, t.Name, orDash(t.From)})
-	}
-	p.Table([]text.Column{
-		{Heading: "allocated"},
-		{Heading: "%"},
-		{Heading: "95 % from", Rank: 2},
-		{Heading: "to", Rank: 2},
-		{Heading: "type", Left: true},
-		{Heading: "most from", Left: true, Rank: 1},
-	}, rows)
+	type row = findings.AllocatedType
+	var g grid
+	g.numbers("allocated", 0, each(types, func(t *row) string { return units.MB(t.Bytes) }))
+	g.numbers("%", 0, each(types, func(t *row) string { return fmt.Sprintf("%.1f", t.Share) }))
+	g.numbers("95 % from", 2, each(types, func(t *row) string { return units.MB(t.Low) }))
+	g.numbers("to", 2, each(types, func(t *row) string { return units.Optional(gc.SomeIf(t.High, !t.Open), units.MB) }))
+	g.words("type", 0, each(types, func(t *row) string { return t.Name }))
+	g.words("most from", 1, each(types, func(t *row) string { return orDash(t.From) }))
+	g.section(p, fmt.Sprintf("%s, MB: estimated from %s", allocatedHeadings[types[0].Heap], c.Details.Source.Event()))
 }
 
 func writeCallers(p *text.Page, f *findings.Finding) {
 	if len(f.Callers) <= 1 {
 		return // Says names it
 	}
-	p.Section("Callers that induce GCs (%s)", f.ID)
-	var rows [][]string
-	for _, c := range f.Callers[:min(len(f.Callers), maxCallers)] {
-		rows = append(rows, []string{units.Count(c.Count), c.Method})
-	}
-	p.Table([]text.Column{{Heading: "calls"}, {Heading: "method", Left: true}}, rows)
+	callers := f.Callers[:min(len(f.Callers), maxCallers)]
+	var g grid
+	g.numbers("calls", 0, each(callers, func(c *findings.Caller) string { return units.Count(c.Count) }))
+	g.words("method", 0, each(callers, func(c *findings.Caller) string { return c.Method }))
+	g.section(p, fmt.Sprintf("Callers that induce GCs (%s)", f.ID))
 }

@@ -131,23 +131,23 @@ type (
 type (
 	// A Finding is a rule that fired.
 	Finding struct {
-		ID               string             `json:"id"`
-		Title            string             `json:"title"`
-		Severity         string             `json:"severity"`
-		Confidence       string             `json:"confidence"`
-		Says             string             `json:"says"`
-		Evidence         map[string]float64 `json:"evidence"`
-		Collections      []uint32           `json:"collections"`
-		CollectionsInAll int                `json:"collections_in_all"`
-		Advice           []string           `json:"advice"`
-		Settings         []Setting          `json:"settings"`
-		Next             []Step             `json:"next"`
-		Types            []AllocatedType    `json:"types"`
-		Callers          []Caller           `json:"callers"`
-		Handles          []HandleGrowth     `json:"handles"`
-		Pins             []PinnedType       `json:"pins"`
-		Finalized        []FinalizedType    `json:"finalized"`
-		Heaps            []HeapThread       `json:"heaps"`
+		ID               string                   `json:"id"`
+		Title            string                   `json:"title"`
+		Severity         string                   `json:"severity"`
+		Confidence       string                   `json:"confidence"`
+		Says             string                   `json:"says"`
+		Evidence         map[string]float64       `json:"evidence"`
+		Collections      []uint32                 `json:"collections"`
+		CollectionsInAll int                      `json:"collections_in_all"`
+		Advice           []string                 `json:"advice"`
+		Settings         []Setting                `json:"settings"`
+		Next             []Step                   `json:"next"`
+		Types            []AllocatedType          `json:"types"`
+		Callers          []findings.Caller        `json:"callers"`
+		Handles          []findings.OpenHandles   `json:"handles"`
+		Pins             []findings.PinnedType    `json:"pins"`
+		Finalized        []findings.FinalizedType `json:"finalized"`
+		Heaps            []HeapThread             `json:"heaps"`
 	}
 	// A Step is a command and its purpose.
 	Step struct {
@@ -175,37 +175,6 @@ type (
 		SharePct  float64        `json:"share_of_heap_pct"`
 		From      gc.Opt[string] `json:"from"`
 		FromBytes gc.Opt[int64]  `json:"from_bytes"`
-	}
-	// A Caller is a method that induces collections.
-	Caller struct {
-		Method string `json:"method"`
-		Calls  int    `json:"calls"`
-	}
-	// HandleGrowth describes the handles of a kind.
-	HandleGrowth struct {
-		Kind            string         `json:"kind"`
-		Created         int64          `json:"created"`
-		Open            int64          `json:"open"`
-		GrowthPerSecond float64        `json:"growth_per_s"`
-		From            gc.Opt[string] `json:"from"`
-		FromOpen        gc.Opt[int64]  `json:"from_open"`
-	}
-	// A PinnedType is a type with pinned objects.
-	PinnedType struct {
-		Type        gc.Opt[string] `json:"type"`
-		Pins        int64          `json:"pins"`
-		Bytes       int64          `json:"bytes"`
-		SharePct    float64        `json:"share_pct"`
-		Collections int64          `json:"collections"`
-		LongestRun  int64          `json:"longest_run"`
-		ByHandle    gc.Opt[int64]  `json:"by_handle"`
-		GapBytes    gc.Opt[int64]  `json:"gap_bytes"`
-	}
-	// A FinalizedType is a type with finalized objects.
-	FinalizedType struct {
-		Type     gc.Opt[string] `json:"type"`
-		Count    int64          `json:"finalized"`
-		SharePct float64        `json:"share_pct"`
 	}
 	// A HeapThread is the thread that collects a heap of server GC.
 	HeapThread struct {

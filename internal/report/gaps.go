@@ -15,18 +15,11 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A gap is a question that the trace cannot answer, with a command that would record the
-// answer; the command may be empty.
-type gap struct {
-	what    string
-	command string
-}
-
 // gaps are the gaps of a trace.
-type gaps []gap
+type gaps []Gap
 
 func (g *gaps) add(command, format string, args ...any) {
-	*g = append(*g, gap{fmt.Sprintf(format, args...), command})
+	*g = append(*g, Gap{fmt.Sprintf(format, args...), filled(command)})
 }
 
 // gaps returns the gaps of the trace; c may be nil.
@@ -155,9 +148,9 @@ func (rep *Report) writeGaps(p *text.Page, c *Case) {
 	}
 	p.Section("What this trace does not show")
 	for _, g := range gaps {
-		p.Prose("  - ", g.what)
-		if g.command != "" {
-			p.Command("    ", g.command)
+		p.Prose("  - ", g.What)
+		if command, known := g.Command.Get(); known {
+			p.Command("    ", command)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestCollectFromTheFramework(t *testing.T) {
 		rep := &Report{info: new(trace.Info), loss: new(trace.Loss), cases: []Case{c}}
 		var commands []string
 		for _, g := range rep.gaps(&c) {
-			commands = append(commands, g.command)
+			commands = append(commands, g.Command.Or(""))
 		}
 		if words := strings.Join(append(commands, rep.next()...), "\n"); !strings.Contains(words, want) ||
 			strings.Contains(words, "--etw") != strings.Contains(want, "--etw") {
@@ -80,8 +80,8 @@ func TestLossInWords(t *testing.T) {
 		}
 		var got []string
 		for _, g := range rep.gaps(&c) {
-			if strings.Contains(g.what, "lost") || strings.Contains(g.what, "left out") || strings.Contains(g.what, "damaged") {
-				got = append(got, g.what)
+			if strings.Contains(g.What, "lost") || strings.Contains(g.What, "left out") || strings.Contains(g.What, "damaged") {
+				got = append(got, g.What)
 			}
 		}
 		if !slices.Equal(got, test.gaps) {
@@ -99,7 +99,7 @@ func TestMissingGCs(t *testing.T) {
 		var found findings.Set
 		found.Add(&gc.Collection{Process: &gc.Process{PID: 7, Missing: n, Stopped: time.Second}})
 		c := &Case{Result: found.Judge(findings.Trace{})[0]}
-		if got := rep.missing(c); len(got) != 1 || got[0].what != want {
+		if got := rep.missing(c); len(got) != 1 || got[0].What != want {
 			t.Errorf("%d missing: %q, want %q", n, got, want)
 		}
 	}

@@ -102,7 +102,13 @@ func (g *grid) add(column text.Column, cells []string) {
 	}
 }
 
-func (g *grid) write(p *text.Page) { p.Table(g.columns, g.rows) }
+// section writes the table below a heading, unless it has no rows.
+func (g *grid) section(p *text.Page, heading string) {
+	if len(g.rows) > 0 {
+		p.Section("%s", heading)
+		p.Table(g.columns, g.rows)
+	}
+}
 
 // each returns a figure of every row.
 func each[R, F any](rows []R, figure func(*R) F) []F {

@@ -59,9 +59,7 @@ func (rep *Report) Document() *Document {
 	} else {
 		j.Code, j.Verdict = rep.emptyVerdict()
 	}
-	for _, g := range rep.gaps(worst) {
-		j.CannotTell = append(j.CannotTell, Gap{g.what, filled(g.command)})
-	}
+	j.CannotTell = append(j.CannotTell, rep.gaps(worst)...)
 	j.Collected.Providers = []Provider{}
 	for _, c := range rep.recorded {
 		j.Collected.Providers = append(j.Collected.Providers, Provider{c.Provider, c.Keywords, fmt.Sprintf("0x%x", c.Keywords), c.Level, c.Events})
@@ -184,12 +182,12 @@ func (c *Case) timeline() *Timeline {
 	return j
 }
 
-func findingJSON(f *findings.Finding, next []step) Finding {
+func findingJSON(f *findings.Finding, next []Step) Finding {
 	j := Finding{
 		ID: f.ID, Title: f.Title, Severity: f.Severity.String(), Confidence: f.Confidence.String(), Says: f.Description,
 		Evidence: map[string]float64{}, Collections: append([]uint32{}, f.Collections...), CollectionsInAll: f.Shown,
-		Advice: append([]string{}, f.Advice...), Settings: []Setting{}, Next: []Step{}, Types: []AllocatedType{}, Callers: callersJSON(f),
-		Handles: handlesJSON(f), Pins: pinsJSON(f), Finalized: finalizedJSON(f), Heaps: heapsJSON(f),
+		Advice: append([]string{}, f.Advice...), Settings: []Setting{}, Next: append([]Step{}, next...), Types: []AllocatedType{}, Callers: append([]findings.Caller{}, f.Callers[:min(len(f.Callers), maxCallers)]...),
+		Handles: append([]findings.OpenHandles{}, f.Handles...), Pins: append([]findings.PinnedType{}, f.Pins...), Finalized: append([]findings.FinalizedType{}, f.Finalized...), Heaps: heapsJSON(f),
 	}
 	for _, e := range f.Evidence {
 		if !math.IsNaN(e.Value) && !math.IsInf(e.Value, 0) {
@@ -198,9 +196,6 @@ func findingJSON(f *findings.Finding, next []step) Finding {
 	}
 	for _, s := range f.Settings {
 		j.Settings = append(j.Settings, Setting{s.Variable, s.Value, filled(s.Property), filled(s.JSON), s.Does(), s.Cost, filled(s.Since)})
-	}
-	for _, s := range next {
-		j.Next = append(j.Next, Step{s.purpose, s.command})
 	}
 	return j
 }

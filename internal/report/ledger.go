@@ -71,7 +71,7 @@ func timeline(records []ledger.Record) []*ledger.Record {
 
 // writeTimeline writes records, whose times at returns, in a column of that
 // heading.
-func writeTimeline(p *text.Page, records []ledger.Record, heading string, at func(*ledger.Record) string) {
+func writeTimeline(p *text.Page, title string, records []ledger.Record, heading string, at func(*ledger.Record) string) {
 	type record = *ledger.Record
 	rows := timeline(records)
 	var g grid
@@ -88,7 +88,7 @@ func writeTimeline(p *text.Page, records []ledger.Record, heading string, at fun
 	column("cgroup MB", 3, func(r record) gc.Opt[int64] { return r.Used }, units.MB)
 	column("GCs", 1, func(r record) gc.Opt[int64] { return r.Collections }, units.Count[int64])
 	column("paused ms", 4, func(r record) gc.Opt[int64] { return r.Paused }, func(ns int64) string { return units.Millis(time.Duration(ns)) })
-	g.write(p)
+	g.section(p, title)
 }
 
 // WriteLedger writes the verdict of a ledger on its process, and a timeline.
@@ -110,11 +110,7 @@ func WriteLedger(p *text.Page, l *ledger.Ledger) {
 			p.Line("GC heap limit %s", units.Bytes(limit))
 		}
 	}
-	if len(l.Records) == 0 {
-		return
-	}
-	p.Section("Timeline")
-	writeTimeline(p, l.Records, "time", func(r *ledger.Record) string { return r.Time.Local().Format(time.TimeOnly) })
+	writeTimeline(p, "Timeline", l.Records, "time", func(r *ledger.Record) string { return r.Time.Local().Format(time.TimeOnly) })
 }
 
 // writeLedger writes the timeline of the process's memory.
@@ -123,8 +119,7 @@ func (c *Case) writeLedger(p *text.Page) {
 	if m == nil {
 		return
 	}
-	p.Section("Memory of the process, by the ledger")
-	writeTimeline(p, m.records, "at s", func(r *ledger.Record) string {
+	writeTimeline(p, "Memory of the process, by the ledger", m.records, "at s", func(r *ledger.Record) string {
 		return units.Count(int64(r.Time.Sub(m.start).Round(time.Second) / time.Second))
 	})
 }

@@ -14,10 +14,20 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
+// clauses are the parts of a sentence.
+type clauses []string
+
+// add adds a clause if it applies.
+func (c *clauses) add(applies bool, words string) {
+	if applies {
+		*c = append(*c, words)
+	}
+}
+
 // Missing describes the loss of a trace that was read to its end, and which collections
 // that leaves incomplete. It is empty if nothing is missing.
 func Missing(in *open.Input, incomplete []uint32) string {
-	var parts []string
+	var parts clauses
 	loss := in.Source.Loss()
 	_, merged := in.Source.(*trace.Merged)
 	switch {
@@ -26,24 +36,14 @@ func Missing(in *open.Input, incomplete []uint32) string {
 	case loss.Truncated:
 		parts = append(parts, "the trace is truncated")
 	}
-	if lost := loss.Dropped(); lost > 0 {
-		parts = append(parts, text.Plural(int64(lost), "event was", "events were")+" lost")
-	}
-	if loss.LeftOut > 0 {
-		parts = append(parts, leftOut(loss))
-	}
-	if unexplained(loss) {
-		parts = append(parts, "an unknown number of events is missing")
-	}
-	if loss.StreamsUnknown {
-		parts = append(parts, "files of other processors may be missing")
-	}
+	parts.add(loss.Dropped() > 0, text.Plural(int64(loss.Dropped()), "event was", "events were")+" lost")
+	parts.add(loss.LeftOut > 0, leftOut(loss))
+	parts.add(unexplained(loss), "an unknown number of events is missing")
+	parts.add(loss.StreamsUnknown, "files of other processors may be missing")
 	if loss.Damaged > 0 {
 		parts = append(parts, Unreadable(loss))
 	}
-	if loss.Late > 0 {
-		parts = append(parts, text.Plural(int64(loss.Late), "event is", "events are")+" not in time order")
-	}
+	parts.add(loss.Late > 0, text.Plural(int64(loss.Late), "event is", "events are")+" not in time order")
 	if len(parts) > 0 && len(incomplete) > 0 {
 		parts = append(parts, incompleteText(incomplete))
 	}
@@ -103,16 +103,10 @@ func Unmerged(m *trace.Merged) string {
 // Beside returns which files beside a trace are read with it, and which are not although they
 // are named as if they should. Perf maps are read at the end of the trace.
 func Beside(in *open.Input) string {
-	var parts []string
-	if n := in.Companions; len(n) > 0 {
-		parts = append(parts, "read together with "+strings.Join(n, ", "))
-	}
-	if n := in.Foreign; len(n) > 0 {
-		parts = append(parts, "not read, because unreadable, already included or from another recording: "+strings.Join(n, ", "))
-	}
-	if n := in.PerfMaps; len(n) > 0 {
-		parts = append(parts, "methods named by "+strings.Join(n, ", "))
-	}
+	var parts clauses
+	parts.add(len(in.Companions) > 0, "read together with "+strings.Join(in.Companions, ", "))
+	parts.add(len(in.Foreign) > 0, "not read, because unreadable, already included or from another recording: "+strings.Join(in.Foreign, ", "))
+	parts.add(len(in.PerfMaps) > 0, "methods named by "+strings.Join(in.PerfMaps, ", "))
 	return strings.Join(parts, "; ")
 }
 

@@ -36,9 +36,10 @@ func (d *Details) handlesOf(pid uint64) (list []findings.OpenHandles, pinnedFrom
 		}
 	}
 	for _, r := range d.handles.Rows(pid, false) {
-		h := findings.OpenHandles{Kind: r.Kind, Created: r.Created, Open: r.Open, Growth: r.Growth}
-		h.From, h.FromOpen = most(open, r.Kind)
-		list = append(list, h)
+		from, n := most(open, r.Kind)
+		list = append(list, findings.OpenHandles{
+			Kind: r.Kind.String(), Created: r.Created, Open: r.Open, Growth: r.Growth, From: filled(from), FromOpen: gc.SomeIf(n, from != ""),
+		})
 	}
 	pinnedFrom, _ = most(pinning, clr.HandleKindPinned)
 	return list, pinnedFrom
@@ -64,7 +65,7 @@ func (d *Details) pinnedTypes(pid uint64) []findings.PinnedType {
 	var list []findings.PinnedType
 	for _, r := range rows[:min(len(rows), maxTypes)] {
 		t := findings.PinnedType{
-			Name: r.Type, Pins: r.Count, Bytes: r.Bytes, Share: 100 * float64(r.Count) / float64(all),
+			Name: filled(r.Type), Pins: r.Count, Bytes: r.Bytes, Share: 100 * float64(r.Count) / float64(all),
 			Collections: r.Collections, Longest: r.Longest,
 			ByHandle: r.ByHandle, Gap: r.Gap,
 		}
@@ -82,7 +83,7 @@ func (d *Details) finalizedTypes(pid uint64) []findings.FinalizedType {
 	}
 	var list []findings.FinalizedType
 	for _, r := range rows[:min(len(rows), maxTypes)] {
-		list = append(list, findings.FinalizedType{Name: r.Type, Count: r.Count, Share: 100 * float64(r.Count) / float64(all)})
+		list = append(list, findings.FinalizedType{Name: filled(r.Type), Count: r.Count, Share: 100 * float64(r.Count) / float64(all)})
 	}
 	return list
 }
@@ -90,26 +91,18 @@ func (d *Details) finalizedTypes(pid uint64) []findings.FinalizedType {
 // writeHandles writes the open handles that findings quote.
 func (c *Case) writeHandles(p *text.Page) {
 	list := firstQuoted(c, func(f *findings.Finding) []findings.OpenHandles { return f.Handles })
-	if len(list) == 0 {
-		return
-	}
-	p.Section("GC handles by kind")
 	var g grid
-	g.words("kind", 0, each(list, func(h *findings.OpenHandles) string { return h.Kind.String() }))
+	g.words("kind", 0, each(list, func(h *findings.OpenHandles) string { return h.Kind }))
 	g.numbers("created", 0, each(list, func(h *findings.OpenHandles) string { return units.Count(h.Created) }))
 	g.numbers("left open", 0, each(list, func(h *findings.OpenHandles) string { return units.Count(h.Open) }))
 	g.numbers("growth/s", 2, each(list, func(h *findings.OpenHandles) string { return units.Count(int64(h.Growth)) }))
-	g.words("most from", 1, each(list, func(h *findings.OpenHandles) string { return orDash(h.From) }))
-	g.write(p)
+	g.words("most from", 1, each(list, func(h *findings.OpenHandles) string { return h.From.Or(units.Unknown) }))
+	g.section(p, "GC handles by kind")
 }
 
 // writePins writes the pinned types that findings quote.
 func (c *Case) writePins(p *text.Page) {
 	list := firstQuoted(c, func(f *findings.Finding) []findings.PinnedType { return f.Pins })
-	if len(list) == 0 {
-		return
-	}
-	p.Section("Pinned objects by type")
 	var g grid
 	g.numbers("pins", 0, each(list, func(t *findings.PinnedType) string { return units.Count(t.Pins) }))
 	g.numbers("%", 0, each(list, func(t *findings.PinnedType) string { return units.Share(t.Share) }))
@@ -118,22 +111,18 @@ func (c *Case) writePins(p *text.Page) {
 	g.numbers("in a row", 2, each(list, func(t *findings.PinnedType) string { return units.Count(t.Longest) }))
 	g.numbers("by handle", 3, each(list, func(t *findings.PinnedType) string { return units.Optional(t.ByHandle, units.Count[int64]) }))
 	g.sizes("held apart", 4, each(list, func(t *findings.PinnedType) stats.Bytes { return exact(t.Gap) }))
-	g.words("type", 0, each(list, func(t *findings.PinnedType) string { return orDash(t.Name) }))
-	g.write(p)
+	g.words("type", 0, each(list, func(t *findings.PinnedType) string { return t.Name.Or(units.Unknown) }))
+	g.section(p, "Pinned objects by type")
 }
 
 // writeFinalized writes the finalized types that findings quote.
 func (c *Case) writeFinalized(p *text.Page) {
 	list := firstQuoted(c, func(f *findings.Finding) []findings.FinalizedType { return f.Finalized })
-	if len(list) == 0 {
-		return
-	}
-	p.Section("Finalized objects by type")
 	var g grid
 	g.numbers("finalized", 0, each(list, func(t *findings.FinalizedType) string { return units.Count(t.Count) }))
 	g.numbers("%", 0, each(list, func(t *findings.FinalizedType) string { return units.Share(t.Share) }))
-	g.words("type", 0, each(list, func(t *findings.FinalizedType) string { return orDash(t.Name) }))
-	g.write(p)
+	g.words("type", 0, each(list, func(t *findings.FinalizedType) string { return t.Name.Or(units.Unknown) }))
+	g.section(p, "Finalized objects by type")
 }
 
 // maxQuotedHeaps is how many heaps of server GC a report shows.
@@ -146,7 +135,6 @@ func (c *Case) writeHeaps(p *text.Page) {
 	if len(heaps) == 0 {
 		return
 	}
-	p.Section("Threads of server GC in %s of pauses", units.Duration(c.Details.Joins.Pause()))
 	shown := heaps[:min(len(heaps), maxQuotedHeaps)]
 	times := func(of func(*join.Row) time.Duration) []gc.Opt[time.Duration] {
 		return each(shown, func(r *join.Row) gc.Opt[time.Duration] { return gc.Some(of(r)) })
@@ -158,7 +146,7 @@ func (c *Case) writeHeaps(p *text.Page) {
 	g.times("waking", 0, times(func(r *join.Row) time.Duration { return r.Waking }))
 	g.numbers("came last", 1, each(shown, func(r *join.Row) string { return units.Count(r.Last) }))
 	g.times("others waited", 0, times(func(r *join.Row) time.Duration { return r.WaitedFor }))
-	g.write(p)
+	g.section(p, fmt.Sprintf("Threads of server GC in %s of pauses", units.Duration(c.Details.Joins.Pause())))
 	if more := len(heaps) - len(shown); more > 0 {
 		p.Line("%s others waited less for.", text.Plural(int64(more), "more heap that", "more heaps that"))
 	}

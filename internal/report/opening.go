@@ -74,13 +74,9 @@ func (m *markup) verdict(code findings.Code, verdict string, facts ...string) {
 // first writes the first process of a trace.
 func (m *markup) first(d *Document, start time.Time) {
 	p := &d.Processes[0]
-	facts := []string{p.title()}
-	if runtime, known := p.Runtime.Get(); known {
-		facts = append(facts, runtime)
-	}
-	if server, known := p.Server.Get(); known {
-		facts = append(facts, map[bool]string{true: "server GC", false: "workstation GC"}[server])
-	}
+	facts := clauses{p.title()}
+	facts.add(p.Runtime.Known(), p.Runtime.Or(""))
+	facts.add(p.Server.Known(), flavour(p.Server.Or(false)))
 	facts = append(facts, units.Duration(time.Duration(d.Duration))+" of "+strings.Replace(d.Format, "etl", "ETL", 1), start.UTC().Format("2006-01-02 15:04:05 UTC"))
 	memory := ""
 	if p.Memory != nil {
@@ -101,22 +97,16 @@ func (m *markup) first(d *Document, start time.Time) {
 
 // missing lists the missing parts of the trace.
 func (d *Document) missing() string {
-	var parts []string
-	if d.Lost.Cut {
-		parts = append(parts, "the trace is truncated")
-	}
+	var parts clauses
+	parts.add(d.Lost.Cut, "the trace is truncated")
 	switch n := d.Lost.Events; {
 	case n == 1:
 		parts = append(parts, "1 event lost")
 	case n > 1:
 		parts = append(parts, units.Count(n)+" events lost")
 	}
-	if d.Lost.LeftOut > 0 {
-		parts = append(parts, "processes after the first "+units.Count(gc.MaxProcesses))
-	}
-	if d.Lost.Damaged > 0 {
-		parts = append(parts, "parts of it cannot be read")
-	}
+	parts.add(d.Lost.LeftOut > 0, "processes after the first "+units.Count(gc.MaxProcesses))
+	parts.add(d.Lost.Damaged > 0, "parts of it cannot be read")
 	if len(parts) == 0 {
 		return ""
 	}
@@ -159,13 +149,9 @@ func (m *markup) figure(label, value, note string) {
 
 // doubts returns why figures of some collections are uncertain.
 func (t *ProcessTotals) doubts() string {
-	var why []string
-	if t.Incomplete > 0 {
-		why = append(why, "incomplete")
-	}
-	if t.Affected > 0 {
-		why = append(why, "beside lost events")
-	}
+	var why clauses
+	why.add(t.Incomplete > 0, "incomplete")
+	why.add(t.Affected > 0, "beside lost events")
 	return strings.Join(why, ", or ")
 }
 

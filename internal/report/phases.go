@@ -92,7 +92,6 @@ func (c *Case) writePhases(p *text.Page) {
 	if len(rows) == 0 || !c.showsPhases() {
 		return
 	}
-	p.Section("Phases of %s", text.Plural(int64(c.Phases.Collections), "background GC", "background GCs"))
 	sum := func(i *background.Phase) *phaseSum { return &c.Phases.phases[*i] }
 	var g grid
 	g.words("phase", 0, each(rows, func(i *background.Phase) string { return i.String() }))
@@ -100,7 +99,7 @@ func (c *Case) writePhases(p *text.Page) {
 	g.times("max", 0, each(rows, func(i *background.Phase) gc.Opt[time.Duration] { return gc.Some(sum(i).max) }))
 	g.numbers("GC", 0, each(rows, func(i *background.Phase) string { return units.Count(int64(sum(i).longest)) }))
 	g.words("", 1, each(rows, func(i *background.Phase) string { return phaseWords[*i] }))
-	g.write(p)
+	g.section(p, "Phases of "+text.Plural(int64(c.Phases.Collections), "background GC", "background GCs"))
 	if c.Phases.objects+c.Phases.overflows > 0 {
 		p.Prose("", text.Plural(c.Phases.objects, "object", "objects")+" on "+text.Plural(c.Phases.pages, "page", "pages")+
 			" were written to during marking and had to be marked again; the mark stack overflowed "+

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
@@ -40,14 +41,10 @@ type Percentile struct {
 
 // Class returns the collections of the percentile, as reports call them.
 func (p *Percentile) Class() string {
-	switch generation, known := p.Generation.Get(); {
-	case p.All:
+	if p.All {
 		return "all"
-	case !known:
-		return "unknown"
-	default:
-		return fmt.Sprintf("gen%d %v", generation, p.Kind)
 	}
+	return className(stats.Class{Generation: p.Generation, Kind: p.Kind})
 }
 
 // percentiles are the percentiles of the table, with how many pauses a row takes.
@@ -114,10 +111,7 @@ func (c *Case) writePercentiles(p *text.Page) {
 	for i := range all {
 		of := &all[i]
 		if len(rows) == 0 || rows[len(rows)-1][0] != of.Class() {
-			row := make([]string, 1+len(columns))
-			for k := range row {
-				row[k] = units.Unknown
-			}
+			row := slices.Repeat([]string{units.Unknown}, 1+len(columns))
 			row[0] = of.Class()
 			rows = append(rows, row)
 		}

@@ -109,23 +109,13 @@ func briefKeywords(all string) string {
 
 // completeness describes the missing parts of the trace.
 func (rep *Report) completeness() string {
-	l := rep.loss
-	var parts []string
-	if l.Dropped() > 0 {
-		parts = append(parts, lostEvents(l))
-	}
-	if l.LeftOut > 0 {
-		parts = append(parts, leftOut(l))
-	}
-	if l.Truncated {
-		parts = append(parts, "truncated")
-	}
-	if silence := rep.info.Silence(); silence > 0 {
-		parts = append(parts, "no event in the first "+units.Duration(silence))
-	}
-	if l.Damaged > 0 {
-		parts = append(parts, "damaged ("+text.Counted(l.Damaged, "unreadable place")+")")
-	}
+	l, silence := rep.loss, rep.info.Silence()
+	var parts clauses
+	parts.add(l.Dropped() > 0, lostEvents(l))
+	parts.add(l.LeftOut > 0, leftOut(l))
+	parts.add(l.Truncated, "truncated")
+	parts.add(silence > 0, "no event in the first "+units.Duration(silence))
+	parts.add(l.Damaged > 0, "damaged ("+text.Counted(l.Damaged, "unreadable place")+")")
 	switch {
 	case len(parts) > 0:
 		return strings.Join(parts, ", ")
@@ -257,20 +247,12 @@ func sumText(b stats.Bytes) string {
 // process describes the process and the settings of its GC.
 func (c *Case) process() string {
 	process := c.Summary.Process
-	parts := []string{processName(process)}
-	if process.Runtime != "" {
-		parts = append(parts, process.Runtime)
-	}
-	if process.Server.Known() {
-		parts = append(parts, map[bool]string{true: "server GC", false: "workstation GC"}[process.Server.Or(false)])
-	}
+	parts := clauses{processName(process)}
+	parts.add(process.Runtime != "", process.Runtime)
+	parts.add(process.Server.Known(), flavour(process.Server.Or(false)))
 	if s := process.Settings; s != nil {
-		if s.BitSettings&clr.GCSettingsBitsConcurrent == 0 {
-			parts = append(parts, "not concurrent")
-		}
-		if s.HardLimit > 0 {
-			parts = append(parts, "hard limit "+units.Bytes(int64(min(s.HardLimit, 1<<62))))
-		}
+		parts.add(s.BitSettings&clr.GCSettingsBitsConcurrent == 0, "not concurrent")
+		parts.add(s.HardLimit > 0, "hard limit "+units.Bytes(int64(min(s.HardLimit, 1<<62))))
 	}
 	switch h := c.Summary.Heap; {
 	case h.MaxHeaps > h.MinHeaps:
@@ -279,4 +261,11 @@ func (c *Case) process() string {
 		parts = append(parts, text.Plural(int64(h.MaxHeaps), "heap", "heaps"))
 	}
 	return strings.Join(parts, ", ")
+}
+
+func flavour(server bool) string {
+	if server {
+		return "server GC"
+	}
+	return "workstation GC"
 }

@@ -30,7 +30,6 @@ func ofPauses(t *stats.Totals, d time.Duration) gc.Opt[time.Duration] {
 }
 
 func (c *Case) writePauses(p *text.Page) {
-	p.Section("Pauses")
 	type row struct {
 		name string
 		*stats.Totals
@@ -66,7 +65,7 @@ func (c *Case) writePauses(p *text.Page) {
 	g.timeSums("suspending", 3, each(rows, func(r *row) gc.Sum[time.Duration] { return r.Totals.TotalSuspend() }))
 	g.sizes("promoted", 2, each(rows, func(r *row) stats.Bytes { return r.Promoted }))
 	g.sizes("freed", 1, each(rows, func(r *row) stats.Bytes { return r.Freed }))
-	g.write(p)
+	g.section(p, "Pauses")
 	if !all.Pause.Exact() {
 		p.Line("Percentiles are up to 0.2 %% too long.")
 	}
@@ -78,10 +77,6 @@ func (c *Case) writePauses(p *text.Page) {
 // writeWindows writes the worst windows, and the time that they left the program.
 func (c *Case) writeWindows(p *text.Page) {
 	stalls := c.Summary.Suspended()
-	if len(stalls) == 0 {
-		return
-	}
-	p.Section("Worst windows")
 	var g grid
 	g.numbers("window", 0, each(stalls, func(s *stats.Stall) string { return units.Duration(s.Window) }))
 	g.times("paused", 0, each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.Pause) }))
@@ -91,11 +86,10 @@ func (c *Case) writeWindows(p *text.Page) {
 	}
 	g.numbers("program %", 0, each(stalls, func(s *stats.Stall) string { return units.Share(s.MutatorUtilization()) }))
 	g.times("from", 0, each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.From) }))
-	g.write(p)
+	g.section(p, "Worst windows")
 }
 
 func (c *Case) writeReasons(p *text.Page) {
-	p.Section("Why GCs happened")
 	rows := c.Summary.Reasons()
 	var g grid
 	g.words("reason", 0, each(rows, func(r *stats.Reason) string { name, _ := reasonWords(r.Reason); return name }))
@@ -103,7 +97,7 @@ func (c *Case) writeReasons(p *text.Page) {
 	g.timeSums("total", 0, each(rows, func(r *stats.Reason) gc.Sum[time.Duration] { return r.Totals.TotalPause() }))
 	g.times("max", 0, each(rows, func(r *stats.Reason) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Max()) }))
 	g.words("", 1, each(rows, glossOf))
-	g.write(p)
+	g.section(p, "Why GCs happened")
 }
 
 // reasonGlosses explain reasons.
@@ -160,7 +154,6 @@ func (c *Case) writeGenerations(p *text.Page) {
 	if last == nil {
 		return
 	}
-	p.Section("Generations: survival in blocking GCs, sizes after GC %d", last.Number)
 	type row struct {
 		*gc.Generation
 		*stats.Survival
@@ -188,7 +181,7 @@ func (c *Case) writeGenerations(p *text.Page) {
 	g.sizes("budget", 3, each(rows, func(r *row) stats.Bytes {
 		return stats.Bytes{Sum: r.Budget, Known: int(min(1, r.Budget))} // 0 if the collection sets none
 	}))
-	g.write(p)
+	g.section(p, fmt.Sprintf("Generations: survival in blocking GCs, sizes after GC %d", last.Number))
 }
 
 func (c *Case) writeMemory(p *text.Page) {
@@ -211,10 +204,6 @@ func (c *Case) writeMemory(p *text.Page) {
 }
 
 func (c *Case) writeLongest(p *text.Page) {
-	if len(c.Summary.Longest) == 0 {
-		return
-	}
-	p.Section("Longest pauses")
 	rows := c.Summary.Longest
 	type collection = *gc.Collection
 	var g grid
@@ -234,7 +223,7 @@ func (c *Case) writeLongest(p *text.Page) {
 	g.sizes("promoted", 4, each(rows, func(c *collection) stats.Bytes { return exact((*c).Promoted) }))
 	g.sizes("heap", 5, each(rows, func(c *collection) stats.Bytes { return exact((*c).HeapAfter) }))
 	g.words("decided by", 6, each(rows, func(c *collection) string { return strings.Join((*c).Condemned.Or(0).Names(), " ") }))
-	g.write(p)
+	g.section(p, "Longest pauses")
 }
 
 // mostly returns the longest part of a pause with its share, empty if the runtime does not
@@ -278,10 +267,6 @@ var suspensionGlosses = map[clr.SuspendReason]string{
 
 func (c *Case) writeSuspensions(p *text.Page) {
 	suspensions := c.Suspensions()
-	if len(suspensions) == 0 {
-		return
-	}
-	p.Section("Suspensions outside GCs")
 	type total = gc.SuspensionTotal
 	var g grid
 	g.words("reason", 0, each(suspensions, func(s *total) string { return s.Reason.String() }))
@@ -294,5 +279,5 @@ func (c *Case) writeSuspensions(p *text.Page) {
 		}
 		return suspensionGlosses[s.Reason]
 	}))
-	g.write(p)
+	g.section(p, "Suspensions outside GCs")
 }

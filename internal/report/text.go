@@ -65,7 +65,6 @@ const maxSections = 3
 
 // writeProcesses lists the processes with collections, worst first.
 func (rep *Report) writeProcesses(p *text.Page) {
-	p.Section("%s with GCs, by total pause", text.Plural(int64(len(rep.cases)), "process", "processes"))
 	total := func(c *Case) *stats.Totals { return c.Summary.All() }
 	var g grid
 	g.words("process", 0, each(rep.cases, func(c *Case) string { return processName(c.Summary.Process) }))
@@ -80,7 +79,7 @@ func (rep *Report) writeProcesses(p *text.Page) {
 	g.times("longest", 0, each(rep.cases, func(c *Case) gc.Opt[time.Duration] { return ofPauses(total(c), total(c).Pause.Max()) }))
 	g.sizes("freed", 2, each(rep.cases, func(c *Case) stats.Bytes { return total(c).Freed }))
 	g.words("runtime", 1, each(rep.cases, func(c *Case) string { return c.Summary.Process.Runtime }))
-	g.write(p)
+	g.section(p, text.Plural(int64(len(rep.cases)), "process", "processes")+" with GCs, by total pause")
 	if len(rep.cases) > maxSections {
 		p.Line("The first %d follow; gctrail report --pid N reports on one of the others.", maxSections)
 	}
@@ -116,7 +115,7 @@ func (rep *Report) writeFindings(p *text.Page, c *Case) {
 
 // writeFinding writes the nth finding. A setting or a command that an earlier one
 // shows is referred to; shown has the findings that showed each.
-func writeFinding(p *text.Page, n int, f *findings.Finding, next []step, shown map[string]int) {
+func writeFinding(p *text.Page, n int, f *findings.Finding, next []Step, shown map[string]int) {
 	lead := fmt.Sprintf("%2d. ", n)
 	const indent = "    "
 	p.Spans(lead, text.Span{Text: severityWord(f.Severity) + ":", Style: severityStyles[f.Severity]}, text.Span{Text: fmt.Sprintf("%s (%s, %v confidence)", f.Title, f.ID, f.Confidence)})
@@ -134,13 +133,13 @@ func writeFinding(p *text.Page, n int, f *findings.Finding, next []step, shown m
 		p.Prose(indent+"- ", settingText(s))
 	}
 	for _, s := range next {
-		if at := shown[s.command]; at > 0 {
-			p.Prose(indent+"- ", fmt.Sprintf("To %s: the command of finding %d.", s.purpose, at))
+		if at := shown[s.Command]; at > 0 {
+			p.Prose(indent+"- ", fmt.Sprintf("To %s: the command of finding %d.", s.Purpose, at))
 			continue
 		}
-		shown[s.command] = n
-		p.Prose(indent+"- ", "To "+s.purpose+":")
-		p.Command(indent+"  ", s.command)
+		shown[s.Command] = n
+		p.Prose(indent+"- ", "To "+s.Purpose+":")
+		p.Command(indent+"  ", s.Command)
 	}
 }
 

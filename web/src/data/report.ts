@@ -117,7 +117,7 @@ export interface Caller {
   calls: number;
 }
 
-export interface HandleGrowth {
+export interface OpenHandles {
   kind: string;
   created: number;
   open: number;
@@ -166,7 +166,7 @@ export interface Finding {
   next: Step[];
   types: AllocatedType[];
   callers: Caller[];
-  handles: HandleGrowth[];
+  handles: OpenHandles[];
   pins: PinnedType[];
   finalized: FinalizedType[];
   heaps: HeapThread[];
