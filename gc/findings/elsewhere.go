@@ -3,6 +3,7 @@ package findings
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -101,12 +102,12 @@ var elsewhereRules = []rule{
 
 // takes finds that threads spend a share of the time, in percent, on something else than
 // the GC. says has room for the time, its share, the number of things and the longest.
-func (j *judgement) takes(much float64, of func(*elsewhere.Sum) *elsewhere.Waits, thing, says string) (Finding, bool) {
+func (j *judgement) takes(much float64, waits func(*elsewhere.Sum) *elsewhere.Waits, thing, says string) (Finding, bool) {
 	if j.Details.Elsewhere == nil || j.hurts() {
 		return Finding{}, false
 	}
-	w := of(j.Details.Elsewhere)
-	share := j.shareOfTime(w.Total)
+	w := waits(j.Details.Elsewhere)
+	share := of(w.Total, j.Summary.Watched())
 	if w.Count < enoughWaits || w.Total < enoughTime || share < much {
 		return Finding{}, false
 	}
@@ -117,16 +118,6 @@ func (j *judgement) takes(much float64, of func(*elsewhere.Sum) *elsewhere.Waits
 			{thing + "s", float64(w.Count)}, {thing + "s_ms", millis(w.Total)}, {thing + "s_pct", share}, {"longest_" + thing + "_ms", millis(w.Max)},
 		},
 	}, true
-}
-
-// shareOfTime returns d in percent of the watched time. The sum over several threads may exceed
-// 100.
-func (j *judgement) shareOfTime(d time.Duration) float64 {
-	watched := j.Summary.Watched()
-	if watched <= 0 {
-		return 0
-	}
-	return 100 * float64(d) / float64(watched)
 }
 
 // besidePauses compares with the GC, and says what threads that were short of processors wait
@@ -179,16 +170,12 @@ func mostThrown(s *elsewhere.Sum) string {
 	if len(s.ByType) == 0 {
 		return ""
 	}
-	names := make([]string, 0, len(s.ByType))
-	for name := range s.ByType {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
+	most := slices.SortedFunc(maps.Keys(s.ByType), func(a, b string) int {
 		return cmp.Or(cmp.Compare(s.ByType[b], s.ByType[a]), cmp.Compare(a, b))
-	})
-	n := units.Count(s.ByType[names[0]])
-	if s.ByType[names[0]] == s.Exceptions {
+	})[0]
+	n := units.Count(s.ByType[most])
+	if s.ByType[most] == s.Exceptions {
 		n = "all"
 	}
-	return fmt.Sprintf(", %s of them %s", n, program.Inert(names[0]))
+	return fmt.Sprintf(", %s of them %s", n, program.Inert(most))
 }
