@@ -10,16 +10,8 @@ var cappedRules = []rule{{
 	id: "R74", title: "the runtime caps GCgen0size", kind: aside,
 	threshold: "GCgen0size is set, and after three GCs or more gen 0's budget never reached 95 % of it",
 	source:    "gc.cpp, get_gen0_min_size: half of a segment, or of what counts as one with regions",
-	tested: []Claim{
-		{"cures allocate-bad, .NET 10, GCgen0size=0x10000000", "gen 0's budget is 134 MB, as with GCgen0size=0x8000000"},
-	},
-	find: capped,
-	advice: []advice{{
-		text: "Do not expect more from a larger GCgen0size: the runtime ignores the rest of its value.",
-		basis: Basis{Measured: []Measurement{{
-			"cures allocate-bad, .NET 10, GCgen0size=0x8000000", "GCgen0size=0x10000000", "134 MB of budget for gen 0", "134 MB of budget for gen 0",
-		}}},
-	}},
+	find:      capped,
+	advice:    []advice{{text: "Do not expect more from a larger GCgen0size: the runtime ignores the rest of its value."}},
 }}
 
 // reached is the share of a configured budget, in percent, that counts as all of it. Own.

@@ -29,7 +29,7 @@ const (
 // TestDocs compares docs/findings.md with the rules, and with the tables that the tests
 // below make if traces and programs are available.
 func TestDocs(t *testing.T) {
-	extent.Golden(t, "../../docs/findings.md", string(findingsDoc(load(t, tracesFile), load(t, matrixFile))))
+	extent.Golden(t, "../../docs/findings.md", string(findingsDoc(load(t, tracesFile), load(t, matrixFile), loadEvidence(t))))
 }
 
 // TestRuleTraces compares the file of ruleTraces, from which docs/textbook is made, with them.
@@ -197,7 +197,7 @@ func TestMatrix(t *testing.T) {
 }
 
 // findingsDoc is docs/findings.md.
-func findingsDoc(traces, matrix []row) []byte {
+func findingsDoc(traces, matrix []row, e *evidence) []byte {
 	var b bytes.Buffer
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	p("<!-- Written by go generate ./gc/findings from the rules. -->\n")
@@ -231,10 +231,10 @@ func findingsDoc(traces, matrix []row) []byte {
 				settings[s.Variable+"="+s.Value] = s
 			}
 		}
-		describe(p, &r, firing[r.ID])
+		describe(p, &r, firing[r.ID], e)
 	}
 	settingsTable(p, settings)
-	measurements(p, settings)
+	measurements(p, settings, e)
 	p("\n## Programs with known trouble\n")
 	p("Each program ran for four seconds and was recorded with `gc-collect`, or `gc-verbose` where noted, on two processors shared with")
 	p("other work, which explains some of R03, R10 and R11.")
@@ -246,7 +246,7 @@ func findingsDoc(traces, matrix []row) []byte {
 }
 
 // describe writes the section of a rule that fires on the named reference traces.
-func describe(p func(string, ...any), r *findings.Rule, firing []string) {
+func describe(p func(string, ...any), r *findings.Rule, firing []string, e *evidence) {
 	p("\n### %s: %s\n", r.ID, r.Title)
 	p("*%s.* %s.\n", strings.ToUpper(r.Kind[:1])+r.Kind[1:], strings.ToUpper(r.Threshold[:1])+r.Threshold[1:])
 	p("Source: %s.\n", r.Source)
@@ -265,14 +265,14 @@ func describe(p func(string, ...any), r *findings.Rule, firing []string) {
 		if a.When != "" {
 			when = "(" + a.When + ") "
 		}
-		p("- %s%s%s", when, strings.Join(parts, " "), basisText(a.Basis))
+		p("- %s%s%s", when, strings.Join(parts, " "), basisText(e.ofAdvice(r, &a)))
 	}
 	if len(firing) > 0 {
 		p("\nFires on: %s.", strings.Join(firing, "; "))
 	} else {
 		p("\nFires on none of the reference traces.")
 	}
-	for _, c := range r.Tested {
+	for _, c := range e.Rules[r.ID].Tested {
 		p("\nTested on %s: %s.", c.Program, c.Truth)
 	}
 	of := ruleTraces[r.ID]
@@ -298,7 +298,7 @@ func settingsTable(p func(string, ...any), settings map[string]findings.Setting)
 }
 
 // basisText describes the basis of advice, as a sentence that follows it.
-func basisText(b findings.Basis) string {
+func basisText(b basis) string {
 	if b.Untried != "" {
 		return " *Not measured: " + b.Untried + ".*"
 	}
@@ -310,10 +310,10 @@ func basisText(b findings.Basis) string {
 
 // measurements writes the tables of measured advice, and of settings without
 // measurements.
-func measurements(p func(string, ...any), settings map[string]findings.Setting) {
+func measurements(p func(string, ...any), settings map[string]findings.Setting, e *evidence) {
 	rows := map[string][]string{} // by row, the rules and settings that rest on it
 	var order []string
-	add := func(from string, measured []findings.Measurement) {
+	add := func(from string, measured []measurement) {
 		for _, m := range measured {
 			row := fmt.Sprintf("%s | %s | %s | %s", m.Program, m.Change, m.Before, m.After)
 			if rows[row] == nil {
@@ -327,14 +327,14 @@ func measurements(p func(string, ...any), settings map[string]findings.Setting) 
 	var untried []string
 	for _, r := range findings.Rules() {
 		for _, a := range r.Advice {
-			add(r.ID, a.Basis.Measured)
+			add(r.ID, e.ofAdvice(&r, &a).Measured)
 			for _, s := range a.Settings {
-				add(r.ID, s.Basis.Measured)
+				add(r.ID, e.ofSetting(&s).Measured)
 			}
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
-		if why := settings[key].Basis.Untried; why != "" {
+		if why := e.Settings[key].Untried; why != "" {
 			untried = append(untried, fmt.Sprintf("- `%s`: %s.", key, why))
 		}
 	}

@@ -41,13 +41,12 @@ var elsewhereRules = []rule{
 		id: "R91", title: "threads wait for locks", kind: aside, minor: true,
 		threshold: "pauses are within budget, and waiting for locks takes 20 % of the time or more, summed up over threads, in 20 waits or more, 500 ms or more in total",
 		source:    "own; the times of ContentionStart and ContentionStop",
-		tested:    []Claim{{"four threads that hold one lock for 5 ms each, .NET 10", "three of the four wait at any time"}},
 		find: func(j *judgement) (Finding, bool) {
 			return j.takes(muchWaiting, func(s *elsewhere.Sum) *elsewhere.Waits { return &s.Locks }, "wait",
 				"Threads waited %s for locks: %s of the time, summed up over threads, in %s; the longest took %s.")
 		},
 		advice: []advice{{
-			text: "Look for locks that are held for long, during I/O for example, or by all threads alike.", basis: Basis{Looks: true},
+			text: "Look for locks that are held for long, during I/O for example, or by all threads alike.",
 			next: recordStacks(LockStacks, "record the call stacks that wait for locks"),
 		}},
 	},
@@ -55,24 +54,22 @@ var elsewhereRules = []rule{
 		id: "R92", title: "the thread pool lacks threads", kind: aside, minor: true,
 		threshold: "pauses are within budget, and the thread pool added threads three times or more because its queue did not move",
 		source:    "ThreadPoolWorkerThreadAdjustmentAdjustment with the reason Starvation; see PortableThreadPool.GateThread.cs",
-		tested:    []Claim{{"60 tasks that sleep, with two threads, .NET 10", "the pool adds threads one by one"}},
 		find:      poolStarves,
 		advice: []advice{{
-			text:  "Look for code that blocks threads of the pool: Wait, Result, Sleep, locks, synchronous I/O.",
-			basis: Basis{Looks: true}, next: recordStacks(PoolStacks, "record the call stacks that block (.NET 9 and later)"),
+			text: "Look for code that blocks threads of the pool: Wait, Result, Sleep, locks, synchronous I/O.",
+			next: recordStacks(PoolStacks, "record the call stacks that block (.NET 9 and later)"),
 		}},
 	},
 	{
 		id: "R93", title: "compiling methods takes much of the time", kind: aside, minor: true,
 		threshold: "pauses are within budget, and compiling methods takes 20 % of the time or more, summed up over threads, for 20 methods or more, 500 ms or more in total",
 		source:    "own; the times from MethodJittingStarted to MethodLoadVerbose",
-		tested:    []Claim{{"compiles an expression tree again and again, .NET 10", "it does nothing else"}},
 		find: func(j *judgement) (Finding, bool) {
 			return j.takes(muchCompiling, func(s *elsewhere.Sum) *elsewhere.Waits { return &s.Methods }, "method",
 				"Compiling methods took %s: %s of the time, summed up over threads, for %s; the longest took %s.")
 		},
 		advice: []advice{{
-			text: "Look for expressions, regular expressions and serializers that are compiled anew each time; where it is start-up, for assemblies without ReadyToRun code.", basis: Basis{Looks: true},
+			text: "Look for expressions, regular expressions and serializers that are compiled anew each time; where it is start-up, for assemblies without ReadyToRun code.",
 			next: recordStacks(Compilation, "record which methods are compiled, and by which code"),
 		}},
 	},
@@ -80,10 +77,9 @@ var elsewhereRules = []rule{
 		id: "R94", title: "the program throws many exceptions", kind: aside, minor: true,
 		threshold: "pauses are within budget, and the program throws 100 exceptions a second or more",
 		source:    "own; ExceptionThrown",
-		tested:    []Claim{{"throws ten exceptions every 20 ms, .NET 10", "it catches each"}},
 		find:      throwsOften,
 		advice: []advice{{
-			text: "Look for exceptions on frequent paths, such as from Parse where TryParse would do.", basis: Basis{Looks: true},
+			text: "Look for exceptions on frequent paths, such as from Parse where TryParse would do.",
 			next: recordStacks(ExceptionStacks, "record the call stacks that throw"),
 		}},
 	},
@@ -91,10 +87,9 @@ var elsewhereRules = []rule{
 		id: "R95", title: "loading types takes much of the time", kind: aside, minor: true,
 		threshold: "pauses are within budget, and loading types takes 10 % of the time or more, summed up over threads, in 20 loads or more, 500 ms or more in total; loads within another one are part of it",
 		source:    "own; the times of TypeLoadStart and TypeLoadStop",
-		tested:    []Claim{{"defines types of 3,000 fields, .NET 10", "it does nothing else"}},
 		find:      loadsTypes,
 		advice: []advice{{
-			text: "Look for types that are made at run time: MakeGenericType, dynamic code, assemblies that are loaded again.", basis: Basis{Looks: true},
+			text: "Look for types that are made at run time: MakeGenericType, dynamic code, assemblies that are loaded again.",
 			next: recordStacks(TypeLoads, "record also which methods are compiled meanwhile, with their call stacks (loads of types have none)"),
 		}},
 	},

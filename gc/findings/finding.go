@@ -67,7 +67,6 @@ type Setting struct {
 	// they rest on, without a full stop. It is empty if the events determine no bounds, or if
 	// Options.Expect is not set.
 	Expected string
-	Basis    Basis
 }
 
 // A Step is something to look at next.

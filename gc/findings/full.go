@@ -14,16 +14,9 @@ var fullRules = []rule{
 		id: "R43", title: "blocking gen 2 GCs run to compact a fragmented gen 2", kind: cause,
 		threshold: "three blocking gen 2 GCs or more that are not induced have a condemned reason of fragmentation (max_generation_high_fragmentation and its like), and a tenth of the pauses",
 		source:    "gc.cpp, generation_to_condemn: free space of gen 2 that cannot be used is over 200,000 bytes and a quarter of it; init_gc_heap: DATAS sets GCConserveMemory to 5",
-		tested: []Claim{
-			{"gcload fragment, .NET 10, GCConserveMemory=8", "the setting runs these GCs: without it there are none"},
-			{"gcload web, .NET 9, server GC with DATAS", "DATAS sets GCConserveMemory to 5"},
-		},
-		find: fullForFragmentation,
+		find:      fullForFragmentation,
 		advice: []advice{
-			{
-				text:  "Group objects with similar lifetimes: gen 2 fragments where objects die among others that live on.",
-				basis: Basis{Measured: []Measurement{groupedLifetimes}},
-			},
+			{text: "Group objects with similar lifetimes: gen 2 fragments where objects die among others that live on."},
 			{
 				when: "GCConserveMemory runs them, and DATAS is on", fits: func(j *judgement, f *Finding) bool { return conserves(j, f) && datas(j.Summary.Process) },
 				text: "DATAS runs these GCs, because it compacts gen 2 as GCConserveMemory=5 does. Lower that value or switch DATAS off, and compare committed memory before and after.", settings: []*setting{&leastConserve, &noDATAS},
@@ -31,9 +24,6 @@ var fullRules = []rule{
 			{
 				when: "GCConserveMemory runs them, and DATAS is not known to be on", fits: func(j *judgement, f *Finding) bool { return conserves(j, f) && !datas(j.Summary.Process) },
 				text: "Lower GCConserveMemory or remove it, and compare committed memory before and after.",
-				basis: Basis{Measured: []Measurement{{
-					"cures mixed-bad, .NET 10, GCConserveMemory=8", "remove it", "49 gen 2 GCs per 1,000 batches, 164 MB committed", "28 gen 2 GCs, 193 MB committed",
-				}}},
 			},
 		},
 	},
@@ -41,27 +31,20 @@ var fullRules = []rule{
 		id: "R20", title: "blocking gen 2 GCs are common", kind: generic,
 		threshold: "three blocking gen 2 GCs or more make up half of all GCs, or of the pauses, and neither a more specific finding explains half of that, nor, in a small gen 2, large objects (R24) or survivors of gen 0 (R32)",
 		source:    "mem-doc: a program should not run full blocking GCs all the time",
-		tested:    []Claim{{"lab cache, .NET 10, gcConcurrent=0", "5 of its 11 GCs are of gen 2, and with the setting none of them runs in the background"}},
 		find:      fullAndBlocking,
 		advice: []advice{
 			{when: "background GC is off", fits: func(j *judgement, _ *Finding) bool { return j.concurrentOff() }, text: "Switch background GC on.", settings: []*setting{&concurrentGC}},
 			{
 				when: "gen 2 is too small for background GCs", fits: func(j *judgement, _ *Finding) bool { return !j.concurrentOff() && j.mostlyTooSmall() },
 				text: "Reduce the number of gen 2 GCs: the GC does not collect so small a gen 2 in the background.", next: []Step{listFull},
-				basis: Basis{Measured: []Measurement{{"cures text (strings of 60,000 characters, built in 3,000 steps), .NET 10", "StringBuilder instead of +=", "28 gen 2 GCs and 25.7 ms of processor time per string", "0.04 gen 2 GCs and 0.045 ms"}}},
 			},
 			{
 				when: "otherwise, unless the latency mode is Batch (R57)",
 				fits: func(j *judgement, _ *Finding) bool { return !j.concurrentOff() && !j.mostlyTooSmall() && !j.batched() },
-				text: "Find out why gen 2 is not collected in the background.", basis: Basis{Looks: true}, next: []Step{listFull},
+				text: "Find out why gen 2 is not collected in the background.", next: []Step{listFull},
 			},
 		},
 	},
-}
-
-// groupedLifetimes compares objects that die one by one with objects that die in groups.
-var groupedLifetimes = Measurement{
-	"cures mixed (60,000 objects of up to 3 kB), .NET 10", "replace them in groups of 1,000, not one by one", "31 gen 2 GCs per 1,000 batches; 98 MB of the heap of 207 MB free", "24 gen 2 GCs; 1 of 124 MB free",
 }
 
 // conserves reports whether GCConserveMemory runs most of the GCs that compact gen 2. The

@@ -7,24 +7,14 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// withoutCollect compares a program before and after its calls of GC.Collect were
-// removed.
-var withoutCollect = Measurement{
-	"cures collect (GC.Collect every 0.1 s, 100 MB stay), .NET 10", "no GC.Collect", "1.3 gen 2 GCs and 59 ms of processor time per 1,000 steps, 23.6 % paused", "0.1 gen 2 GCs and 50 ms, 9.6 % paused",
-}
-
 var inducedRules = []rule{
 	{
 		id: "R21", title: "the program calls GC.Collect", kind: cause, minor: true,
 		threshold: "three GCs or more with the reason Induced, InducedCompacting or InducedAggressive, and six of them a minute or a quarter of the pauses",
 		source:    "mem-doc: induced GCs are the most common reason for full blocking ones; the thresholds are own",
-		tested: []Claim{
-			{"lab libcollect, .NET 10", "calls GC.Collect every 0.1 s: 40 gen 2 GCs in 4 s by its own account"},
-			{"gcload induced, .NET 10", "calls GC.Collect in every way: 598 gen 2 GCs by its own account"},
-		},
-		find: callsCollect,
+		find:      callsCollect,
 		advice: []advice{
-			{text: "Remove the calls to GC.Collect, in libraries too: the GC chooses better times itself.", basis: Basis{Measured: []Measurement{withoutCollect}}},
+			{text: "Remove the calls to GC.Collect, in libraries too: the GC chooses better times itself."},
 			{when: "the trace does not name the callers", fits: callersUnknown, next: []Step{{Action: Record, Purpose: "record the callers, with the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}}},
 		},
 	},
@@ -32,32 +22,24 @@ var inducedRules = []rule{
 		id: "R52", title: "GC.AddMemoryPressure or non-forced GC.Collect calls induce GCs", kind: cause, minor: true,
 		threshold: "three GCs or more with the reason InducedNotForced, and six of them a minute or a quarter of the pauses",
 		source:    "comutilnative.cpp, GCInterface::AddMemoryPressure: requests a GC that need not block, as GC.Collect does with Optimized or blocking: false",
-		tested: []Claim{
-			{"gcload pressure, .NET 10", "adds memory pressure, and never calls GC.Collect"},
-			{"lab memp, .NET 10", "the same, with 300 kB at a time"},
-		},
-		find: memoryPressure,
+		find:      memoryPressure,
 		advice: []advice{
 			{
 				when: "the trace has calls to GC.AddMemoryPressure", fits: pressureSeen,
 				text: "Free the native memory in Dispose, which needs no GC.AddMemoryPressure, or call that for large amounts only.",
-				basis: Basis{Measured: []Measurement{{
-					"cures pressure (300 kB for each 210 kB allocated), .NET 10", "no GC.AddMemoryPressure", "3.5 gen 2 GCs per 1,000 calls, 20.4 % paused", "0.02 gen 2 GCs, 8.8 % paused",
-				}}},
 			},
 			{
 				when: "and most of that is not removed", fits: func(j *judgement, f *Finding) bool { return pressureSeen(j, f) && pressureStays(j) },
-				text:  "Also try to call GC.RemoveMemoryPressure with the same amount when that memory is freed: pressure that is added and never removed grows for ever.",
-				basis: Basis{Untried: "removing it at once saves no GCs (cures pressure-removed: 5.1 gen 2 GCs per 1,000 calls, and 3.5 without it); the effect of removing it later depends on the program"},
+				text: "Also try to call GC.RemoveMemoryPressure with the same amount when that memory is freed: pressure that is added and never removed grows for ever.",
 			},
 			{
 				when: "the trace does not record such calls", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level < levelVerbose },
-				text: "Find out which it is: GC.AddMemoryPressure, or GC.Collect with GCCollectionMode.Optimized or blocking: false.", basis: Basis{Looks: true},
+				text: "Find out which it is: GC.AddMemoryPressure, or GC.Collect with GCCollectionMode.Optimized or blocking: false.",
 				next: []Step{{Action: Record, Purpose: "record calls to GC.AddMemoryPressure (IncreaseMemoryPressure)", Recording: Verbose, Events: []string{"IncreaseMemoryPressure"}}},
 			},
 			{
 				when: "the trace records such calls, and they add too little", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level >= levelVerbose },
-				text: "Try without the calls to GC.Collect with GCCollectionMode.Optimized or blocking: false.", basis: Basis{Untried: "cures collect measures GC.Collect() only"},
+				text: "Try without the calls to GC.Collect with GCCollectionMode.Optimized or blocking: false.",
 				next: []Step{{Action: Record, Purpose: "record the callers, with the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}},
 			},
 		},

@@ -13,26 +13,23 @@ var joinRules = []rule{{
 	id: "R15", title: "the threads of server GC wait for each other", kind: generic,
 	threshold: "in three GCs or more with join events, the threads of the heaps wait for each other, or wake up, in a quarter of the pauses or more; a note below ten GCs",
 	source:    "mem-doc: join imbalance; the threshold is own",
-	tested:    []Claim{{"gcload web, .NET 10, server GC with two heaps, beside eight busy loops on two processors", "the loops of the other processes never wait; by schedstat, its threads waited for a processor in 85 to 93 % of the time in which they could run"}},
 	find:      waitingHeaps,
 	advice: []advice{
 		{
 			when: "below ten GCs", fits: func(j *judgement, _ *Finding) bool { return !enoughJoins(j) },
-			text: "Record for longer: so few GCs do not show why the threads usually wait.", basis: Basis{Looks: true},
+			text: "Record for longer: so few GCs do not show why the threads usually wait.",
 			next: []Step{{Action: Record, Purpose: "record for longer", Recording: Longer}},
 		},
-		{when: "one heap marks more than the others", fits: waitsBecause(join.UnevenRoots), text: unevenAdvice, basis: Basis{Looks: true}},
+		{when: "one heap marks more than the others", fits: waitsBecause(join.UnevenRoots), text: unevenAdvice},
 		{
 			when: "threads take long to wake up, and were short of processors", fits: both(waitsBecause(join.SlowWake, join.AllSlowWake), starved),
-			text:  "Give the process the processors that its GC threads need: raise its CPU limit, or move other programs away.",
-			basis: Basis{Measured: []Measurement{{"gcload web, .NET 10, server GC with two heaps, on two processors half used by other programs", "no busy loops instead of eight", "191 ms a GC, 3 GCs in 3 s", "47.7 ms a GC, 16 GCs in 3 s"}}},
+			text: "Give the process the processors that its GC threads need: raise its CPU limit, or move other programs away.",
 		},
 		{
-			when:  "threads take long to wake up, and the trace does not show whether processors were short",
-			fits:  both(waitsBecause(join.SlowWake, join.AllSlowWake), shortOfProcessors(0)),
-			text:  "Find out whether the GC threads get the processors that they need: look at the CPU quota, and at other programs.",
-			basis: Basis{Looks: true},
-			next:  []Step{recordProcessors},
+			when: "threads take long to wake up, and the trace does not show whether processors were short",
+			fits: both(waitsBecause(join.SlowWake, join.AllSlowWake), shortOfProcessors(0)),
+			text: "Find out whether the GC threads get the processors that they need: look at the CPU quota, and at other programs.",
+			next: []Step{recordProcessors},
 		},
 		{
 			when: "threads take long to wake up, and there are more than four heaps", settings: []*setting{&fewerHeaps}, text: "Or use fewer heaps.",
@@ -41,15 +38,13 @@ var joinRules = []rule{{
 			},
 		},
 		{
-			when:  "one heap works longer than the others, and processors may have been short",
-			fits:  both(waitsBecause(join.SlowWork), func(j *judgement, f *Finding) bool { return !shortOfProcessors(noShortage)(j, f) }),
-			text:  "Look for other programs on the processor of that heap's thread.",
-			basis: Basis{Looks: true},
+			when: "one heap works longer than the others, and processors may have been short",
+			fits: both(waitsBecause(join.SlowWork), func(j *judgement, f *Finding) bool { return !shortOfProcessors(noShortage)(j, f) }),
+			text: "Look for other programs on the processor of that heap's thread.",
 		},
 		{
 			when: "no heap stands out", fits: waitsBecause(join.CauseUnknown),
-			text:  "Many short phases make threads wait: try to make the GC run less often, with a larger gen 0 or fewer large arrays.",
-			basis: Basis{Untried: "its effect was not separated from the shortage of processors on the machine at hand"},
+			text: "Many short phases make threads wait: try to make the GC run less often, with a larger gen 0 or fewer large arrays.",
 		},
 		{
 			when: "no heap stands out, and the heaps have less than 100 MB together", settings: []*setting{&workstationGC},

@@ -15,35 +15,22 @@ var largeRules = []rule{
 		id: "R24", title: "allocations of large or pinned objects trigger gen 2 GCs", kind: cause,
 		threshold: "three gen 2 GCs or more, and half of them, have the reason AllocLarge: the budget of the LOH or POH is used up",
 		source:    "gc.h, reason_alloc_loh; mem-doc",
-		tested: []Claim{
-			{"lab concat, .NET 10", "makes texts of 57 kB and more with string +=: all of its LOH are strings"},
-			{"lab poolmiss, .NET 10", "rents arrays of 100 to 160 kB from a pool and does not return them"},
-			{"lab poh, .NET 10", "allocates pinned arrays anew; its LOH is empty"},
-		},
-		find:   largeObjects,
-		advice: append(slices.Clone(largeAdvice), allocationAdvice("the types and sizes that are allocated.")...),
+		find:      largeObjects,
+		advice:    append(slices.Clone(largeAdvice), allocationAdvice("the types and sizes that are allocated.")...),
 	},
 	{
 		id: "R25", title: "allocating threads wait for background GCs", kind: cause, minor: true,
 		threshold: "a thread that allocates a large object waits 200 ms or longer for a background GC",
 		source:    "PerfView's GCStats: LOH allocation pause over 200 ms",
-		tested:    []Claim{{"gcload loh, .NET 8", "two threads allocate large arrays all the time, and keep some"}},
 		find:      allocatorsWait,
-		advice: []advice{{
-			text:  "Reuse large arrays with ArrayPool<T>, so that fewer are allocated while a background GC runs.",
-			basis: Basis{Measured: []Measurement{pooledArrays}},
-		}},
+		advice:    []advice{{text: "Reuse large arrays with ArrayPool<T>, so that fewer are allocated while a background GC runs."}},
 	},
 	{
 		id: "R62", title: "most large objects are short-lived", kind: aside,
 		threshold: "in three gen 2 GCs or more, and half of all, the LOH was 30 % of the heap and 80 % of its objects were dead, and R24 does not apply",
 		source:    "own, after mem-doc on temporary large objects",
-		tested:    []Claim{{"gcload loh, .NET 8", "allocates large arrays, and drops most of them at once"}},
 		find:      largeTurnover,
-		advice: []advice{{
-			text:  "Reuse these objects, arrays with ArrayPool<T>: most of the LOH is dead when it is collected.",
-			basis: Basis{Measured: []Measurement{pooledArrays}},
-		}},
+		advice:    []advice{{text: "Reuse these objects, arrays with ArrayPool<T>: most of the LOH is dead when it is collected."}},
 	},
 }
 
@@ -52,22 +39,14 @@ var largeAdvice = []advice{
 	{
 		when: "most of what these GCs freed was in the LOH, and most of that are strings", fits: mostlyOf(largeStrings),
 		text: "Build large texts in a StringBuilder, or write them to a stream in pieces: each + copies the whole text. To verify, compare the number of gen 2 GCs with the reason AllocLarge.",
-		basis: Basis{Measured: []Measurement{
-			{"cures text, .NET 10", "StringBuilder instead of +=", "28,000 gen 2 GCs per 1,000 texts, 25.7 ms of processor time for each", "37 gen 2 GCs, 0.045 ms"},
-		}},
 	},
 	{
 		when: "or most of that are arrays of collections", fits: mostlyOf(largeBuckets),
 		text: "Create dictionaries, lists and sets with the capacity they need, or clear and reuse them: as they grow, each larger array goes to the LOH. To verify, compare the number of gen 2 GCs with the reason AllocLarge.",
-		basis: Basis{Measured: []Measurement{
-			{"cures dictionary (150,000 entries), .NET 10", "create it with its capacity", "422 gen 2 GCs per 1,000 dictionaries, 5.9 ms of processor time for each", "196 gen 2 GCs, 2.5 ms"},
-			{"cures dictionary (150,000 entries), .NET 10", "clear it and use it again", "422 gen 2 GCs per 1,000 dictionaries, 5.9 ms of processor time for each", "none, 1.2 ms"},
-		}},
 	},
 	{
 		when: "or neither, or the types are unknown", fits: mostlyOf(largeArrays),
-		text:  "Reuse large objects (85,000 bytes and more), arrays with ArrayPool<T> or RecyclableMemoryStream, or split them. To verify, compare the number of gen 2 GCs with the reason AllocLarge.",
-		basis: Basis{Measured: []Measurement{pooledArrays, splitArrays}},
+		text: "Reuse large objects (85,000 bytes and more), arrays with ArrayPool<T> or RecyclableMemoryStream, or split them. To verify, compare the number of gen 2 GCs with the reason AllocLarge.",
 	},
 	{
 		when: "and a threshold covers at least 10 % of the sampled LOH allocation", fits: smallEnough,
@@ -75,31 +54,17 @@ var largeAdvice = []advice{
 	},
 	{
 		when: "and none covers that", fits: tooLarge,
-		text:  "Raising GCLOHThreshold would not help: nearly all sampled objects in the LOH are larger than its maximum.",
-		basis: Basis{Looks: true},
+		text: "Raising GCLOHThreshold would not help: nearly all sampled objects in the LOH are larger than its maximum.",
 	},
 	{
 		when: "and the trace has no sizes of large objects", fits: sizesUnknown,
-		text:  "Check the sizes before raising GCLOHThreshold: this trace does not show them, and a threshold below them has no effect.",
-		basis: Basis{Looks: true},
+		text: "Check the sizes before raising GCLOHThreshold: this trace does not show them, and a threshold below them has no effect.",
 	},
 	{
 		when: "most of it was in the POH", fits: func(j *judgement, f *Finding) bool { return !inLOH(j, f) },
 		text: "Allocate pinned arrays once and reuse them: they come from the pinned object heap (GC.AllocateArray with pinned: true). GCLOHThreshold has no effect on them.",
-		basis: Basis{Measured: []Measurement{
-			{"cures poh, .NET 10", "rent arrays of 24 kB and return them", "0.51 gen 2 GCs per 1,000 arrays, 20.1 % paused", "0.001 gen 2 GCs, 4.9 % paused"},
-		}},
 	},
 }
-
-var (
-	pooledArrays = Measurement{
-		"cures large (arrays of 100 to 160 kB), .NET 10", "ArrayPool<T>.Shared.Rent and Return", "40 gen 2 GCs per 1,000 arrays, 51.4 % paused", "none, 8.3 % paused",
-	}
-	splitArrays = Measurement{
-		"cures large (arrays of 100 to 160 kB), .NET 10", "pieces of 32 kB", "40 gen 2 GCs per 1,000 arrays, 51.4 % paused", "none, 12.4 % paused",
-	}
-)
 
 // largeKind is the kind of object that takes most of the LOH.
 type largeKind uint8
@@ -152,18 +117,18 @@ func mostlyOf(kind largeKind) func(*judgement, *Finding) bool {
 func allocationAdvice(what string) []advice {
 	return []advice{
 		{
-			when: "the trace names allocated types, and the methods that allocate them", fits: allocatorsNamed, text: "Look at " + what, basis: Basis{Looks: true},
+			when: "the trace names allocated types, and the methods that allocate them", fits: allocatorsNamed, text: "Look at " + what,
 			next: []Step{{Action: ListAllocations, Purpose: "see the types and what allocates them"}},
 		},
 		{
-			when: "it names the types only", fits: onlyTypesNamed, text: "Look at " + what, basis: Basis{Looks: true},
+			when: "it names the types only", fits: onlyTypesNamed, text: "Look at " + what,
 			next: []Step{
 				{Action: ListTypes, Purpose: "see the types"},
 				{Action: Record, Purpose: "record what allocates them, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}},
 			},
 		},
 		{
-			when: "it names no allocated type", fits: typesUnnamed, text: "Find " + what, basis: Basis{Looks: true},
+			when: "it names no allocated type", fits: typesUnnamed, text: "Find " + what,
 			next: []Step{{Action: Record, Purpose: "record what is allocated, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}}},
 		},
 	}

@@ -13,7 +13,6 @@ var limitRules = []rule{
 		id: "R64", title: "the program threw OutOfMemoryException", kind: cause, ends: true, minor: true,
 		threshold: "the trace records exceptions, and has one of the type System.OutOfMemoryException",
 		source:    "ExceptionThrown",
-		tested:    []Claim{{"cures poh-bad, .NET 10, GCHeapHardLimit=0x1700000", "dies of an OutOfMemoryException at once: its live arrays need more than the limit"}},
 		find:      ranOut,
 		advice:    limitAdvice,
 	},
@@ -21,33 +20,21 @@ var limitRules = []rule{
 		id: "R65", title: "the trace breaks off as it does in an OutOfMemoryException", kind: cause, ends: true, minor: true,
 		threshold: "the trace is truncated within a second after its latest GC, which was the last attempt before an OutOfMemoryException, and R64 does not apply",
 		source:    "own; a process that dies of an exception writes no rundown",
-		tested: []Claim{
-			{"cures poh-bad, .NET 10, GCHeapHardLimit=0x1700000", "dies of an OutOfMemoryException at once: its live arrays need more than the limit"},
-			{"lab poh 1500, .NET 10, hard limit of 75 MB", "died of an OutOfMemoryException after 4.9 s, with 47 of the 68 MB of its pinned object heap free"},
-		},
-		find:   breaksOff,
-		advice: limitAdvice,
+		find:      breaksOff,
+		advice:    limitAdvice,
 	},
 	{
 		id: "R61", title: "the heap is at its limit, near OutOfMemoryException", kind: cause, ends: true, minor: true,
 		threshold: "a GC was the last attempt before an OutOfMemoryException: condemned reason before_oom or limit_before_oom, or reason OutOfSpaceSOH or OutOfSpaceLOH; and neither R64 nor R65 applies",
 		source:    "gc.cpp, generation_to_condemn and try_allocate_more_space",
-		tested: []Claim{
-			{"lab poh 1500, .NET 10, GCHeapHardLimit=0x3000000", "21 MB are live under the limit of 50 MB, and 24 of the 45 MB of its pinned object heap are free"},
-			{"gcload web, .NET 10, GCHeapHardLimit=0x5400000", "its live objects need most of the limit of 88 MB"},
-		},
-		find:   atLimit,
-		advice: limitAdvice,
+		find:      atLimit,
+		advice:    limitAdvice,
 	},
 	{
 		id: "R22", title: "the GC treats memory as scarce", kind: cause, minor: true,
 		threshold: "the memory load at a GC is 90 % or more (or the value of GCHighMemPercent), or the system or host signalled low memory",
 		source:    "gc.cpp, compute_memory_settings: 90 %, up to 97 % on machines of 80 GB and more; mem-doc",
-		tested: []Claim{
-			{"gcload web, .NET 10, GCHighMemPercent=1", "11 % of the memory is in use: only the setting makes it scarce"},
-			{"gcload fragment, .NET 10, GCHighMemPercent=1", "the same, with a fragmented gen 2"},
-		},
-		find: memoryScarce,
+		find:      memoryScarce,
 		advice: []advice{
 			{
 				when: "GCHighMemPercent is set below 90, and the load is below 90 %", fits: scarceBySetting,
@@ -58,11 +45,10 @@ var limitRules = []rule{
 				text: "Try to free memory, to give the container more, or to move other processes away: at a high memory load the GC runs blocking, compacting gen 2 GCs. " +
 					"On a machine where a load of 90 % leaves plenty of memory, try a higher GCHighMemPercent.",
 				settings: []*setting{&highMemPercent},
-				basis:    Basis{Untried: "no machine at hand was short of memory"},
 			},
 			{
 				when: "otherwise, with a hard limit", fits: func(j *judgement, f *Finding) bool { return !scarceBySetting(j, f) && hardLimited(j, f) },
-				text: "Compare committed memory with the limit: the memory load does not show how full the heap is.", basis: Basis{Looks: true},
+				text: "Compare committed memory with the limit: the memory load does not show how full the heap is.",
 			},
 		},
 	},
@@ -70,7 +56,6 @@ var limitRules = []rule{
 		id: "R23", title: "the GC is in provisional mode", kind: cause, minor: true,
 		threshold: "a GC has the reason PMFullGC, or one of the condemned reasons joined_pm_induced_full_gc, joined_pm_alloc_loh and joined_gen1_in_pm",
 		source:    "gc.cpp: memory load is high, gen 2 is more than half of the heap and more than 10 % of it is free space",
-		tested:    []Claim{{"gcload fragment, .NET 10, GCHighMemPercent=1", "half of its gen 2 is free space, and any memory load counts as high"}},
 		find:      inProvisionalMode,
 		advice: []advice{
 			{
@@ -80,7 +65,6 @@ var limitRules = []rule{
 			{
 				when: "otherwise", fits: func(j *judgement, f *Finding) bool { return !scarceBySetting(j, f) },
 				text: "Try to free memory, or to raise the container's limit: under high memory load with a fragmented gen 2 the GC replaces gen 1 GCs with full blocking ones.", settings: []*setting{&highMemPercent},
-				basis: Basis{Untried: "no machine at hand was short of memory"},
 			},
 		},
 	},
@@ -129,15 +113,10 @@ var limitAdvice = []advice{
 	{
 		when: "the pinned object heap holds 10 % of the heap as free space, and more than the LOH", fits: holds(4),
 		text: "Allocate pinned arrays once and reuse them. Do not count on a higher limit: much of it becomes free space too.",
-		basis: Basis{Measured: []Measurement{
-			{"cures poh, .NET 10, GCHeapHardLimit=0x3200000", "rent arrays of 24 kB and return them", "47 MB heap with 25 MB free, 1.55 GCs per 1,000 arrays", "37 MB heap with nothing free, 0.27 GCs"},
-			{"cures poh-bad, .NET 10, GCHeapHardLimit=0x3200000", "GCHeapHardLimit=0x4B00000", "25 of 47 MB free, 1.55 GCs per 1,000 arrays", "49 of 71 MB free, 0.88 GCs"},
-		}},
 	},
 	{
 		when: "the LOH holds that much", fits: holds(3),
-		text:  "Try to allocate large arrays in few sizes, and to reuse them: free space in the LOH only helps arrays that fit. A higher limit may fill with free space too.",
-		basis: Basis{Untried: "no program at hand fills its limit that way, because under a limit the GC compacts the LOH"},
+		text: "Try to allocate large arrays in few sizes, and to reuse them: free space in the LOH only helps arrays that fit. A higher limit may fill with free space too.",
 	},
 	{
 		when: "neither, and the limit is known", fits: func(j *judgement, f *Finding) bool { return holdsNone(j, f) && hardLimited(j, f) },
@@ -145,14 +124,8 @@ var limitAdvice = []advice{
 	},
 	{
 		when: "neither, and the limit is unknown", fits: func(j *judgement, f *Finding) bool { return holdsNone(j, f) && !hardLimited(j, f) },
-		text:  "Keep fewer objects alive, or give the heap more memory. The trace does not show the heap's limit, which is 75 % of the container's memory unless it is set.",
-		basis: Basis{Measured: []Measurement{webLimit}},
+		text: "Keep fewer objects alive, or give the heap more memory. The trace does not show the heap's limit, which is 75 % of the container's memory unless it is set.",
 	},
-}
-
-// webLimit compares a program before and after its limit was raised.
-var webLimit = Measurement{
-	"gcload web, .NET 10, GCHeapHardLimit=0x5400000", "GCHeapHardLimit=0x7E00000", "54 GCs, 7 of them gen 2; longest pause 277 ms", "38 GCs, 4 of them gen 2; longest pause 141 ms",
 }
 
 // ranOut, breaksOff and atLimit find the same trouble, from the surest evidence to the least.

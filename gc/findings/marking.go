@@ -12,28 +12,19 @@ var markRules = []rule{
 		id: "R54", title: "one kind of root takes much of the pauses", kind: cause,
 		threshold: "marking from one kind of root, and updating the references in it, take a quarter of the pauses or more (older objects and finalizers: half), also without the two GCs that spent most on it; GC handles: 1,000 or more, unless the objects that they hold take the time",
 		source:    "own, after mem-doc on MarkWithType; gc.cpp, mark_phase and relocate_phase visit the same roots",
-		tested: []Claim{
-			{Program: "lab deep, .NET 10", Truth: "a stack of 20,000 frames: marking it is 50 %, updating it 47 % of the pauses"},
-			{Program: "lab cwt, .NET 10", Truth: "338,000 entries of a ConditionalWeakTable, each a dependent handle; the cost of marking and of updating grows with their number"},
-			{Program: "lab manythreads, .NET 10", Truth: "1,500 threads wait: 44 % of the pauses mark their stacks, 49 % update them"},
-			{Program: "lab bigarr, .NET 10", Truth: "1,000 of 5 million references of an old array are overwritten in a loop"},
-			{Program: "lab concat, .NET 10", Truth: "52 handles, and one GC preempted for 136 of its 137 ms: no finding"},
-		},
-		find: heavyRoots,
+		find:      heavyRoots,
 		advice: []advice{
 			{
 				when: "thread stacks themselves", fits: weighs(onStacks, false),
-				text:  "Look for deep stacks and many threads: deep recursion, hundreds of blocked threads. Each GC walks every frame, twice if it compacts.",
-				basis: Basis{Looks: true},
+				text: "Look for deep stacks and many threads: deep recursion, hundreds of blocked threads. Each GC walks every frame, twice if it compacts.",
 			},
 			{
 				when: "the objects that thread stacks hold", fits: weighs(onStacks, true),
-				text:  "Try to keep fewer objects alive: what local variables hold takes the time, not the stacks. One thread marks a long linked list, whatever the number of heaps.",
-				basis: Basis{Untried: "no program at hand has another structure to compare"},
+				text: "Try to keep fewer objects alive: what local variables hold takes the time, not the stacks. One thread marks a long linked list, whatever the number of heaps.",
 			},
 			{
 				when: "many handles", fits: manyOpen, text: "Try to free GC handles that are no longer needed.",
-				next: []Step{listHandles}, basis: Basis{Untried: "the program alone knows which handles it needs"},
+				next: []Step{listHandles},
 			},
 			{
 				when: "many handles, and the trace does not name the code that allocates them",
@@ -45,23 +36,19 @@ var markRules = []rule{
 			},
 			{
 				when: "the objects that handles hold", fits: weighs(onHandles, true),
-				text:  "Try to keep fewer objects alive: static fields and GC handles hold what takes the time. To see what, take a heap snapshot.",
-				basis: Basis{Untried: "the program alone knows what it needs"},
+				text: "Try to keep fewer objects alive: static fields and GC handles hold what takes the time. To see what, take a heap snapshot.",
 			},
 			{
 				when: "older objects", fits: onRoots(onOlder),
-				text:  "Try to write less into old objects, and clear references early: the GC scans large caches and arrays again wherever they were written.",
-				basis: Basis{Untried: "no program at hand does the same work with fewer writes"},
+				text: "Try to write less into old objects, and clear references early: the GC scans large caches and arrays again wherever they were written.",
 			},
 			{
 				when: "objects with finalizers", fits: onRoots(onFinalizers),
-				text:  "Try to dispose of objects with finalizers, and to call GC.SuppressFinalize in Dispose.",
-				basis: Basis{Untried: "no program at hand has a Dispose to call"},
+				text: "Try to dispose of objects with finalizers, and to call GC.SuppressFinalize in Dispose.",
 			},
 			{
 				when: "dependent handles", fits: onRoots(onDependent),
-				text:  "Try to keep fewer entries in ConditionalWeakTable and in what is built on it: each is a dependent handle, which every GC visits.",
-				basis: Basis{Untried: "no program at hand works without the table"},
+				text: "Try to keep fewer entries in ConditionalWeakTable and in what is built on it: each is a dependent handle, which every GC visits.",
 			},
 		},
 	},
@@ -69,27 +56,17 @@ var markRules = []rule{
 		id: "R33", title: "old objects keep young ones alive", kind: generic,
 		threshold: "in gen 0 and gen 1 GCs, half of the bytes or more were marked from older objects; these GCs are a quarter of the pauses, and marking from older objects is a tenth",
 		source:    "mem-doc: MarkOlder",
-		tested:    []Claim{{"lab cache, .NET 10", "writes new arrays all the time into a Dictionary that is as old as the program"}},
 		find:      oldRefersToYoung,
-		advice: []advice{{
-			text: "Clear references in old objects early, and write less into them: the objects they refer to survive, however young they are.",
-			basis: Basis{Measured: []Measurement{{
-				"cures old (new arrays in an old array of 5,000,000 references), .NET 10", "numbers instead of references", "1.18 ms of processor time per step, 71.8 % paused", "0.12 ms, 4.4 % paused",
-			}}},
-		}},
+		advice:    []advice{{text: "Clear references in old objects early, and write less into them: the objects they refer to survive, however young they are."}},
 	},
 	{
 		id: "R12", title: "the heaps wait for the slowest one to finish marking", kind: cause,
 		threshold: "with several heaps, marking on the slowest takes longer than the mean by a quarter of the pauses or more",
 		source:    "mem-doc: join imbalance; .NET 5 and later let idle heaps take over marking",
-		tested: []Claim{
-			{"a program under .NET Core 3.1 with server GC", "in two of its GCs one heap marks nearly everything"},
-			{"cures knots-bad, .NET 10, server GC with two heaps", "one heap marks a million objects that one local variable leads to, while the other waits"},
-		},
-		find: unevenMarking,
+		find:      unevenMarking,
 		advice: []advice{
-			{when: "before .NET 5", fits: beforeNET5, text: "Try .NET 5 or later, where idle GC threads help to mark.", basis: Basis{Untried: "no runtime before .NET 5 at hand"}},
-			{text: unevenAdvice, basis: Basis{Looks: true}},
+			{when: "before .NET 5", fits: beforeNET5, text: "Try .NET 5 or later, where idle GC threads help to mark."},
+			{text: unevenAdvice},
 		},
 	},
 }

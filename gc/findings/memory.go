@@ -14,18 +14,16 @@ var memoryRules = []rule{
 		id: "R28", title: "objects in gen 2, the LOH and the POH keep growing", kind: aside,
 		threshold: "after start-up, the bytes of objects there after each GC grow from each third of the time to the next, by 30 % and 10 MB in total, and do not level off, and R27 or R57 does not explain it",
 		source:    "mem-doc, on leaks; the thresholds are own",
-		tested:    []Claim{{"lab timers, .NET 10", "keeps 300,195 timers with an array of 500 bytes each, by its own account"}},
 		find:      oldGrows,
 		advice: []advice{
-			{text: "If growth continues, something is retaining objects: compare heap snapshots taken a minute or more apart.", basis: Basis{Looks: true}, next: []Step{takeSnapshots, listObjects}},
-			{when: "a short trace", fits: func(j *judgement, _ *Finding) bool { return j.short() }, text: "Record for longer: a program that starts or fills a cache looks the same.", basis: Basis{Looks: true}},
+			{text: "If growth continues, something is retaining objects: compare heap snapshots taken a minute or more apart.", next: []Step{takeSnapshots, listObjects}},
+			{when: "a short trace", fits: func(j *judgement, _ *Finding) bool { return j.short() }, text: "Record for longer: a program that starts or fills a cache looks the same."},
 		},
 	},
 	{
 		id: "R27", title: "the heap grows, and gen 2 is hardly collected", kind: aside,
 		threshold: "the heap after a GC grows as in R28, with at most one gen 2 GC, a memory load that is not high, and not in the latency mode LowLatency (R57)",
 		source:    "mem-doc: normal, since nothing requires a gen 2 GC",
-		tested:    []Claim{{"gcload background, .NET 10, one second of it", "adds objects to those that it keeps, and runs no gen 2 GC in that second"}},
 		find:      growsUncollected,
 		advice: []advice{
 			{text: "If memory is plentiful, there is nothing to do: the GC sees no need to collect gen 2, and only a gen 2 GC shows how much is still in use. Otherwise limit the heap.", settings: []*setting{&hardLimitPercent}},
@@ -35,64 +33,36 @@ var memoryRules = []rule{
 		id: "R41", title: "much of gen 2 is unused free space", kind: aside,
 		threshold: "at the beginning of three background gen 2 GCs or more, and half of them, 10 MB and 50 % of gen 2 or more were free space",
 		source:    "mem-doc judges fragmentation at the beginning of gen 2 background GCs: up to 15 % is nothing to worry about, 70 to 80 % is not good",
-		tested:    []Claim{{"gcload fragment, .NET 10", "drops every other of its long-lived objects"}},
 		find:      fragmentedOld,
 		advice: []advice{
 			{text: "This is normal after a load peak. If it stays and memory matters, let the GC compact, and compare pauses before and after.", settings: []*setting{&conserveMemory}},
-			{text: "Group objects with similar lifetimes, so that they die together.", basis: Basis{Measured: []Measurement{groupedLifetimes}}},
+			{text: "Group objects with similar lifetimes, so that they die together."},
 		},
 	},
 	{
 		id: "R45", title: "much of the LOH is unused free space", kind: aside,
 		threshold: "at the beginning of three background gen 2 GCs or more, and half of them, 10 MB and 50 % of the LOH or more were free space",
 		source:    "mem-doc, as R41",
-		tested: []Claim{
-			{"gcload loh, .NET 10 with segments", "allocates arrays of many sizes, and keeps some of them"},
-			{"lab lohfrag, .NET 10", "keeps 120 arrays of 90 kB to 2 MB, and drops the arrays between them"},
-		},
-		find: fragmentedLarge,
-		advice: []advice{{
-			text: "After a peak, set GCSettings.LargeObjectHeapCompactionMode to CompactOnce before one GC that may block.",
-			basis: Basis{Measured: []Measurement{
-				{"cures peak (125 of 2,000 large arrays stay), .NET 10", "CompactOnce and GC.Collect", "457 MB heap, 427 MB of it free", "31 MB heap, nothing free; what is committed falls later: 474 MB after 3 s; longest pause 159 ms instead of 45 ms"},
-				{"cures sizes (arrays of many sizes all the time), .NET 10", "CompactOnce and GC.Collect every 1,000 arrays", "238 MB committed, 117 MB free", "190 MB committed, 80 MB free, and half the work done"},
-			}},
-		}, {
-			text:  "Try to allocate large arrays in few sizes, and to reuse them. Then compare committed memory: a pool that rounds sizes up and keeps all arrays can hold more than it saves.",
-			basis: Basis{Untried: "it depends on the pool: with ArrayPool<T>.Shared, cures sizes had 1,095 MB committed instead of 220 MB, for a thirtieth of the processor time per array"},
-		}},
+		find:      fragmentedLarge,
+		advice:    []advice{{text: "After a peak, set GCSettings.LargeObjectHeapCompactionMode to CompactOnce before one GC that may block."}, {text: "Try to allocate large arrays in few sizes, and to reuse them. Then compare committed memory: a pool that rounds sizes up and keeps all arrays can hold more than it saves."}},
 	},
 	{
 		id: "R46", title: "much of the pinned object heap is unused free space", kind: aside,
 		threshold: "after three gen 2 GCs or more, and half of them, free space in the pinned object heap is 10 MB and 30 % of the heap or more",
 		source:    "own; gc.cpp: the POH is swept, never compacted",
-		tested: []Claim{
-			{"lab poh, .NET 10", "202 of the 265 MB of its pinned object heap are free: it allocates arrays of 4 to 24 kB anew for random ones that it drops"},
-			{"cures poh-bad, .NET 10", "keeps 1,500 such arrays, 21 MB"},
-		},
-		find: fragmentedPinned,
-		advice: []advice{{
-			text: "Allocate pinned arrays once and reuse them: the GC never compacts the pinned object heap (POH), and only new pinned arrays that fit can use its free space.",
-			basis: Basis{Measured: []Measurement{
-				{"cures poh, .NET 10", "rent arrays of 24 kB and return them", "118 MB committed, 78 MB of it free; 20.1 % paused", "54 MB committed, nothing free; 4.9 % paused"},
-			}},
-		}},
+		find:      fragmentedPinned,
+		advice:    []advice{{text: "Allocate pinned arrays once and reuse them: the GC never compacts the pinned object heap (POH), and only new pinned arrays that fit can use its free space."}},
 	},
 	{
 		id: "R42", title: "survivors do not fit into gen 2's free space", kind: aside,
 		threshold: "in three gen 1 GCs or more, survivors took less than half of gen 2's free space that was tried for them, and 10 MB or more was given up",
 		source: "allocation.cpp, allocate_in_older_generation: pieces under 256 bytes that do not fit are given up until the next gen 2 GC, and so are the smallest remainders of others. " +
 			"PerfView's free list efficiency: FreeListAllocated / (FreeListAllocated + FreeListRejected)",
-		tested: []Claim{{"a cache of arrays of 88 bytes that die one by one, .NET 10", "then needs arrays of 72 bytes, which do not fit into their places; with 88 bytes they do, and the rule does not fire"}},
-		find:   unfitFreeList,
+		find: unfitFreeList,
 		advice: []advice{
 			{
 				text: "Keep fewer objects that live for long and die one by one: reuse them, hold their contents in arrays of structs, or let them die in groups. " +
 					"Where one dies between others that live on, an object of another size rarely fits, and gen 2 grows instead.",
-				basis: Basis{Measured: []Measurement{
-					{"cures mixed (60,000 objects of up to 3 kB), .NET 10", "reuse the long-lived objects", "31 gen 2 GCs per 1,000 batches; 98 MB of the heap of 207 MB free", "2.8 gen 2 GCs; 1 of 189 MB free"},
-					groupedLifetimes,
-				}},
 			},
 			{text: "If gen 2 grows and memory matters, let the GC compact, and compare pauses before and after.", settings: []*setting{&conserveMemory}},
 		},
@@ -101,7 +71,6 @@ var memoryRules = []rule{
 		id: "R30", title: "the heap grows far beyond its live size between GCs", kind: aside,
 		threshold: "before three GCs or more, and half of all, the heap is five times as large as after, and 100 MB larger",
 		source:    "mem-doc: the gen 0 budget decides the peak; the thresholds are own",
-		tested:    []Claim{{"gcload background, .NET 8, server GC", "keeps some tens of MB, and allocates 400 MB between GCs"}},
 		find:      swells,
 		advice: []advice{
 			{text: "If memory is plentiful, there is nothing to do: a large gen 0 budget saves GCs. Otherwise make the budget smaller, and compare pauses before and after.", settings: []*setting{&gen0MaxBudget}},
@@ -111,16 +80,9 @@ var memoryRules = []rule{
 		id: "R60", title: "much more memory is committed than the heap needs", kind: aside,
 		threshold: "committed memory is twice the heap after the last GC and 100 MB more, and R30 does not explain it",
 		source:    "mem-doc: committed is the heap, gen 0's budget and free regions",
-		tested: []Claim{
-			{"cures batch-bad, .NET 10, server GC without DATAS", "has 450 MB committed after GCs: gen 0's budget, since a lower one halves them"},
-			{"lab nogc, .NET 10", "has room of 100 MB reserved by TryStartNoGCRegion, and 0.3 MB live"},
-		},
-		find: heldBack,
+		find:      heldBack,
 		advice: []advice{
-			{
-				text:  "If memory is plentiful, there is nothing to do. Process memory beyond what the GC committed is native memory, stacks and code.",
-				basis: Basis{Looks: true},
-			},
+			{text: "If memory is plentiful, there is nothing to do. Process memory beyond what the GC committed is native memory, stacks and code."},
 			{
 				when: "gen 0's budget is half of it or more", fits: budgetHolds, settings: []*setting{&gen0MaxBudget},
 				text: "Otherwise make gen 0's budget smaller, and compare pauses before and after.",

@@ -14,30 +14,19 @@ var modeRules = []rule{
 		id: "R57", title: "the latency mode holds back gen 2 GCs, or background GCs", kind: cause, minor: true,
 		threshold: "three GCs or more, and half of those whose mode is known, ran in the latency mode LowLatency or SustainedLowLatency; or in Batch, with three blocking gen 2 GCs or more that are not induced, although background GC is not known to be off",
 		source:    "docs of GCSettings.LatencyMode; gc.cpp, generation_to_condemn: LowLatency condemns gen 1 at most unless memory is low, and Batch never runs in the background",
-		tested: []Claim{
-			{Program: "lab lowlat, .NET 10", Truth: "it sets GCSettings.LatencyMode to LowLatency, keeps 100 MB and replaces them: the heap grows to 1 GB without a gen 2 GC"},
-			{Program: "lab batch, .NET 10", Truth: "it sets GCSettings.LatencyMode to Batch: no GC ran in the background"},
-			{Program: "lab sustained, .NET 10", Truth: "it sets GCSettings.LatencyMode to SustainedLowLatency"},
-		},
-		find: latencyMode,
+		find:      latencyMode,
 		advice: []advice{
 			{
 				when: "LowLatency", fits: inMode(clr.PauseModeLowLatency),
 				text: "Set LowLatency only for short sections where a pause would do harm, and SustainedLowLatency or Interactive, the default, otherwise. To verify, check that gen 2 GCs run and that the heap stops growing.",
-				basis: Basis{Measured: []Measurement{{
-					Program: "lab lowlat and lab sustained, .NET 10, the same work for 4 s", Change: "GCSettings.LatencyMode from LowLatency to SustainedLowLatency",
-					Before: "6,463 rounds, 2,868 GCs, none of gen 2, heap 767 MB", After: "25,599 rounds, 214 GCs, 52 of gen 2, heap 264 MB",
-				}}},
 			},
 			{
 				when: "Batch", fits: inMode(clr.PauseModeBatch),
-				text:  "Try GCSettings.LatencyMode = Interactive, the default: background GCs then collect gen 2 while threads run. Compare the longest pause and the work done.",
-				basis: Basis{Untried: "the right mode depends on whether pauses or throughput matter"},
+				text: "Try GCSettings.LatencyMode = Interactive, the default: background GCs then collect gen 2 while threads run. Compare the longest pause and the work done.",
 			},
 			{
 				when: "SustainedLowLatency", fits: inMode(clr.PauseModeSustainedLowLatency),
-				text:  "Try Interactive, the default, if memory matters: SustainedLowLatency avoids the blocking GCs that compact gen 2.",
-				basis: Basis{Untried: "no program at hand fragments in this mode"},
+				text: "Try Interactive, the default, if memory matters: SustainedLowLatency avoids the blocking GCs that compact gen 2.",
 			},
 		},
 	},
@@ -45,14 +34,8 @@ var modeRules = []rule{
 		id: "R58", title: "no-GC regions cost pauses", kind: cause, minor: true,
 		threshold: "GC.TryStartNoGCRegion was called three times or more, or its GCs and those that follow its regions are a tenth of the pauses",
 		source:    "gc.cpp, garbage_collect and prepare_for_no_gc_region: a region that needs no collection takes a number and suspends the threads; GCGlobalHeapHistory has PauseMode NoGC where it needs one",
-		tested: []Claim{
-			{Program: "lab nogc, .NET 10", Truth: "it starts 45 to 50 no-GC regions of 100 MB, never calls GC.Collect, and keeps 0.3 MB alive"},
-		},
-		find: noGCRegions,
-		advice: []advice{{
-			text:  "Try fewer or smaller no-GC regions: each start suspends all threads, and the GC after a region has to collect everything that was allocated in it.",
-			basis: Basis{Untried: "only the program's authors know how much a region has to allocate"},
-		}},
+		find:      noGCRegions,
+		advice:    []advice{{text: "Try fewer or smaller no-GC regions: each start suspends all threads, and the GC after a region has to collect everything that was allocated in it."}},
 	},
 }
 

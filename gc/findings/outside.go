@@ -18,21 +18,16 @@ var outsideRules = []rule{
 		threshold: "such suspensions take 100 ms or more in total, and at least a tenth as long as the pauses; a warning where their share of the time exceeds the budget, a problem at twice the budget",
 		source:    "own",
 		find:      otherSuspensions,
-		tested: []Claim{
-			{"gcload web with the provider Microsoft-DotNETCore-SampleProfiler, .NET 10", "the runtime's sample profiler suspends all threads for each sample (ep-sample-profiler.c); the program causes no other suspension outside GCs"},
-		},
 		advice: []advice{
 			{
 				when: "the trace has CPU samples", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Sampled },
-				text:  "Measure pauses without CPU samples: each sample suspends all threads.",
-				next:  []Step{{Action: Record, Purpose: "record without CPU samples", Recording: Collections}},
-				basis: Basis{Looks: true},
+				text: "Measure pauses without CPU samples: each sample suspends all threads.",
+				next: []Step{{Action: Record, Purpose: "record without CPU samples", Recording: Collections}},
 			},
 			{
 				when: "otherwise", fits: func(j *judgement, _ *Finding) bool { return !j.Trace.Sampled },
-				text:  "Find out what suspends them: CPU samples of another session, a debugger, a profiler, or replacement of methods (ReJIT).",
-				next:  []Step{{Action: ListEvents, Purpose: "see when, and on which threads", Events: []string{"GCSuspendEEBegin"}}},
-				basis: Basis{Looks: true},
+				text: "Find out what suspends them: CPU samples of another session, a debugger, a profiler, or replacement of methods (ReJIT).",
+				next: []Step{{Action: ListEvents, Purpose: "see when, and on which threads", Events: []string{"GCSuspendEEBegin"}}},
 			},
 		},
 	},

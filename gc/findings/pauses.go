@@ -15,43 +15,33 @@ var pauseRules = []rule{
 		id: "R02", title: "GC pauses take much of the time", kind: symptom,
 		threshold: "pauses take the budgeted share of the time (5 %) or more, start-up excluded where the trace includes it; a problem at twice that",
 		source:    "mem-doc: up to 5 % is normal",
-		tested: []Claim{
-			{"lab cwt, .NET 10", "was paused for 1,888 of its 4,000 ms by its own account"},
-			{"lab cache, .NET 10", "was paused for 2,508 of its 4,004 ms by its own account"},
-		},
-		find: pauseShare,
+		find:      pauseShare,
 		advice: []advice{
-			{when: "one cause explains a quarter of the pauses", fits: caused, text: "Start with %s.", cause: true, basis: Basis{Looks: true}},
+			{when: "one cause explains a quarter of the pauses", fits: caused, text: "Start with %s.", cause: true},
 			{
 				when: "otherwise, if short pauses of gen 0 dominate", fits: mostly(func(j *judgement, d dominant) bool { return shortYoung(d) && !j.muchSurvives() }),
 				text: "Allocate less, or give gen 0 a larger budget.", settings: []*setting{&gen0Size},
 			},
 			{
 				when: "long pauses of gen 0 dominate though little survives", fits: mostly(func(j *judgement, d dominant) bool { return longYoung(d) && j.littleSurvives() }),
-				text: timeUnclear, basis: Basis{Looks: true}, next: []Step{listYoung},
+				text: timeUnclear, next: []Step{listYoung},
 			},
 			{
 				when: "pauses of gen 0 dominate, and much survives",
 				fits: mostly(func(j *judgement, d dominant) bool {
 					return longYoung(d) && !j.littleSurvives() || shortYoung(d) && j.muchSurvives()
 				}),
-				text:  "Shorten object lifetimes, or keep fewer objects alive: survivors make gen 0 GCs long.",
-				basis: Basis{Measured: []Measurement{shorterLives}},
+				text: "Shorten object lifetimes, or keep fewer objects alive: survivors make gen 0 GCs long.",
 			},
 			{
 				when: "pauses of gen 1 dominate, and most objects of gen 1 die", fits: mostly(func(j *judgement, d dominant) bool { return ofGeneration(1)(d) && !j.mostOfGen1Survives() }),
-				text:  "Look for objects that survive one GC and die soon after: batches, buffers of requests, caches with a short lifetime.",
-				basis: Basis{Looks: true},
+				text: "Look for objects that survive one GC and die soon after: batches, buffers of requests, caches with a short lifetime.",
 			},
 			{
 				when: "pauses of gen 1 dominate, and most objects of gen 1 survive", fits: mostly(func(j *judgement, d dominant) bool { return ofGeneration(1)(d) && j.mostOfGen1Survives() }),
-				text:  "Keep fewer objects alive: those that reach gen 1 are copied into gen 2. Look for caches, queues and sessions that hold what requests create.",
-				basis: Basis{Measured: []Measurement{fewerAlive}},
+				text: "Keep fewer objects alive: those that reach gen 1 are copied into gen 2. Look for caches, queues and sessions that hold what requests create.",
 			},
-			{
-				when: "induced blocking gen 2 GCs dominate", fits: mostly(inducedFull), text: "Remove the calls that induce full GCs; a larger gen 0 does not help.",
-				basis: Basis{Measured: []Measurement{withoutCollect, largerGen0Collect}},
-			},
+			{when: "induced blocking gen 2 GCs dominate", fits: mostly(inducedFull), text: "Remove the calls that induce full GCs; a larger gen 0 does not help."},
 			{
 				when: "other blocking gen 2 GCs dominate, and background GC is off", fits: mostly(func(j *judgement, d dominant) bool { return blockingFull(j, d) && j.concurrentOff() }),
 				text: "Switch background GC on: gen 2 is then collected while threads run. A larger gen 0 does not help.", settings: []*setting{&concurrentGC},
@@ -59,46 +49,39 @@ var pauseRules = []rule{
 			{
 				when: "other blocking gen 2 GCs dominate, and the trace has condemned reasons of such GCs",
 				fits: mostly(func(j *judgement, d dominant) bool { return runsBlocking(j, d) && j.tallies[fullCondemned].count > 0 }),
-				text: "Find out why gen 2 is not collected in the background: see the condemned reasons of these GCs. A larger gen 0 does not help.", basis: Basis{Looks: true}, next: []Step{listFull},
+				text: "Find out why gen 2 is not collected in the background: see the condemned reasons of these GCs. A larger gen 0 does not help.", next: []Step{listFull},
 			},
 			{
-				when:  "other blocking gen 2 GCs dominate, and it has none",
-				fits:  mostly(func(j *judgement, d dominant) bool { return runsBlocking(j, d) && j.tallies[fullCondemned].count == 0 }),
-				text:  "Find out why gen 2 is not collected in the background. A GC that was requested as a background GC runs blocking while it has no thread or no memory to do so, as the first of a process often does.",
-				basis: Basis{Looks: true}, next: []Step{listRequested},
+				when: "other blocking gen 2 GCs dominate, and it has none",
+				fits: mostly(func(j *judgement, d dominant) bool { return runsBlocking(j, d) && j.tallies[fullCondemned].count == 0 }),
+				text: "Find out why gen 2 is not collected in the background. A GC that was requested as a background GC runs blocking while it has no thread or no memory to do so, as the first of a process often does.",
+				next: []Step{listRequested},
 			},
 			{
 				when: "gen 2 GCs triggered by large or pinned arrays dominate", fits: mostly(largeFull),
-				text:  "Reuse large arrays with ArrayPool<T>: allocating them triggers these gen 2 GCs, and a larger gen 0 does not help.",
-				basis: Basis{Measured: []Measurement{pooledArrays, largerGen0Large}},
+				text: "Reuse large arrays with ArrayPool<T>: allocating them triggers these gen 2 GCs, and a larger gen 0 does not help.",
 			},
-			{
-				when: "other background gen 2 GCs dominate", fits: mostly(backgroundFull), text: "Promote less into gen 2: shorten object lifetimes, or keep fewer objects alive.",
-				basis: Basis{Measured: []Measurement{shorterLives}},
-			},
+			{when: "other background gen 2 GCs dominate", fits: mostly(backgroundFull), text: "Promote less into gen 2: shorten object lifetimes, or keep fewer objects alive."},
 		},
 	},
 	{
 		id: "R05", title: "GC pauses pile up in one stretch of time", kind: symptom,
 		threshold: "pauses stay within the budgeted share overall, but take twice that or more of some 10 s",
 		source:    "own; 10 s is the interval of most dashboards",
-		tested:    []Claim{{"gcload web, .NET 10, stopped for a minute (SIGSTOP)", "all of its pauses are in its first and last seconds"}},
 		find:      stretches,
-		advice:    []advice{{text: "Find out what the program did then, and report on this stretch alone.", basis: Basis{Looks: true}}},
+		advice:    []advice{{text: "Find out what the program did then, and report on this stretch alone."}},
 	},
 	{
 		id: "R03", title: "single GC pauses are long", kind: symptom,
 		threshold: "a pause exceeds the budget (100 ms); a problem above twice the budget",
 		source:    "PerfView's guide: 100 ms; PerfView's GCStats lists pauses over 200 ms",
-		tested:    []Claim{{"lab cache, .NET 10, gcConcurrent=0", "its 11 GCs paused it for 266 ms each on average, by its own account"}},
 		find:      longSinglePauses,
-		advice:    []advice{{text: "Look at what these GCs have in common: generation, kind, reason, and the bytes they promoted.", basis: Basis{Looks: true}}},
+		advice:    []advice{{text: "Look at what these GCs have in common: generation, kind, reason, and the bytes they promoted."}},
 	},
 	{
 		id: "R11", title: "some pauses are unusually long for what the GC promoted", kind: generic,
 		threshold: "of 20 or more blocking or foreground GCs of one generation, one worked for 10 ms or longer: over 5 times as long as the bytes it promoted explain (by a robust line through the others), and 6 median absolute deviations more; the GCs before and after it did not, and it is not among the first 2 s of the program",
 		source:    "gc-analysis R11, after mem-doc on a GC of 200 ms among ones of 5 and 6 ms that promoted as much; thresholds own",
-		tested:    []Claim{{"lab concat, .NET 10, on a busy machine", "one of its GCs was preempted for 136 of its 137 ms"}},
 		find:      oddPauses,
 		advice: byShortage(
 			"Solve the shortage of processors first: it can make any pause long.",
@@ -110,35 +93,11 @@ var pauseRules = []rule{
 		id: "R04", title: "counters of time in GC overstate these pauses", kind: aside,
 		threshold: "pauses take less than the budgeted share, but several took as long as the program had run since the previous GC",
 		source:    "docs of EventCounters: time-in-gc is the share since the previous GC, not over an interval",
-		tested:    []Claim{{"a program under .NET Core 2.1", "ten gen 2 GCs come right after each other, in 0.1 % of 18 s"}},
 		find:      misleadingCounter,
 		advice: []advice{
-			{text: "Alert on the rate of dotnet.gc.pause.time, not on the counter time-in-gc, which is the share since the previous GC.", basis: Basis{Looks: true}},
+			{text: "Alert on the rate of dotnet.gc.pause.time, not on the counter time-in-gc, which is the share since the previous GC."},
 		},
 	},
-}
-
-// shorterLives compares long-lived lists of objects with lists that are dropped early,
-// for the same work.
-var shorterLives = Measurement{
-	"cures batch (lists of 400,000 arrays), .NET 10", "lists of 4,000 arrays", "71 ms of processor time and one gen 2 GC per 400,000 arrays, 50.1 % paused", "7.7 ms, no gen 2 GC, 15.4 % paused",
-}
-
-// largerGen0Collect and largerGen0Large show that a larger gen 0 avoids no gen 2 GCs
-// whose cause is not its budget.
-var (
-	largerGen0Collect = Measurement{
-		"cures collect (GC.Collect every 0.1 s, 100 MB stay), .NET 10", "GCgen0size=0x8000000", "43 ms of processor time per 1,000 steps, 14.4 % paused", "60 ms, 14.1 % paused",
-	}
-	largerGen0Large = Measurement{
-		"cures large (arrays of 100 to 160 kB), .NET 10", "GCgen0size=0x8000000", "40 gen 2 GCs per 1,000 arrays, 34.3 % paused", "as many, 37.2 % paused",
-	}
-)
-
-// fewerAlive compares caches of two sizes.
-var fewerAlive = Measurement{
-	"cures live (100,000 arrays of 1 kB stay), .NET 10", "10,000 arrays stay", "149 µs of processor time per step, 46.6 % paused at 4,580 steps a second",
-	"46 µs, 65.9 % paused at 13,765 steps a second: the pause per step halves, 102 to 48 µs, though there are as many GCs",
 }
 
 var listFull = Step{

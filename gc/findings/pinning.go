@@ -11,14 +11,10 @@ var pinRules = []rule{
 		id: "R44", title: "many objects are pinned", kind: cause,
 		threshold: "in three GCs or more, and a quarter of all, 1,000 objects or more were pinned",
 		source:    "mem-doc, on pinning; the thresholds are own",
-		tested: []Claim{
-			{"gcload web, .NET 8, with conservative marking", "800 stacks refer to objects, which are pinned for that"},
-			{"gcload pin, .NET 10", "pins thousands of buffers with GC handles"},
-		},
-		find: pinning,
+		find:      pinning,
 		advice: []advice{
-			{when: "from .NET 5 on", fits: sinceNET5, text: usePOH, basis: Basis{Measured: []Measurement{pinnedInPOH, pooledInPOH}}},
-			{when: "before .NET 5", fits: beforeNET5, text: poolPinned, basis: Basis{Untried: "no runtime before .NET 5 at hand; on .NET 10, pooling alone had no effect on young buffers"}},
+			{when: "from .NET 5 on", fits: sinceNET5, text: usePOH},
+			{when: "before .NET 5", fits: beforeNET5, text: poolPinned},
 			{next: []Step{listPins}},
 			{when: "the trace does not record pinned objects", fits: pinsUnknown, next: []Step{recordPins}},
 		},
@@ -27,14 +23,10 @@ var pinRules = []rule{
 		id: "R40", title: "pinned objects fragment gen 0", kind: cause, minor: true,
 		threshold: "after three GCs or more, and half of all, free space in gen 0 is 10 MB and 30 % of the heap or more",
 		source:    "mem-doc: fragmentation in gen 0 is normal unless gen 0 is a large part of the heap",
-		tested: []Claim{
-			{"gcload pin, .NET 10", "pins young buffers with GC handles"},
-			{"lab pinio, .NET 10", "pins 3,000 buffers of 4 kB among short-lived objects"},
-		},
-		find: fragmentedYoung,
+		find:      fragmentedYoung,
 		advice: []advice{
-			{when: "from .NET 5 on", fits: sinceNET5, text: usePOH, basis: Basis{Measured: []Measurement{pinnedInPOH, pooledInPOH}}},
-			{when: "before .NET 5", fits: beforeNET5, text: poolPinned, basis: Basis{Untried: "no runtime before .NET 5 at hand; on .NET 10, pooling alone had no effect on young buffers"}},
+			{when: "from .NET 5 on", fits: sinceNET5, text: usePOH},
+			{when: "before .NET 5", fits: beforeNET5, text: poolPinned},
 			{next: []Step{listPins}},
 			{when: "the trace does not record pinned objects", fits: pinsUnknown, next: []Step{recordPins}},
 		},
@@ -44,15 +36,6 @@ var pinRules = []rule{
 const (
 	usePOH     = "Allocate buffers that are pinned in the pinned object heap (GC.AllocateArray with pinned: true), once, and reuse them."
 	poolPinned = "Try to allocate buffers early, to pool them and to pin them in batches, so that they are in gen 2."
-)
-
-var (
-	pinnedInPOH = Measurement{
-		"cures pin (3,000 pinned buffers of 4 kB), .NET 10", "GC.AllocateArray with pinned: true instead of GC handles", "18 MB free in a heap of 30 MB, 28.0 % paused, 20 ms of processor time per 1,000 steps", "10.7 % paused, 7 ms; the POH then has 19 MB free",
-	}
-	pooledInPOH = Measurement{
-		"cures pin (3,000 pinned buffers of 4 kB), .NET 10", "reuse those arrays", "18 MB free in a heap of 30 MB, 28.0 % paused, 20 ms of processor time per 1,000 steps", "nothing free in a heap of 14 MB, 11.2 % paused, 4 ms",
-	}
 )
 
 var listPins = Step{Action: ListPins, Purpose: "see what is pinned", Events: []string{"PinObjectAtGCTime"}}

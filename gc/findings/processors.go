@@ -92,38 +92,25 @@ var processorRules = []rule{
 		id: "R16", title: "a CPU quota throttles the program", kind: cause, minor: true,
 		threshold: "in three periods of the cgroup's quota or more, and 5 % of them, threads had to wait for the next one; collect, run, top or agent recorded it on Linux",
 		source:    "cpu.stat of the cgroup (cgroup-v2.rst); the thresholds are own",
-		tested:    []Claim{{"lab list, .NET 10, under a CPU quota of 0.4 processors", "its cgroup's cpu.stat counts it as throttled in 32 of 32 periods"}},
 		find:      throttled,
-		advice: []advice{{
-			text:  "Raise the CPU limit of the container. To verify, check that nr_throttled in the cgroup's cpu.stat stops growing.",
-			basis: Basis{Measured: []Measurement{{"lab list, .NET 10", "no quota instead of one of 0.4 processors", "32.3 % paused, 1.88 ms a GC, the longest 95.0 ms", "16.4 % paused, 0.21 ms a GC, the longest 30.6 ms"}}},
-		}},
+		advice:    []advice{{text: "Raise the CPU limit of the container. To verify, check that nr_throttled in the cgroup's cpu.stat stops growing."}},
 	},
 	{
 		id: "R17", title: "other programs have the processors", kind: cause, minor: true,
 		threshold: "threads waited for a processor in 20 % or more of the time in which they could run, while other programs used 25 % or more of the machine's processors; collect, run, top or agent recorded it on Linux",
 		source:    "schedstat of the threads and /proc/stat; the thresholds are own",
-		tested:    []Claim{{"lab list, .NET 10, beside eight busy loops on two processors", "the loops of the other processes never wait"}},
 		find:      crowdedOut,
-		advice: []advice{{
-			text:  "Give the program a higher weight than the others (cpu.weight of its cgroup, cpu.shares in version 1), or move the others away.",
-			basis: Basis{Measured: []Measurement{{"lab list, .NET 10, beside eight busy loops on two processors", "cpu.shares=262144 instead of 1024", "41.0 % paused, 554 ms a GC, the longest 1,158 ms", "15.9 % paused, 0.20 ms a GC, the longest 31.0 ms"}}},
-		}, {
+		advice: []advice{{text: "Give the program a higher weight than the others (cpu.weight of its cgroup, cpu.shares in version 1), or move the others away."}, {
 			when: "threads waited around the GC pauses", fits: func(_ *judgement, f *Finding) bool { return f.weight >= someShare },
-			text:  "Then measure pauses again: in this trace, they are longer than the GC's work.",
-			basis: Basis{Looks: true},
+			text: "Then measure pauses again: in this trace, they are longer than the GC's work.",
 		}},
 	},
 	{
 		id: "R18", title: "more of the program's threads want to run than there are processors", kind: aside,
 		threshold: "threads waited for a processor in 20 % or more of the time in which they could run, no quota throttled, and other programs used less than 25 % of the machine's processors; collect, run, top or agent recorded it on Linux",
 		source:    "schedstat of the threads and /proc/stat; the thresholds are own",
-		tested:    []Claim{{"gcload web with 16 threads, .NET 10, on two processors", "all of its threads allocate all the time"}},
 		find:      crowded,
-		advice: []advice{{
-			text:  "Run fewer threads at a time: a thread that waits for a processor reaches its safe point late, which makes suspensions long.",
-			basis: Basis{Measured: []Measurement{{"gcload web, .NET 10, on two processors", "2 threads instead of 16", "0.43 ms to suspend, 6.16 ms a GC", "0.08 ms to suspend, 5.04 ms a GC"}}},
-		}},
+		advice:    []advice{{text: "Run fewer threads at a time: a thread that waits for a processor reaches its safe point late, which makes suspensions long."}},
 	},
 }
 
@@ -135,16 +122,10 @@ var recordProcessors = Step{Action: Record, Purpose: "on Linux, also record whet
 // which, with the next steps.
 func byShortage(short, enough, unknown string, next ...Step) []advice {
 	return []advice{
-		{when: "threads were short of processors", fits: starved, text: short, basis: Basis{Measured: []Measurement{higherWeight}}},
-		{when: "threads were not short of processors", fits: shortOfProcessors(noShortage), text: enough, basis: Basis{Looks: true}},
-		{when: "the trace does not show whether processors were short", fits: shortOfProcessors(0), text: unknown, basis: Basis{Looks: true}, next: next},
+		{when: "threads were short of processors", fits: starved, text: short},
+		{when: "threads were not short of processors", fits: shortOfProcessors(noShortage), text: enough},
+		{when: "the trace does not show whether processors were short", fits: shortOfProcessors(0), text: unknown, next: next},
 	}
-}
-
-// higherWeight compares suspensions before and after a program got a larger share of the
-// processors.
-var higherWeight = Measurement{
-	"lab list, .NET 10, beside eight busy loops on two processors", "cpu.shares=262144 instead of 1024", "8.11 ms to suspend, 554 ms a GC", "0.04 ms to suspend, 0.20 ms a GC",
 }
 
 // waited describes how long the threads waited for a processor.

@@ -13,13 +13,9 @@ var rootRules = []rule{
 		id: "R50", title: "GC handles keep growing", kind: cause, minor: true,
 		threshold: "the number of handles after a GC grows from each third of the time to the next, by 30 % and 1,000 in total, and does not level off",
 		source:    "own; GCHeapStats has the current number at every GC",
-		tested: []Claim{
-			{"gcload handles, .NET 10", "never frees its handles"},
-			{"lab evleak, .NET 10", "keeps 16,224 handles at its end by its own account, and frees none"},
-		},
-		find: handlesGrow,
+		find:      handlesGrow,
 		advice: []advice{
-			{text: "Find the code that allocates GC handles without freeing them. To verify, check that the number of handles levels off.", basis: Basis{Looks: true}, next: []Step{listHandles}},
+			{text: "Find the code that allocates GC handles without freeing them. To verify, check that the number of handles levels off.", next: []Step{listHandles}},
 			{when: "the trace does not name the code that allocates handles", fits: handlesUnnamed, next: []Step{recordCreators}},
 			{when: "from .NET 9 on, and the trace does not record handles", fits: handlesUnknown, next: []Step{recordHandles}},
 		},
@@ -28,15 +24,10 @@ var rootRules = []rule{
 		id: "R56", title: "the finalizer thread does not finish", kind: cause, minor: true,
 		threshold: "the finalizer thread began to run finalizers a second or more before the latest of three GCs or more that found objects for it, and has not finished",
 		source:    "finalizerthread.cpp: GCFinalizersBegin is raised before the first of the finalizers that wait, GCFinalizersEnd after the last",
-		tested: []Claim{
-			{Program: "lab finblock, .NET 10", Truth: "a finalizer sleeps for ever: one GCFinalizersBegin, and no GCFinalizersEnd"},
-			{Program: "lab finslow, .NET 10", Truth: "each finalizer spins, and the queue grows: one GCFinalizersBegin, and no GCFinalizersEnd either"},
-		},
-		find: unfinishedFinalizers,
+		find:      unfinishedFinalizers,
 		advice: []advice{{
-			text:  "Find out what the finalizer thread does: look at its stack in a memory dump. A finalizer that waits for a lock, for I/O or for another thread blocks all others, and their objects are never freed.",
-			basis: Basis{Looks: true},
-			next:  []Step{listFinalized},
+			text: "Find out what the finalizer thread does: look at its stack in a memory dump. A finalizer that waits for a lock, for I/O or for another thread blocks all others, and their objects are never freed.",
+			next: []Step{listFinalized},
 		}, {
 			when: "the trace does not name the types of finalized objects", fits: finalizedUnnamed,
 			next: []Step{recordFinalized},
@@ -46,14 +37,10 @@ var rootRules = []rule{
 		id: "R51", title: "many objects wait for their finalizers", kind: cause, minor: true,
 		threshold: "in three GCs or more, and a quarter of all, 1,000 dead objects or more were kept alive for their finalizers, and the finalizer thread is not stuck (R56)",
 		source:    "mem-doc, on finalizers; the thresholds are own",
-		tested:    []Claim{{"gcload finalizers, .NET 10", "allocates thousands of objects with finalizers"}},
 		find:      finalizers,
 		advice: []advice{
 			{
 				text: "Dispose these objects, and call GC.SuppressFinalize in Dispose: an object with a finalizer survives one more GC, with everything it refers to.",
-				basis: Basis{Measured: []Measurement{{
-					"cures finalize, .NET 10", "Dispose, with GC.SuppressFinalize", "3.8 gen 2 GCs and 625 ms of processor time per million objects, 50.9 % paused", "none and 101 ms, 21.8 % paused",
-				}}},
 				next: []Step{listFinalized},
 			},
 			{

@@ -22,7 +22,6 @@ type rule struct {
 	anyLength bool   // does not rest on the length of the trace
 	threshold string // when the rule fires
 	source    string // where the rule and its thresholds come from
-	tested    []Claim
 	find      func(*judgement) (Finding, bool)
 	advice    []advice
 }
@@ -35,7 +34,6 @@ type advice struct {
 	cause    bool // %s in text stands for the cause of most pauses
 	settings []*setting
 	next     []Step
-	basis    Basis // of text; settings have their own
 }
 
 type ruleKind uint8
@@ -65,7 +63,6 @@ type Rule struct {
 	Kind      string // "specific cause"
 	Threshold string // when the rule fires
 	Source    string // where the rule and its thresholds come from
-	Tested    []Claim
 	Advice    []RuleAdvice
 }
 
@@ -75,7 +72,6 @@ type RuleAdvice struct {
 	Text     string
 	Settings []Setting // as the latest runtime reads them
 	Next     []Step
-	Basis    Basis // of Text; settings have their own
 }
 
 // Rules returns all rules, sorted by ID.
@@ -84,14 +80,13 @@ func Rules() []Rule {
 		ID: "R01", Title: innocentTitle, Kind: symptom.String(),
 		Threshold: "no finding is worse than a note, GCStart was recorded, the trace is not truncated or damaged and lacks no parts, lost events affect at most 1 % of the GCs and leave pauses within budget; the process was watched for 2 s or longer (with the default budget: a pause of 100 ms is 5 % of that), and for 10 s if it has fewer than 3 GCs",
 		Source:    "mem-doc: up to 5 % of the time in GC is normal",
-		Tested:    innocentTested,
-		Advice:    []RuleAdvice{{Text: innocentAdvice, Basis: Basis{Looks: true}}},
+		Advice:    []RuleAdvice{{Text: innocentAdvice}},
 	}}
 	for i := range rules {
 		r := &rules[i]
-		out := Rule{ID: r.id, Title: r.title, Kind: r.kind.String(), Threshold: r.threshold, Source: r.source, Tested: r.tested}
+		out := Rule{ID: r.id, Title: r.title, Kind: r.kind.String(), Threshold: r.threshold, Source: r.source}
 		for _, a := range r.advice {
-			described := RuleAdvice{When: a.when, Text: a.text, Next: slices.Clone(a.next), Basis: a.basis}
+			described := RuleAdvice{When: a.when, Text: a.text, Next: slices.Clone(a.next)}
 			if a.cause {
 				described.Text = fmt.Sprintf(a.text, "that cause")
 			}

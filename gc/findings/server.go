@@ -11,11 +11,7 @@ var serverRules = []rule{
 		id: "R63", title: "the other flavour of GC may fit better", kind: generic,
 		threshold: "workstation GC with 500 MB a second on four processors or more; or server GC with four heaps or more for less than 100 MB",
 		source:    "docs of workstation and server GC; the thresholds are own",
-		tested: []Claim{
-			{"a web service, CoreCLR 1.0, server GC", "four heaps for a small live size"},
-			{"lab mix, .NET 10, server GC", "little is live, and two heaps take 59 MB"},
-		},
-		find: otherFlavour,
+		find:      otherFlavour,
 		advice: []advice{
 			{when: "workstation GC", fits: onWorkstation, text: "Try server GC, and compare pauses and committed memory.", settings: []*setting{&serverGC}},
 			{when: "server GC", fits: func(j *judgement, f *Finding) bool { return !onWorkstation(j, f) }, text: "Try workstation GC, or fewer heaps, and compare pauses and committed memory.", settings: []*setting{&workstationGC, &fewerHeaps}},
@@ -25,7 +21,6 @@ var serverRules = []rule{
 		id: "R13", title: "several server GC processes share the processors", kind: generic,
 		threshold: "the trace has two or more processes with server GC, and together they have more heaps than there are processors",
 		source:    "mem-doc: several server GC processes on one machine",
-		tested:    []Claim{{"two of gcload web, .NET 10, server GC", "run at the same time on two processors, with two heaps each"}},
 		find:      serversCompete,
 		advice: []advice{
 			{text: "Give each process fewer heaps, or workstation GC: their GC threads compete for the processors.", settings: []*setting{&fewerHeaps, &workstationGC}},
@@ -35,11 +30,7 @@ var serverRules = []rule{
 		id: "R70", title: "DATAS finds GC costly", kind: generic,
 		threshold: "with three tunings or more, the throughput cost that DATAS measures is 10 % on average or more; it aims at 2 %",
 		source:    "gc.cpp, calculate_new_heap_count; GCDynamicEvent SizeAdaptationTuning, HeapCountTuning in .NET 8",
-		tested: []Claim{
-			{"gcload web, .NET 9, server GC with DATAS", "DATAS measures its throughput cost itself"},
-			{"lab poolmiss, .NET 10, server GC with DATAS", "84.9 % paused; GCDTargetTCP=5 changes nothing (84.0 to 86.6 %): a higher target means more GCs, not fewer"},
-		},
-		find: costlyAdaptation,
+		find:      costlyAdaptation,
 		advice: []advice{
 			{text: "If throughput matters more than memory, give gen 0 a larger budget under DATAS, or switch DATAS off; compare committed memory before and after.", settings: []*setting{&gen0Growth, &noDATAS}},
 		},
@@ -48,7 +39,6 @@ var serverRules = []rule{
 		id: "R71", title: "the number of heaps goes up and down", kind: generic,
 		threshold: "after start-up, the number of heaps changes direction three times or more",
 		source:    "own; DATAS adjusts it to its measurements",
-		tested:    []Claim{{"gcload all, .NET 9, server GC with DATAS", "changes its load every second"}},
 		find:      heapsOscillate,
 		advice: []advice{
 			{text: "If the load is steady, try a fixed number of heaps, and compare pauses: each change suspends all threads.", settings: []*setting{&theseHeaps}},
@@ -58,16 +48,9 @@ var serverRules = []rule{
 		id: "R72", title: "DATAS finds gen 2 GCs costly", kind: generic,
 		threshold: "with three tunings for full GCs or more, gen 2 GCs cost 10 % of the time on average",
 		source:    "gc.cpp; GCDynamicEvent SizeAdaptationFullGCTuning",
-		tested: []Claim{
-			{"gcload web, .NET 9, server GC with DATAS", "DATAS measures the cost of its gen 2 GCs itself"},
-			{"lab poolmiss, .NET 10, server GC with DATAS", "all of its GCs are gen 2 GCs that large arrays trigger"},
-		},
-		find: costlyFullAdaptation,
+		find:      costlyFullAdaptation,
 		advice: []advice{
-			{
-				text:  "Promote less into gen 2, and allocate fewer large objects: adapting the number of heaps helps little when most GC work is in gen 2.",
-				basis: Basis{Measured: []Measurement{pooledArrays}},
-			},
+			{text: "Promote less into gen 2, and allocate fewer large objects: adapting the number of heaps helps little when most GC work is in gen 2."},
 		},
 	},
 }

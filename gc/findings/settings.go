@@ -18,7 +18,6 @@ type setting struct {
 	property, json string // in runtimeconfig.json; empty if there is none
 	propertySince  int    // the first major version that reads the property
 	effect, cost   string
-	basis          Basis
 
 	since     int // the first major version of .NET that reads it; 0 for all
 	framework int // the first .NET Framework that reads it, as 48 for 4.8; 0 for none
@@ -38,10 +37,6 @@ var (
 		name: "GCgen0size", value: "0x8000000", since: 3,
 		effect: "gen 0 is collected after 128 MB of allocations or more: fewer GCs. Workstation GC from .NET 7 on gives no more than that, whatever the value",
 		cost:   "up to 128 MB more memory for each heap, and more cache misses than with a gen 0 that fits into the L3 cache",
-		basis: Basis{Measured: []Measurement{
-			{"cures table-bad (300,000 dependent handles to scan), .NET 10", "GCgen0size=0x8000000", "27 GCs and 434 ms of processor time per 1,000 steps, 69 MB committed", "3.6 GCs and 120 ms, 187 MB committed"},
-			{"lab mix (cheap GCs), .NET 10", "GCgen0size=0x8000000", "4.0 GCs and 13.8 ms of processor time per 1,000 steps, 21 MB committed", "1.0 GC and 26.8 ms: cache misses cost more than the GCs; 66 MB committed"},
-		}},
 		inForce: func(s *clr.GCSettingsRundown) bool {
 			return s.Gen0MinBudgetConfig >= 0x8000000 || s.HardLimit > 0 // under a hard limit there is no room for it
 		},
@@ -51,10 +46,6 @@ var (
 		property: "System.GC.Gen0MaxBudget", json: "33554432", propertySince: 10,
 		effect: "gen 0 is collected after at most 32 MB of allocations on each heap: a lower peak",
 		cost:   "more GCs, hence more time paused",
-		basis: Basis{Measured: []Measurement{
-			{"cures batch-bad, .NET 10, server GC without DATAS", "GCGen0MaxBudget=0x2000000", "470 MB committed, 18.2 % paused", "254 MB committed, 51.7 % paused"},
-			{"gcload background, .NET 8, server GC", "GCGen0MaxBudget=0x2000000", "498 MB committed, longest pause 686 ms", "250 MB committed, longest pause 594 ms"},
-		}},
 		inForce: func(s *clr.GCSettingsRundown) bool {
 			return s.Gen0MaxBudgetConfig > 0 && s.Gen0MaxBudgetConfig <= maxGen0Budget
 		},
@@ -65,28 +56,18 @@ var (
 		effect: "a blocking gen 2 GC compacts when 20 % of gen 2 and the LOH or more would be free space",
 		cost:   "those GCs are blocking: with it, a program that churns large arrays was paused 52 % of the time instead of 14 %, for 53 MB committed instead of 231 MB",
 		datas:  gc.Some(false), // DATAS sets it to 5 itself (gc.cpp, init_gc_heap)
-		basis: Basis{Measured: []Measurement{
-			{"cures mixed-bad, .NET 10", "GCConserveMemory=0x8", "193 MB committed, 28 gen 2 GCs per 1,000 batches", "164 MB committed, 49 gen 2 GCs"},
-			{"cures mixed-bad, .NET 10", "GCConserveMemory=0x5", "193 MB committed, 28 gen 2 GCs per 1,000 batches", "188 MB committed, 31 gen 2 GCs: hardly an effect"},
-		}},
 	}
 	leastConserve = setting{
 		name: "GCConserveMemory", value: "0x1", since: 8, flavour: onlyServer, datas: gc.Some(true),
 		property: "System.GC.ConserveMemory", json: "1",
 		effect: "a blocking gen 2 GC compacts only when 90 % of gen 2 or more would be free space; 0 stands for DATAS's own value, 5",
 		cost:   "more free space in gen 2",
-		basis: Basis{Measured: []Measurement{{
-			"cures sizes-bad, .NET 10, server GC with DATAS", "GCConserveMemory=0x1", "12 gen 2 GCs and 106 ms of processor time per 1,000 arrays, 208 MB committed", "7.8 gen 2 GCs and 87 ms, 254 MB committed",
-		}}},
 	}
 	hardLimitPercent = setting{
 		name: "GCHeapHardLimitPercent", value: "0x32", since: 3,
 		property: "System.GC.HeapHardLimitPercent", json: "50",
 		effect: "the heap commits at most 50 % of the memory",
 		cost:   "an allocation beyond that throws OutOfMemoryException: leave room above what is live",
-		basis: Basis{Measured: []Measurement{{
-			"gcload background, .NET 10, GCTotalPhysicalMemory=0xA000000 (168 MB)", "GCHeapHardLimitPercent=0x32", "111 MB committed", "83 MB committed, and 2 of 3 runs died of an OutOfMemoryException: nearly as much is live",
-		}}},
 		inForce: func(s *clr.GCSettingsRundown) bool {
 			return s.HardLimit > 0
 		},
@@ -96,14 +77,12 @@ var (
 		property: "System.GC.HighMemoryPercent", json: "90",
 		effect: "memory counts as scarce from a load of 90 % on, as it does without the setting on most machines",
 		cost:   "the heap may be larger",
-		basis:  Basis{Measured: []Measurement{usualLoad}},
 	}
 	highMemPercent = setting{
 		name: "GCHighMemPercent", value: "0x5F", since: 5,
 		property: "System.GC.HighMemoryPercent", json: "95",
 		effect: "memory counts as scarce from a load of 95 % on",
 		cost:   "the machine may swap: use it only where a load of 90 % leaves plenty of memory",
-		basis:  Basis{Measured: []Measurement{usualLoad}},
 		inForce: func(s *clr.GCSettingsRundown) bool {
 			return s.HighMemPercentConfig >= 0x5F
 		},
@@ -117,16 +96,12 @@ var (
 		property: "System.GC.Server", json: "true",
 		effect: "one heap and one GC thread for each processor, and larger budgets",
 		cost:   "more memory, and all processors busy in each pause",
-		basis:  Basis{Untried: "it takes four processors or more, and the machine at hand had two"},
 	}
 	workstationGC = setting{
 		name: "gcServer", value: "0x0", framework: 20, flavour: onlyServer,
 		property: "System.GC.Server", json: "false",
 		effect: "one heap, collected by the thread that allocates",
 		cost:   "GCs of a large heap take longer",
-		basis: Basis{Measured: []Measurement{{
-			"lab mix, .NET 10, server GC with two heaps", "gcServer=0", "21 ms of processor time per 1,000 steps, longest pause 131 ms, 59 MB committed", "13 ms, longest pause 36 ms, 21 MB committed",
-		}}},
 	}
 	fewerHeaps = heapCountOf(4).with(func(j *judgement) (setting, bool) {
 		n := j.fewerHeaps()
@@ -145,9 +120,6 @@ var (
 		property: "System.GC.Concurrent", json: "true",
 		effect: "gen 2 is collected while threads run",
 		cost:   "one more thread, and gen 2 is compacted less often",
-		basis: Basis{Measured: []Measurement{{
-			"gcload background, .NET 10, gcConcurrent=0", "gcConcurrent=1", "longest pause 268 ms, 49.2 % paused", "longest pause 172 ms, 42.8 % paused",
-		}}},
 		inForce: func(s *clr.GCSettingsRundown) bool {
 			return s.BitSettings&clr.GCSettingsBitsConcurrent != 0
 		},
@@ -157,27 +129,14 @@ var (
 		property: "System.GC.DGen0GrowthPercent", json: "300",
 		effect: "DATAS gives gen 0 three times the budget that it computes from the live size: fewer GCs, and it still adapts",
 		cost:   "more memory, though less than without DATAS",
-		basis: Basis{Measured: []Measurement{{
-			"lab cache, .NET 10, server GC with DATAS", "GCDGen0GrowthPercent=0x12C", "5.7 GCs and 424 ms of processor time per 1,000 steps, 157 MB committed", "3.9 GCs and 369 ms, 242 MB committed",
-		}}},
 	}
 	noDATAS = setting{
 		name: "GCDynamicAdaptationMode", value: "0x0", since: 8, flavour: onlyServer,
 		property: "System.GC.DynamicAdaptationMode", json: "0",
 		effect: "a fixed number of heaps and larger gen 0 budgets, as before .NET 9",
 		cost:   "the heap no longer shrinks with the load",
-		basis: Basis{Measured: []Measurement{
-			{"lab cache, .NET 10, server GC with DATAS", "GCDynamicAdaptationMode=0x0", "5.7 GCs and 424 ms of processor time per 1,000 steps, 157 MB committed", "0.9 GCs and 289 ms, 364 MB committed"},
-			{"lab poolmiss (large arrays), .NET 10, server GC with DATAS", "GCDynamicAdaptationMode=0x0", "20 gen 2 GCs per 1,000 arrays, 71 MB committed", "37 gen 2 GCs, 8 MB committed; the work done varies with the load"},
-		}},
 	}
 )
-
-// usualLoad compares a program above a threshold of memory load with the same program
-// below it.
-var usualLoad = Measurement{
-	"gcload web, .NET 10, GCHighMemPercent=1 at a memory load of 11 %", "GCHighMemPercent=0x5F", "14.9 gen 2 GCs per GB allocated, 102 MB committed", "8.1 gen 2 GCs, 128 MB committed",
-}
 
 // hardLimitOf returns the setting for a hard limit.
 func hardLimitOf(limit uint64) setting {
@@ -186,7 +145,6 @@ func hardLimitOf(limit uint64) setting {
 		property: "System.GC.HeapHardLimit", json: strconv.FormatUint(limit, 10),
 		effect: fmt.Sprintf("the heap may commit %s", units.Bytes(int64(limit))),
 		cost:   "the memory must be available: raise the container's limit too",
-		basis:  Basis{Measured: []Measurement{webLimit}},
 	}
 }
 
@@ -195,13 +153,8 @@ func thresholdOf(size uint64) setting {
 	return setting{
 		name: "GCLOHThreshold", value: fmt.Sprintf("0x%X", size), since: 3, framework: 48,
 		property: "System.GC.LOHThreshold", json: strconv.FormatUint(size, 10),
-		effect: fmt.Sprintf("objects below %s bytes are allocated in gen 0", units.Count(int(size))),
-		cost:   "survivors of that size are copied; larger objects still go to the LOH",
-		basis: Basis{Measured: []Measurement{
-			{"cures large-bad (arrays of 100 to 160 kB), .NET 10", "GCLOHThreshold=0x30D40", "40 gen 2 GCs per 1,000 arrays, 44.9 % paused, 5 MB committed", "none, 12.5 % paused, 19 MB committed"},
-			{"cures larger-bad (arrays of 300 to 480 kB), .NET 10", "GCLOHThreshold=0x30D40", "116 gen 2 GCs per 1,000 arrays, 51.8 % paused", "116, 52.2 % paused: all are larger"},
-			{"cures larger-bad (arrays of 300 to 480 kB), .NET 10", "GCLOHThreshold=0x7A120", "116 gen 2 GCs per 1,000 arrays, 51.8 % paused", "none, 10.2 % paused"},
-		}},
+		effect:  fmt.Sprintf("objects below %s bytes are allocated in gen 0", units.Count(int(size))),
+		cost:    "survivors of that size are copied; larger objects still go to the LOH",
 		inForce: func(s *clr.GCSettingsRundown) bool { return s.LOHThreshold >= size },
 	}
 }
@@ -216,11 +169,6 @@ func heapCountOf(n int) setting {
 		property: "System.GC.HeapCount", json: strconv.Itoa(n),
 		effect: plural(n, "heap") + " instead of one for each processor",
 		cost:   "the GC threads run on as many processors only, the first ones, and DATAS is switched off",
-		basis: Basis{Measured: []Measurement{
-			{"lab mix, .NET 10, server GC with two heaps", "GCHeapCount=0x1", "longest pause 131 ms, 59 MB committed", "longest pause 47 ms, 25 MB committed"},
-			{"two of lab cache, .NET 10, server GC with two heaps each, on two processors", "GCHeapCount=0x1", "longest pause 671 ms, 54 MB committed", "longest pause 236 ms, 34 MB committed"},
-			{"gcload all, .NET 10, server GC with DATAS", "GCHeapCount=0x2", "81 GCs per GB allocated, 34.4 % paused, 116 MB committed", "34 GCs, 18.4 % paused, 283 MB committed"},
-		}},
 	}
 }
 
@@ -319,7 +267,7 @@ func (s *setting) of(p *gc.Process) (Setting, bool) {
 	case s.datas.Known() && s.datas.Or(false) != datas(p):
 		return Setting{}, false
 	}
-	out := Setting{Variable: prefix(v) + s.name, Value: s.value, Effect: s.effect, Cost: s.cost, Since: s.sinceText(), Basis: s.basis}
+	out := Setting{Variable: prefix(v) + s.name, Value: s.value, Effect: s.effect, Cost: s.cost, Since: s.sinceText()}
 	if !v.framework && (!v.known || v.major >= s.propertySince) {
 		out.Property, out.JSON = s.property, s.json
 	}
@@ -334,7 +282,7 @@ func (s *setting) latest() Setting {
 	}
 	return Setting{
 		Variable: prefix(version{}) + s.name, Value: s.value, Property: s.property, JSON: s.json,
-		Effect: s.effect, Cost: s.cost, Since: since, Basis: s.basis,
+		Effect: s.effect, Cost: s.cost, Since: since,
 	}
 }
 

@@ -12,12 +12,10 @@ var suspensionRules = []rule{
 		id: "R10", title: "threads are slow to suspend", kind: cause, minor: true,
 		threshold: "three suspensions of 10 ms or more, not counting the time they waited for another suspension; or suspensions of 1 ms on average that make up a quarter of the pauses",
 		source:    "mem-doc: normal is way below 1 ms, tens of milliseconds are a definite problem",
-		tested:    []Claim{{"lab slowsus, .NET 10", "a thread clears memory in one call that cannot be suspended: 99.7 % of the pauses is suspension"}},
 		find:      slowToSuspend,
 		advice: append([]advice{{
 			when: "most of what made gen 2 GCs run are arrays in the LOH", fits: clearsLargeArrays,
-			text:  "Try reusing large arrays with ArrayPool<T>: a thread that clears the memory of a new large array is suspended only when it has finished. To verify, compare suspend_ms.",
-			basis: Basis{Untried: "the programs that allocate large arrays cannot reuse them"},
+			text: "Try reusing large arrays with ArrayPool<T>: a thread that clears the memory of a new large array is suspended only when it has finished. To verify, compare suspend_ms.",
 		}}, byShortage(
 			"Solve the shortage of processors first: a thread that waits for one does not reach its safe point.",
 			"Find the thread that does not reach a safe point: a loop without calls, a copy of much memory, or page faults. Processors were not short in this trace. CPU samples during a suspension show it.",

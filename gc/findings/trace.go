@@ -126,11 +126,10 @@ var traceRules = []rule{
 		id: "R80", title: "tracing itself costs pauses", kind: quality,
 		threshold: "the session has the keyword GCHeapSurvivalAndMovement, GCHeapDump or GCSampledObjectAllocation, or half of the background GCs or more have a heap walk; a warning where heap walks take a tenth of the pauses",
 		source:    "gc.cpp, bgc_heap_walk_for_etw_p; docs of the keywords",
-		tested:    []Claim{{"a program in C# under .NET Core 3.0, with the keyword GCHeapSurvivalAndMovement", "the keyword makes the GC walk the heap in each collection"}},
 		find:      tracingCosts,
 		advice: []advice{
-			{when: "the trace shows which", fits: tracedCostly, text: "Measure pauses with a trace without these keywords.", basis: Basis{Looks: true}},
-			{when: "heap walks show it", fits: func(j *judgement, f *Finding) bool { return !tracedCostly(j, f) }, text: "Measure pauses with a trace of collections only: the session, or another one at the same time, records survival and movement (0x400000).", basis: Basis{Looks: true}},
+			{when: "the trace shows which", fits: tracedCostly, text: "Measure pauses with a trace without these keywords."},
+			{when: "heap walks show it", fits: func(j *judgement, f *Finding) bool { return !tracedCostly(j, f) }, text: "Measure pauses with a trace of collections only: the session, or another one at the same time, records survival and movement (0x400000)."},
 			{next: []Step{{Action: Record, Purpose: "record collections only", Recording: Collections}}},
 		},
 	},
@@ -138,10 +137,9 @@ var traceRules = []rule{
 		id: "R81", title: "verbose events overflowed the buffer", kind: quality,
 		threshold: "events were lost, and the session recorded the runtime's events at level verbose",
 		source:    "own; allocation ticks, handles and pins make up to 30 MB a second",
-		tested:    []Claim{{"gcload handles, .NET 10, at level verbose with a buffer of 1 MB", "raises 2.4 million events more than the buffer takes"}},
 		find:      verboseOverflow,
 		advice: []advice{{
-			text: "Measure pauses with a trace at level informational.", basis: Basis{Looks: true},
+			text: "Measure pauses with a trace at level informational.",
 			next: []Step{{Action: Record, Purpose: "record collections only", Recording: Collections}},
 		}},
 	},
@@ -149,34 +147,31 @@ var traceRules = []rule{
 		id: "R83", title: "events were lost", kind: quality,
 		threshold: "events were lost or places cannot be read; a warning, and no verdict, where more than 1 % of the GCs are affected",
 		source:    "own",
-		tested:    []Claim{{"gcload handles, .NET 10, at level verbose with a buffer of 1 MB", "raises 2.4 million events more than the buffer takes"}},
 		find:      eventsLost,
 		advice: []advice{{
 			when: "the level is below verbose", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Loss.Dropped() > 0 && j.Trace.Level < levelVerbose },
-			text: "Record with a larger buffer.", basis: Basis{Looks: true},
+			text: "Record with a larger buffer.",
 			next: []Step{{Action: Record, Purpose: "record with a larger buffer", Recording: LargeBuffer}},
 		}, {
 			when: "otherwise", fits: func(j *judgement, _ *Finding) bool {
 				return j.Trace.Loss.Dropped() == 0 || j.Trace.Level >= levelVerbose
 			},
-			text: "Treat sums as lower bounds.", basis: Basis{Looks: true},
+			text: "Treat sums as lower bounds.",
 		}},
 	},
 	{
 		id: "R84", title: "the trace is short", kind: quality,
 		threshold: "the process was watched for less than 10 s, or there are fewer than 20 GCs",
 		source:    "own",
-		tested:    []Claim{{"lab list, .NET 10, for 2 seconds", "ends after 2 s by its own account"}},
 		find:      shortOf,
-		advice:    []advice{{text: "Record for half a minute or longer under the usual load.", basis: Basis{Looks: true}, next: []Step{{Action: Record, Purpose: "record for longer", Recording: Longer}}}},
+		advice:    []advice{{text: "Record for half a minute or longer under the usual load.", next: []Step{{Action: Record, Purpose: "record for longer", Recording: Longer}}}},
 	},
 	{
 		id: "R85", title: "the trace includes program start-up", kind: quality,
 		threshold: "the first GC of the process is in the trace, and pauses took at least twice or at most half as large a share of the first 2 s as of the rest; or objects in gen 2, the LOH and the POH grew by 10 MB in that time",
 		source:    "own: code is loaded and caches are filled",
-		tested:    []Claim{{"gcload web, .NET 10", "fills its caches in the first two seconds"}},
 		find:      startupDiffers,
-		advice:    []advice{{text: "Judge the time after start-up, as these findings do.", basis: Basis{Looks: true}}},
+		advice:    []advice{{text: "Judge the time after start-up, as these findings do."}},
 	},
 }
 

@@ -51,9 +51,6 @@ const (
 	innocentAdvice = "Look elsewhere: CPU, locks, I/O, other processes."
 )
 
-// innocentTested lists programs without trouble.
-var innocentTested = []Claim{{"gcload idle, .NET 10", "waits; a heap dump induced its only GC, of 1.1 ms"}}
-
 // innocence returns the finding that the garbage collector is not to blame.
 func (j *judgement) innocence() Finding {
 	f := Finding{

@@ -29,7 +29,24 @@ type lesson struct {
 	traces []string // of testdata, in which it fires; several are merged
 	about  string   // the traces
 	cure   *cure
+	*evidence
 }
+
+// The evidence for the rules is in testdata/evidence.json of gc/findings.
+type evidence struct {
+	Shared map[string]measurement // that more than one basis names
+	Rules  map[string]struct {
+		Tested []struct{ Program, Truth string }
+		Advice map[string]basis // by text
+	}
+	Settings map[string]basis // by variable and value
+}
+
+// A basis supports advice, or a setting.
+type basis struct{ Measured []measurement }
+
+// A measurement compares a program before and after it followed advice.
+type measurement struct{ Shared, Program, Change, Before, After string }
 
 // TestTextbook compares the pages about the rules with the rules, and each command in them
 // with what it prints.
@@ -55,9 +72,11 @@ func lessons(t *testing.T) []lesson {
 	read(t, "gc/findings/testdata/rules.json", &traces)
 	var cures []cure
 	read(t, "internal/cli/testdata/cures.json", &cures)
+	e := new(evidence)
+	read(t, "gc/findings/testdata/evidence.json", e)
 	var all []lesson
 	for _, r := range findings.Rules() {
-		l := lesson{Rule: &r, traces: strings.Split(traces[r.ID], "+")}
+		l := lesson{Rule: &r, traces: strings.Split(traces[r.ID], "+"), evidence: e}
 		for _, name := range l.traces {
 			if about[name] == "" {
 				t.Fatalf("%s: testdata/README.md does not describe %q", r.ID, name)
@@ -209,7 +228,7 @@ func (l *lesson) seen(t *testing.T, p func(string, ...any)) {
 	p("## In a trace\n")
 	p("%s is of %s. [Open it in the page](%s), or type, in a clone of the repository:\n", "`"+strings.Join(l.traces, "` with `")+"`", l.about, opening(l.traces))
 	p("```console\n$ gctrail %s\n%s\n…\n%s\n…\n```\n", strings.Join(args, " "), verdictOf(report), finding)
-	for _, c := range l.Tested {
+	for _, c := range l.Rules[l.ID].Tested {
 		p("The rule was tested on %s: %s.\n", c.Program, c.Truth)
 	}
 }
@@ -238,8 +257,11 @@ func (l *lesson) advises(p func(string, ...any)) {
 // measured writes the measurements of the rule's advice.
 func (l *lesson) measured(p func(string, ...any)) {
 	var rows []string
-	add := func(measured []findings.Measurement) {
-		for _, m := range measured {
+	add := func(b basis) {
+		for _, m := range b.Measured {
+			if m.Shared != "" {
+				m = l.Shared[m.Shared]
+			}
 			row := fmt.Sprintf("| %s | %s | %s | %s |", m.Program, m.Change, m.Before, m.After)
 			if !slices.Contains(rows, row) {
 				rows = append(rows, row)
@@ -247,9 +269,9 @@ func (l *lesson) measured(p func(string, ...any)) {
 		}
 	}
 	for _, a := range l.Advice {
-		add(a.Basis.Measured)
+		add(l.Rules[l.ID].Advice[a.Text])
 		for _, s := range a.Settings {
-			add(s.Basis.Measured)
+			add(l.Settings[s.Variable+"="+s.Value])
 		}
 	}
 	if len(rows) > 0 {
