@@ -65,28 +65,20 @@ type subject struct {
 // A node is a part of a condition.
 type node interface{ holds(subject) bool }
 
-// all holds where each of its parts does.
-type all []node
-
-func (a all) holds(s subject) bool {
-	for _, n := range a {
-		if !n.holds(s) {
-			return false
-		}
-	}
-	return true
+// A joined node has the words and, or between its parts: it holds where each of them does, or
+// where one of them does.
+type joined struct {
+	parts []node
+	or    bool
 }
 
-// some holds where one of its parts does.
-type some []node
-
-func (a some) holds(s subject) bool {
-	for _, n := range a {
-		if n.holds(s) {
-			return true
+func (j *joined) holds(s subject) bool {
+	for _, n := range j.parts {
+		if n.holds(s) == j.or {
+			return j.or
 		}
 	}
-	return false
+	return !j.or
 }
 
 // An amount compares a figure that is a number.

@@ -110,39 +110,29 @@ func isWord(b byte) bool {
 }
 
 // either reads parts joined by or.
-func (p *parser) either(depth int) (node, error) {
-	first, err := p.both(depth)
-	if err != nil || !p.tok.is("or") {
-		return first, err
-	}
-	parts := some{first}
-	for p.tok.is("or") {
-		p.next()
-		part, err := p.both(depth)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, part)
-	}
-	return parts, nil
-}
+func (p *parser) either(depth int) (node, error) { return p.joined("or", depth, p.both) }
 
 // both reads parts joined by and.
-func (p *parser) both(depth int) (node, error) {
-	first, err := p.single(depth)
-	if err != nil || !p.tok.is("and") {
-		return first, err
-	}
-	parts := all{first}
-	for p.tok.is("and") {
-		p.next()
-		part, err := p.single(depth)
+func (p *parser) both(depth int) (node, error) { return p.joined("and", depth, p.single) }
+
+// joined reads parts with a word between them, of which the first may be the only one.
+func (p *parser) joined(word string, depth int, part func(depth int) (node, error)) (node, error) {
+	var parts []node
+	for {
+		n, err := part(depth)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, part)
+		parts = append(parts, n)
+		if !p.tok.is(word) {
+			break
+		}
+		p.next()
 	}
-	return parts, nil
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	return &joined{parts, word == "or"}, nil
 }
 
 // single reads a comparison, or a condition in parentheses.
