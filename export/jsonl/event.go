@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -122,17 +123,10 @@ func (e *Events) membersOf(ev *trace.Event) []byte {
 // newHead returns the common members of events of one kind, from the end of the time to
 // the pid.
 func (e *Events) newHead(d *trace.Descriptor) []byte {
-	w := writer{[]byte(`",`)}
-	w.dst = append(w.dst, `"provider":`...)
-	w.dst = jsontext.AppendString(w.dst, d.Provider)
-	w.uint("id", uint64(d.ID))
-	w.uint("version", uint64(d.Version))
-	w.text("name", e.decoder.Name(d))
-	w.uint("opcode", uint64(cmp.Or(d.Opcode, clr.KindOf(d.Provider, d.ID).Opcode())))
-	w.uint("level", uint64(d.Level))
-	w.uint("keywords", d.Keywords)
-	w.key("pid")
-	return w.dst
+	provider, name := jsontext.AppendString(nil, d.Provider), jsontext.AppendString(nil, e.decoder.Name(d))
+	opcode := cmp.Or(d.Opcode, clr.KindOf(d.Provider, d.ID).Opcode())
+	return fmt.Appendf(nil, `","provider":%s,"id":%d,"version":%d,"name":%s,"opcode":%d,"level":%d,"keywords":%d,"pid":`,
+		provider, d.ID, d.Version, name, opcode, d.Level, d.Keywords)
 }
 
 func (e *Events) appendStack(dst []byte, ev *trace.Event) []byte {

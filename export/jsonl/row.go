@@ -12,12 +12,19 @@ import (
 // AppendRow appends a line with the values under their names. Unknown values
 // are null.
 func AppendRow(dst []byte, names []string, values []figure.Value) []byte {
-	w := writer{append(dst, '{')}
+	dst = append(dst, '{')
 	for i, v := range values {
-		w.key(names[i])
-		w.dst = appendValue(w.dst, v)
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(append(dst, '"'), names[i]...), `":`...)
+		dst = appendValue(dst, v)
 	}
-	return append(w.dst, '}', '\n')
+	return append(dst, '}', '\n')
+}
+
+func appendFloat(dst []byte, v float64) []byte {
+	return strconv.AppendFloat(dst, v, 'f', -1, 64)
 }
 
 func appendValue(dst []byte, v figure.Value) []byte {
