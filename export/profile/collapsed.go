@@ -20,11 +20,8 @@ func WriteCollapsed(w io.Writer, p Profile) error {
 	for _, of := range p.Processes {
 		for s := range of.Samples {
 			frames = frames[:0]
-			if s.Leaf != "" {
-				frames = append(frames, collapsedFrame(s.Leaf))
-			}
-			for _, f := range s.Stack {
-				frames = append(frames, collapsedFrame(f.String()))
+			for f := range s.Typed() {
+				frames = append(frames, collapsedFrame(f.Method))
 			}
 			if len(p.Processes) > 1 {
 				frames = append(frames, collapsedFrame(export.Name(of.Process)))

@@ -56,11 +56,8 @@ func WriteSpeedscope(w io.Writer, p Profile, name string) error {
 		profile := speedscopeProfile{Type: "sampled", Name: p.Title + " of " + export.Name(of.Process), Unit: "bytes", Samples: [][]int{}, Weights: []int64{}}
 		for s := range of.Samples {
 			var stack []int
-			if s.Leaf != "" {
-				stack = append(stack, number(speedscopeFrame{Name: s.Leaf}))
-			}
-			for _, fr := range s.Stack {
-				stack = append(stack, number(speedscopeFrame{fr.String(), fr.Module}))
+			for fr := range s.Typed() {
+				stack = append(stack, number(speedscopeFrame{fr.Method, fr.Module}))
 			}
 			slices.Reverse(stack)
 			profile.Samples = append(profile.Samples, stack)
