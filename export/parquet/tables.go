@@ -68,12 +68,13 @@ func parts[T any](figures []figure.Part[T]) []field[part[T]] {
 	return fields
 }
 
-// Pauses returns a Writer with a row for each pause.
-func Pauses(w io.Writer) *Writer {
-	t := newTable(w, "pauses", append(identity[gc.Pause](), parts(figure.OfPause())...))
+// newParts returns a Writer with a row for each part of a collection.
+func newParts[T any](w io.Writer, name string, fields []field[part[T]], of func(*gc.Collection) []T) *Writer {
+	t := newTable(w, name, append(identity[T](), fields...))
 	return &Writer{func(c *gc.Collection) error {
-		for i := range c.Pauses {
-			if err := t.add(part[gc.Pause]{c, &c.Pauses[i]}); err != nil {
+		all := of(c)
+		for i := range all {
+			if err := t.add(part[T]{c, &all[i]}); err != nil {
 				return err
 			}
 		}
@@ -81,23 +82,20 @@ func Pauses(w io.Writer) *Writer {
 	}, t.close}
 }
 
+// Pauses returns a Writer with a row for each pause.
+func Pauses(w io.Writer) *Writer {
+	return newParts(w, "pauses", parts(figure.OfPause()), func(c *gc.Collection) []gc.Pause { return c.Pauses })
+}
+
 // Generations returns a Writer with a row for each generation of each collection.
 func Generations(w io.Writer) *Writer {
-	fields := append(identity[gc.Generation](), parts(figure.OfGeneration())...)
+	fields := parts(figure.OfGeneration())
 	for i := range fields {
 		if fields[i].name == "name" {
 			fields[i].name = "generation"
 		}
 	}
-	t := newTable(w, "generations", fields)
-	return &Writer{func(c *gc.Collection) error {
-		for i := range c.Generations {
-			if err := t.add(part[gc.Generation]{c, &c.Generations[i]}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, t.close}
+	return newParts(w, "generations", fields, func(c *gc.Collection) []gc.Generation { return c.Generations })
 }
 
 // A sampled row is a row of allocations with the process that it belongs to.
