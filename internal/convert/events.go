@@ -10,10 +10,15 @@ import (
 
 // EventOptions select the events to write.
 type EventOptions struct {
+	// Selected limits the time: the new trace begins and ends there. Events outside that name
+	// processes, settings, types and methods are also written, at the nearest time inside.
 	Selected *selection.Selection
-	PIDs     map[uint64]bool  // nil for all processes
-	Redact   *redact.Redactor // nil to leave names as they are; else it has learned from an earlier reading
-	Lost     *trace.Loss      // of an earlier reading; nil if there was none
+	// PIDs are the processes, nil for all. A trace of one process is written in version 4 of the
+	// format, which all tools read. Otherwise it is version 6, unless the source itself has only
+	// one process.
+	PIDs   map[uint64]bool
+	Redact *redact.Redactor // nil to leave names as they are; else it has learned from an earlier reading
+	Lost   *trace.Loss      // of an earlier reading, which the new trace reports too; nil if there was none
 }
 
 // A Written has the number of events that were written, that were left out because
@@ -22,15 +27,13 @@ type Written struct{ Events, LeftOut, Refused uint64 }
 
 // Events writes the events of a source as a .nettrace.
 func Events(src trace.Source, w io.Writer, o EventOptions) (Written, error) {
-	opts := writerOptions{Single: len(o.PIDs) == 1, Lost: o.Lost, Redact: o.Redact}
 	var out *eventWriter
 	for ev, err := range src.Events() {
 		if err != nil {
 			return Written{}, err
 		}
 		if out == nil {
-			opts.From, opts.To = o.Selected.Span(src.Info())
-			out = newEventWriter(w, src, opts)
+			out = newEventWriter(w, src, o)
 		}
 		if o.PIDs != nil && !o.PIDs[ev.PID] {
 			continue
@@ -46,5 +49,5 @@ func Events(src trace.Source, w io.Writer, o EventOptions) (Written, error) {
 	if err == nil && out.Events == 0 {
 		err = ErrNothing
 	}
-	return Written{out.Events, out.LeftOut, out.Refused}, err
+	return out.Written, err
 }

@@ -10,29 +10,10 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
-
-// writerOptions select the contents of the new trace. The zero Options select everything.
-type writerOptions struct {
-	// From and To limit the time. The new trace begins and ends there. Events
-	// outside that name processes, settings, types and methods are also
-	// written, at the nearest time inside.
-	From, To gc.Opt[time.Duration]
-	// Redact, if not nil, removes everything that identifies the program. See its Learn
-	// method.
-	Redact *redact.Redactor
-	// Lost is the source's Loss from an earlier reading, nil if it was not read
-	// before. The new trace reports the same losses.
-	Lost *trace.Loss
-	// Single states that all events belong to one process. The trace is then
-	// written in version 4 of the format, which all tools read. Otherwise it is
-	// version 6, unless the source itself has only one process.
-	Single bool
-}
 
 // frequency is that of the written clock: ticks are nanoseconds.
 const frequency = 1e9
@@ -44,40 +25,40 @@ const nobody = 1<<63 - 1
 
 // An eventWriter writes the events of one source, in order.
 type eventWriter struct {
-	out  io.Writer
-	src  trace.Source
-	o    writerOptions
-	w    *nettrace.Writer
-	from time.Duration
+	EventOptions
+	Written
+	out io.Writer
+	src trace.Source
+	w   *nettrace.Writer
 
-	last    time.Duration // of the events written
-	capture uint64        // the thread of the last one
-	losses  []trace.Range // the losses still to be recorded, including the current one
-	inside  bool          // the first of the losses has begun
-	lost    uint64        // missing events that have not been recorded yet
-	named   map[uint64]bool
-	pids    map[uint64]bool
-	threads map[threadKey]bool
-	event   trace.Event
+	from, to time.Duration // the time that is selected
+	start    time.Duration // of the new trace
+	last     time.Duration // of the events written
+	capture  uint64        // the thread of the last one
+	losses   []trace.Range // the losses still to be recorded, including the current one
+	inside   bool          // the first of the losses has begun
+	lost     uint64        // missing events that have not been recorded yet
+	named    map[uint64]bool
+	pids     map[uint64]bool
+	threads  map[threadKey]bool
+	event    trace.Event
 
 	pointerSize int // of the new trace; an .etl may have processes of both
-	rewriter    rewriter
+	decoded     map[clr.Kind]clr.Event
 	payload     []byte
 	addresses   []uint64
 	stack       []byte
-
-	// Events counts the events written. LeftOut counts the events that could
-	// not be redacted, or written for another pointer size, because their
-	// fields are unknown. Refused counts the events that the format cannot
-	// hold.
-	Events, LeftOut, Refused uint64
 }
 
 type threadKey struct{ pid, tid uint64 }
 
-// newEventWriter returns a writer of the events that src yields.
-func newEventWriter(w io.Writer, src trace.Source, o writerOptions) *eventWriter {
-	writer := &eventWriter{out: w, src: src, o: o, named: make(map[uint64]bool), pids: make(map[uint64]bool), threads: make(map[threadKey]bool)}
+// newEventWriter returns a writer of the events that src yields, of which the first was read.
+func newEventWriter(w io.Writer, src trace.Source, o EventOptions) *eventWriter {
+	from, to := o.Selected.Span(src.Info())
+	writer := &eventWriter{
+		EventOptions: o, out: w, src: src, from: from.Or(math.MinInt64), to: to.Or(math.MaxInt64), start: max(0, from.Or(0)),
+		named: make(map[uint64]bool), pids: make(map[uint64]bool), threads: make(map[threadKey]bool), decoded: make(map[clr.Kind]clr.Event),
+	}
 	if o.Lost != nil {
 		writer.losses, writer.lost = o.Lost.Ranges(), o.Lost.Events
 	}
@@ -93,11 +74,11 @@ func Wants(d *trace.Descriptor) bool {
 // Event writes an event, or leaves it out.
 func (w *eventWriter) Event(ev *trace.Event) error {
 	at := ev.Time()
-	if from, to := w.o.From.Or(math.MinInt64), w.o.To.Or(math.MaxInt64); at < from || at > to {
+	if at < w.from || at > w.to {
 		if !Wants(ev.Desc) {
 			return nil
 		}
-		at = min(max(at, from), to)
+		at = min(max(at, w.from), w.to)
 	}
 	if err := w.begin(ev); err != nil {
 		return err
@@ -106,11 +87,11 @@ func (w *eventWriter) Event(ev *trace.Event) error {
 		return err
 	}
 	desc, payload := ev.Desc, ev.Payload
-	if w.o.Redact != nil {
-		desc = w.o.Redact.Descriptor(desc)
+	if w.Redact != nil {
+		desc = w.Redact.Descriptor(desc)
 	}
-	if w.o.Redact != nil || ev.PointerSize != w.pointerSize {
-		rewritten, ok := w.rewriter.payload(w.payload[:0], ev, w.pointerSize)
+	if w.Redact != nil || ev.PointerSize != w.pointerSize {
+		rewritten, ok := w.rewrite(w.payload[:0], ev)
 		if !ok || desc == nil {
 			w.LeftOut++
 			return nil
@@ -122,11 +103,11 @@ func (w *eventWriter) Event(ev *trace.Event) error {
 		w.named[ev.PID] = true
 	}
 	w.event = *ev
-	w.event.Desc, w.event.Ticks, w.event.PID, w.event.Payload = desc, int64(at-w.from), ev.PID, payload
-	if w.o.Redact != nil {
+	w.event.Desc, w.event.Ticks, w.event.PID, w.event.Payload = desc, int64(at-w.start), ev.PID, payload
+	if w.Redact != nil {
 		w.event.Labels = nil
 	}
-	if w.o.Redact != nil || ev.PointerSize != w.pointerSize {
+	if w.Redact != nil || ev.PointerSize != w.pointerSize {
 		w.setStack(ev)
 	}
 	w.capture = ev.TID
@@ -156,7 +137,7 @@ func (w *eventWriter) bound(k threadKey, at time.Duration) error {
 			w.w.EndThread(k.pid, k.tid)
 		}
 		clear(w.threads)
-		if err := w.w.SequencePoint(int64(w.last - w.from)); err != nil {
+		if err := w.w.SequencePoint(int64(w.last - w.start)); err != nil {
 			return err
 		}
 		if w.inside { // the loss continues after it
@@ -174,7 +155,7 @@ func (w *eventWriter) recordLost(at time.Duration) error {
 	for len(w.losses) > 0 && at >= w.losses[0].From {
 		r := w.losses[0]
 		if !w.inside {
-			if err := w.w.SequencePoint(int64(r.From - w.from)); err != nil {
+			if err := w.w.SequencePoint(int64(r.From - w.start)); err != nil {
 				return err
 			}
 			n := max(1, w.lost/uint64(len(w.losses)))
@@ -184,7 +165,7 @@ func (w *eventWriter) recordLost(at time.Duration) error {
 		if at <= r.To {
 			return nil
 		}
-		if err := w.w.SequencePoint(int64(r.To - w.from)); err != nil {
+		if err := w.w.SequencePoint(int64(r.To - w.start)); err != nil {
 			return err
 		}
 		w.losses, w.inside = w.losses[1:], false
@@ -196,8 +177,8 @@ func (w *eventWriter) recordLost(at time.Duration) error {
 // trace's size.
 func (w *eventWriter) setStack(ev *trace.Event) {
 	w.stack = w.stack[:0]
-	if w.o.Redact != nil {
-		w.addresses = w.o.Redact.AppendStack(w.addresses[:0], ev)
+	if w.Redact != nil {
+		w.addresses = w.Redact.AppendStack(w.addresses[:0], ev)
 	} else {
 		w.addresses = ev.AppendStack(w.addresses[:0])
 	}
@@ -232,17 +213,16 @@ func (w *eventWriter) begin(ev *trace.Event) error {
 		return nil
 	}
 	info := w.src.Info()
-	w.from = max(0, w.o.From.Or(0))
+	single := len(w.PIDs) == 1
 	w.pointerSize = info.PointerSize
-	if w.o.Single || w.pointerSize == 0 {
+	if single || w.pointerSize == 0 {
 		w.pointerSize = cmp.Or(ev.PointerSize, 8)
 	}
-	w.rewriter = rewriter{redact: w.o.Redact, events: make(map[clr.Kind]clr.Event)}
 	opts := nettrace.WriterOptions{
-		Version: 6, Start: info.Start.Add(w.from), Frequency: frequency, PointerSize: w.pointerSize, CPUs: info.CPUs,
+		Version: 6, Start: info.Start.Add(w.start), Frequency: frequency, PointerSize: w.pointerSize, CPUs: info.CPUs,
 		MaxPayload: nettrace.MaxLargePayload,
 	}
-	if w.o.Single || info.PID != trace.UnknownID {
+	if single || info.PID != trace.UnknownID {
 		opts.Version, opts.PID = 4, ev.PID
 	}
 	var err error
@@ -270,10 +250,10 @@ func (w *eventWriter) Close() error {
 	switch {
 	case !w.src.Loss().Truncated:
 		return w.w.Close()
-	case w.o.Lost == nil: // later losses are not recorded as such: they stay in doubt
+	case w.Lost == nil: // later losses are not recorded as such: they stay in doubt
 		return w.w.Flush()
 	default:
-		return w.w.SequencePoint(int64(w.last - w.from))
+		return w.w.SequencePoint(int64(w.last - w.start))
 	}
 }
 
@@ -290,13 +270,13 @@ func (w *eventWriter) name(pid uint64) error {
 	if w.named[pid] || line == "" {
 		return nil
 	}
-	if w.o.Redact != nil {
-		line = w.o.Redact.Name(line)
+	if w.Redact != nil {
+		line = w.Redact.Name(line)
 	}
 	info := clr.ProcessInfo{CommandLine: clr.NewUTF16(line)}
 	w.last++
 	return w.write(&trace.Event{
-		Desc: processInfo, Ticks: int64(w.last - w.from), PID: pid, TID: w.capture, CPU: trace.UnknownCPU,
+		Desc: processInfo, Ticks: int64(w.last - w.start), PID: pid, TID: w.capture, CPU: trace.UnknownCPU,
 		Payload: info.Append(nil, processInfo.Version, w.pointerSize),
 	})
 }
