@@ -104,7 +104,7 @@ func New(f *Format, o *selection.Selection, all bool) *Converter {
 		c.heaps.MaxObjects = heap.MaxObjects
 	}
 	if c.Stacks() {
-		c.allocs.KeepTimes = c.timed()
+		c.allocs.KeepTimes = c.format.timed
 		c.allocs.Stacks, c.allocs.Types = symbol.NewStacks(&c.table), &c.types
 	}
 	return c
@@ -125,27 +125,7 @@ func (c *Converter) Events() bool {
 
 // Stacks reports whether the stacks of events are needed.
 func (c *Converter) Stacks() bool {
-	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.allocations != nil || p.timed || p.profile != nil })
-}
-
-// timed reports whether the format needs allocations with their times.
-func (c *Converter) timed() bool {
-	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.timed })
-}
-
-// wantsPhases reports whether the phases of background collections are written.
-func (c *Converter) wantsPhases() bool {
-	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.phases })
-}
-
-// wantsRequests reports whether requests are written.
-func (c *Converter) wantsRequests() bool {
-	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.requests })
-}
-
-// wantsProcessors reports whether the processor time by the kernel's events is written.
-func (c *Converter) wantsProcessors() bool {
-	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.processors })
+	return c.format.timed || slices.ContainsFunc(c.parts(), func(p part) bool { return p.allocations != nil || p.profile != nil })
 }
 
 // OnlySnapshot reports whether a heap snapshot is written, and nothing else.
@@ -170,13 +150,13 @@ func (c *Converter) Names() *symbol.Table { return &c.table }
 // models returns the models that read the trace beside its collections.
 func (c *Converter) models() []pass.Model {
 	var models []pass.Model
-	if c.wantsPhases() {
+	if c.format.phases {
 		models = append(models, &c.phase)
 	}
-	if c.wantsRequests() {
+	if c.format.requests {
 		models = append(models, c.requests.Models()...)
 	}
-	if c.wantsProcessors() {
+	if c.format.processors {
 		models = append(models, c.model.Processors())
 	}
 	if c.format.Snapshots() {
@@ -225,7 +205,7 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 		}
 		begin()
 		c.found.Add(of)
-		if c.wantsRequests() {
+		if c.format.requests {
 			c.requests.Collected(of)
 		}
 		if !c.selected.HasCollection(r.Info(), of) {
@@ -393,7 +373,7 @@ func (c *Converter) allocations() []*export.Allocations {
 		}
 		c.Samples += t.Samples
 		of := &export.Allocations{Process: p, Source: t.Source, Stacks: c.allocs.Stacks}
-		if c.timed() {
+		if c.format.timed {
 			of.Timeline = c.allocs.Timeline(t.PID, t.Source)
 		} else {
 			of.Rows = c.allocs.Rows(t.PID, t.Source, alloc.ByType|alloc.ByStack)

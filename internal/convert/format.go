@@ -30,17 +30,17 @@ type Format struct {
 	Events   bool   // it holds events: see Events
 	Report   bool   // it is the report
 
-	parts []part // a single file holds the first
+	timed      bool   // it has allocations with their times
+	phases     bool   // it has the phases of background collections
+	requests   bool   // it has requests
+	snapshots  bool   // it has heap snapshots, beside what else it has
+	processors bool   // it has the processor time by the kernel's events
+	parts      []part // a single file holds the first
 }
 
 // A part is a file of a format. One of its functions is set.
 type part struct {
 	name        string
-	timed       bool // collections, and allocations with their times
-	phases      bool // collections, and the phases of background ones
-	requests    bool // collections, and requests
-	snapshots   bool // heap snapshots, beside what else it has
-	processors  bool // collections, and the processor time by the kernel's events
 	collections func(io.Writer, *Converter) export.Writer
 	allocations func(io.Writer, *Converter, []*export.Allocations) error
 	events      func(io.Writer) *parquet.Events
@@ -52,11 +52,13 @@ type part struct {
 var formats = []Format{
 	{
 		Name: "perfetto", Suffixes: []string{".pftrace", ".perfetto-trace"}, Says: "timeline for ui.perfetto.dev", Binary: true,
-		parts: []part{{phases: true, requests: true, snapshots: true, collections: func(w io.Writer, c *Converter) export.Writer { return &judged{perfetto.NewWriter(w), c} }}},
+		phases: true, requests: true, snapshots: true,
+		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return &judged{perfetto.NewWriter(w), c} }}},
 	},
 	{
 		Name: "firefox", Suffixes: []string{".firefox.json"}, Says: "timeline for profiler.firefox.com",
-		parts: []part{{timed: true, collections: func(w io.Writer, c *Converter) export.Writer {
+		timed: true,
+		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer {
 			return &firefoxProfile{firefox.NewWriter(w, c.start()), c}
 		}}},
 	},
@@ -107,8 +109,8 @@ var formats = []Format{
 	},
 	{
 		Name: "openmetrics", Suffixes: []string{".om", ".prom"}, Says: "metrics for Prometheus (promtool)",
-		Next:  "promtool tsdb create-blocks-from openmetrics %s DATA",
-		parts: []part{{processors: true, collections: func(w io.Writer, c *Converter) export.Writer { return openmetrics.NewWriter(w, c.start()) }}},
+		Next: "promtool tsdb create-blocks-from openmetrics %s DATA", processors: true,
+		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return openmetrics.NewWriter(w, c.start()) }}},
 	},
 	{
 		Name: "heapsnapshot", Suffixes: []string{".heapsnapshot"}, Says: "heap snapshot for browsers' DevTools",
@@ -127,7 +129,7 @@ var formats = []Format{
 
 // Snapshots reports whether the format has heap snapshots.
 func (f *Format) Snapshots() bool {
-	return slices.ContainsFunc(f.parts, func(p part) bool { return p.snapshots || p.snapshot != nil || p.profile != nil })
+	return f.snapshots || slices.ContainsFunc(f.parts, func(p part) bool { return p.snapshot != nil || p.profile != nil })
 }
 
 // Profiles reports whether the format has stacks: of allocations, or of a heap snapshot.
