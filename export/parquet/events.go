@@ -37,18 +37,11 @@ func (e *Events) Add(start time.Time, ev *trace.Event) error {
 func (e *Events) Close() error { return e.table.close() }
 
 func (e *Events) fields() []field[*trace.Event] {
-	number := func(v uint64) figure.Value { return figure.Value{Type: figure.Int, Int: int64(v)} }
-	id := func(v uint64) figure.Value {
-		if v == trace.UnknownID {
-			return figure.Value{}
-		}
-		return number(v)
-	}
-	text := func(s string) figure.Value { return figure.Value{Type: figure.Text, Text: s} }
+	number := func(v uint64) figure.Value { return integer(int64(v)) }
 	return []field[*trace.Event]{
 		{"time", figure.Time, func(ev *trace.Event) figure.Value { return figure.Instant(e.start, ev.Time()) }},
 		{"time_ms", figure.Millis, func(ev *trace.Event) figure.Value { return figure.Value{Type: figure.Millis, Int: int64(ev.Time())} }},
-		{"provider", figure.Text, func(ev *trace.Event) figure.Value { return text(ev.Desc.Provider) }},
+		{"provider", figure.Text, func(ev *trace.Event) figure.Value { return figure.Value{Type: figure.Text, Text: ev.Desc.Provider} }},
 		{"id", figure.Int, func(ev *trace.Event) figure.Value { return number(uint64(ev.Desc.ID)) }},
 		{"version", figure.Int, func(ev *trace.Event) figure.Value { return number(uint64(ev.Desc.Version)) }},
 		{"name", figure.Text, func(ev *trace.Event) figure.Value { return text(e.decoder.Name(ev.Desc)) }},
@@ -57,10 +50,7 @@ func (e *Events) fields() []field[*trace.Event] {
 		{"pid", figure.Int, func(ev *trace.Event) figure.Value { return id(ev.PID) }},
 		{"tid", figure.Int, func(ev *trace.Event) figure.Value { return id(ev.TID) }},
 		{"cpu", figure.Int, func(ev *trace.Event) figure.Value {
-			if ev.CPU == trace.UnknownCPU {
-				return figure.Value{}
-			}
-			return number(uint64(ev.CPU))
+			return known(ev.CPU != trace.UnknownCPU, number(uint64(ev.CPU)))
 		}},
 		{"data_json", figure.Text, func(ev *trace.Event) figure.Value {
 			e.json = append(e.decoder.AppendFields(e.json[:0], ev), '}')
@@ -68,9 +58,6 @@ func (e *Events) fields() []field[*trace.Event] {
 			return text(string(e.json))
 		}},
 		{"stack", figure.Text, func(ev *trace.Event) figure.Value {
-			if ev.StackLen() == 0 {
-				return figure.Value{}
-			}
 			e.stack, e.json = ev.AppendStack(e.stack[:0]), e.json[:0]
 			for i, address := range e.stack {
 				if i > 0 {

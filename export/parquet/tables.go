@@ -9,7 +9,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/figure"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A Writer writes one row for each collection, or several.
@@ -107,38 +106,16 @@ type sampled struct {
 // WriteAllocations writes a row for each type, heap and stack. Stacks are names
 // with newlines between them, leaf first.
 func WriteAllocations(w io.Writer, processes []*export.Allocations) error {
-	number := func(t figure.Type, v int64) figure.Value { return figure.Value{Type: t, Int: v} }
-	text := func(s string) figure.Value {
-		if s == "" {
-			return figure.Value{}
-		}
-		return figure.Value{Type: figure.Text, Text: s}
-	}
 	t := newTable(w, "allocations", []field[sampled]{
-		{"pid", figure.Int, func(s sampled) figure.Value {
-			if s.of.Process.PID == trace.UnknownID {
-				return figure.Value{}
-			}
-			return number(figure.Int, int64(s.of.Process.PID))
-		}},
+		{"pid", figure.Int, func(s sampled) figure.Value { return id(s.of.Process.PID) }},
 		{"process", figure.Text, func(s sampled) figure.Value { return text(s.of.Process.Name) }},
 		{"type", figure.Text, func(s sampled) figure.Value { return text(s.row.Type) }},
 		{"heap", figure.Text, func(s sampled) figure.Value { return text(s.row.Heap.String()) }},
-		{"samples", figure.Int, func(s sampled) figure.Value { return number(figure.Int, s.row.Samples) }},
-		{"objects", figure.Int, func(s sampled) figure.Value {
-			if s.row.Objects == 0 {
-				return figure.Value{}
-			}
-			return number(figure.Int, s.row.Objects)
-		}},
-		{"bytes", figure.Bytes, func(s sampled) figure.Value { return number(figure.Bytes, s.row.Bytes) }},
-		{"low_bytes", figure.Bytes, func(s sampled) figure.Value { return number(figure.Bytes, s.row.Low) }},
-		{"high_bytes", figure.Bytes, func(s sampled) figure.Value {
-			if s.row.Open {
-				return figure.Value{}
-			}
-			return number(figure.Bytes, s.row.High)
-		}},
+		{"samples", figure.Int, func(s sampled) figure.Value { return integer(s.row.Samples) }},
+		{"objects", figure.Int, func(s sampled) figure.Value { return known(s.row.Objects != 0, integer(s.row.Objects)) }},
+		{"bytes", figure.Bytes, func(s sampled) figure.Value { return size(s.row.Bytes) }},
+		{"low_bytes", figure.Bytes, func(s sampled) figure.Value { return size(s.row.Low) }},
+		{"high_bytes", figure.Bytes, func(s sampled) figure.Value { return known(!s.row.Open, size(s.row.High)) }},
 		{"stack", figure.Text, func(s sampled) figure.Value { return text(stack(s)) }},
 		{"source", figure.Text, func(s sampled) figure.Value { return text(s.row.Source.String()) }},
 	})
