@@ -17,7 +17,7 @@ import (
 // pause.
 type drawing struct {
 	path   string
-	series map[*gc.Process]*chart.Series
+	series sums[*gc.Process, chart.Series]
 }
 
 // maxDrawn bounds the processes whose collections are kept for a picture.
@@ -58,24 +58,15 @@ func (r charted) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Co
 }
 
 func (d *drawing) draw(c *gc.Collection) {
-	s := d.series[c.Process]
-	if s == nil {
-		if len(d.series) == maxDrawn {
-			return
-		}
-		if d.series == nil {
-			d.series = make(map[*gc.Process]*chart.Series)
-		}
-		s = new(chart.Series)
-		d.series[c.Process] = s
+	if len(d.series.all) < maxDrawn || d.series.by[c.Process] != nil {
+		d.series.of(c.Process).Add(c)
 	}
-	s.Add(c)
 }
 
 // write draws the process that is worst.
 func (d *drawing) write(std *stdio, o *reportOptions, rep *report.Report, from, to time.Duration) error {
 	p, _ := rep.Worst()
-	s := d.series[p]
+	s := d.series.by[p]
 	if s == nil {
 		return nil
 	}

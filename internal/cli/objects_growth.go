@@ -23,17 +23,14 @@ type growthOf struct {
 // byProcess divides snapshots by process. Files of .gcdump without a process id are of one
 // process.
 func byProcess(all []*snapshotOf) [][]*snapshotOf {
-	var order []uint64
-	byPID := make(map[uint64][]*snapshotOf)
+	var processes [][]*snapshotOf
 	for _, s := range all {
-		if byPID[s.PID] == nil {
-			order = append(order, s.PID)
+		i := slices.IndexFunc(processes, func(of []*snapshotOf) bool { return of[0].PID == s.PID })
+		if i < 0 {
+			processes = append(processes, []*snapshotOf{s})
+			continue
 		}
-		byPID[s.PID] = append(byPID[s.PID], s)
-	}
-	processes := make([][]*snapshotOf, len(order))
-	for i, pid := range order {
-		processes[i] = byPID[pid]
+		processes[i] = append(processes[i], s)
 	}
 	return processes
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,9 +67,6 @@ func (o *whatIfOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	if p == nil {
-		p = &whatif.Program{Process: &gc.Process{}}
-	}
 	result := whatif.Predict(p, o.sets)
 	if o.format.value == "json" {
 		return std.writeTo(o.output, o.traces, func(out *output) error { return json.NewEncoder(out).Encode(whatIfJSON(p, result)) })
@@ -76,41 +74,36 @@ func (o *whatIfOptions) run(ctx context.Context, std *stdio) error {
 	return std.writePageTo(o.output, o.traces, func(page *text.Page) { writeWhatIf(page, p, result) })
 }
 
-// program reads the traces as one, and returns the process that collections paused longest;
-// nil if there is none.
+// program reads the traces as one, and returns the process that collections paused longest,
+// one without collections if there is none.
 func (o *whatIfOptions) program(ctx context.Context, std *stdio) (*whatif.Program, error) {
 	r, err := std.read(ctx, o.traces, open.Options{Want: gc.Wants})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	of := make(map[*gc.Process]*whatif.Program)
-	var all []*whatif.Program
+	programs := sums[*gc.Process, whatif.Program]{begin: func() *whatif.Program {
+		p := new(whatif.Program)
+		p.From, p.To = o.Span(r.Info())
+		return p
+	}}
 	for c, err := range r.Collections(&gc.Model{PerHeap: true}) {
 		if err != nil {
 			return nil, err
 		}
-		if !o.HasCollection(r.Info(), c) {
-			continue
+		if o.HasCollection(r.Info(), c) {
+			programs.of(c.Process).Add(c)
 		}
-		p := of[c.Process]
-		if p == nil {
-			p = new(whatif.Program)
-			p.From, p.To = o.Span(r.Info())
-			of[c.Process], all = p, append(all, p)
-		}
-		p.Add(c)
 	}
 	std.warn(r.in.Name, report.Missing(r.in, nil))
-	var worst *whatif.Program
-	for _, p := range all {
-		if worst == nil || p.Paused() > worst.Paused() {
-			worst = p
-		}
+	n := len(programs.all)
+	if n == 0 {
+		return &whatif.Program{Process: &gc.Process{}}, nil
 	}
-	if len(all) > 1 {
+	worst := slices.MaxFunc(programs.all, func(a, b *whatif.Program) int { return cmp.Compare(a.Paused(), b.Paused()) })
+	if n > 1 {
 		std.warn(r.in.Name, fmt.Sprintf("has %d processes with collections; using %s, which paused longest; select another with --process or --pid",
-			len(all), text.Quoted(worst.Process.Name)))
+			n, text.Quoted(worst.Process.Name)))
 	}
 	return worst, nil
 }
