@@ -18,6 +18,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/agent"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -39,7 +40,7 @@ type agentOptions struct {
 	interval  span
 	ledger    string
 	captures  string
-	dumpOn    conditionValue
+	dumpOn    *condition.Condition
 	tokenFile string
 	profiles  string
 	every     span
@@ -76,7 +77,7 @@ func newAgentCmd(std *stdio) *cobra.Command {
 	flags.Var(&o.interval, "otlp-interval", "send metrics this often (default 60s)")
 	flags.StringVar(&o.ledger, "ledger", "", "keep the memory of the last minutes in this `FOLDER`, empty for nowhere")
 	flags.StringVar(&o.captures, "captures", "", "keep the traces and snapshots that are asked for in this `FOLDER`")
-	flags.Var(&o.dumpOn, "dump-on", "keep a heap snapshot of a process with a collection that meets this condition, one an hour")
+	flags.Var(conditionFlag(&o.dumpOn), "dump-on", "keep a heap snapshot of a process with a collection that meets this condition, one an hour")
 	flags.StringVar(&o.tokenFile, "token-file", "", "answer requests for traces that carry the token in this `FILE`")
 	flags.BoolVar(&o.requests, "requests", false, "name a request that a pause stopped, by its trace id, in exemplars and log records")
 	flags.StringVar(&o.profiles, "profiles", "", "sample allocations all the time, and send profiles to the Pyroscope at this `URL`, or by OTLP with otlp+ before it")
@@ -99,7 +100,7 @@ func (o *agentOptions) overrides() map[string]func(*agent.Config) {
 		"ledger":          func(c *agent.Config) { c.Ledger.Folder = o.ledger },
 		"captures":        func(c *agent.Config) { c.Captures.Folder = o.captures },
 		"dump-on": func(c *agent.Config) {
-			c.Rules = append(c.Rules, agent.Rule{Name: "dump-on", When: o.dumpOn.Condition.String(), Dump: true})
+			c.Rules = append(c.Rules, agent.Rule{Name: "dump-on", When: o.dumpOn.String(), Dump: true})
 		},
 		"requests":         func(c *agent.Config) { c.Requests = o.requests },
 		"token-file":       func(c *agent.Config) { c.TokenFile = o.tokenFile },

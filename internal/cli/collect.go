@@ -18,6 +18,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etw"
+	"github.com/gctrail/gctrail/internal/lttng"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/text"
@@ -45,7 +46,7 @@ type collectOptions struct {
 	output    string
 	etw       bool
 	lttng     bool
-	live      relayAddress
+	live      lttng.Address
 	stop      stopOptions
 	dumps     choices
 	yes       bool
@@ -112,7 +113,7 @@ func (o *collectOptions) command(std *stdio) *cobra.Command {
 	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` or folder (default NAME_DATE_TIME.nettrace); - is standard output")
 	flags.BoolVar(&o.etw, "etw", false, "on Windows, record through ETW: all processes, or those of -p or -n")
 	flags.BoolVar(&o.lttng, "lttng", false, "on Linux, record through LTTng: all processes, or those of -p or -n")
-	flags.Var(&o.live, "lttng-live", "store the LTTng session that a relay daemon receives: net://DAEMON[:PORT]/host/HOST/SESSION")
+	flags.Var(parsed[lttng.Address]{&o.live, "ADDRESS", lttng.Parse}, "lttng-live", "store the LTTng session that a relay daemon receives: net://DAEMON[:PORT]/host/HOST/SESSION")
 	flags.Var(&o.dumps, "dump", "take heap snapshots too, when the trace starts, ends, or both (default end)")
 	flags.Lookup("dump").NoOptDefVal = dumpEnd
 	flags.BoolVar(&o.yes, "yes", false, "with --dump, do not ask before a long pause")

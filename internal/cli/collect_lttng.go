@@ -32,22 +32,9 @@ func (o *collectOptions) collectLTTng(ctx context.Context, std *stdio, config di
 // collectLive stores the events of an LTTng relay daemon.
 func (o *collectOptions) collectLive(ctx context.Context, std *stdio, config diag.Config, plan *collect.Plan) error {
 	talk := &collectTalk{std: std, line: &progress{}}
-	l := &collect.LTTngLive{Address: o.live.Address, Options: o.options(std, config, plan, talk.notify)}
+	l := &collect.LTTngLive{Address: o.live, Options: o.options(std, config, plan, talk.notify)}
 	talk.show(l, "waiting for the relay daemon")
 	return talk.finish(l.Run(ctx))
-}
-
-// A relayAddress is a flag that takes a session of a relay daemon.
-type relayAddress struct{ lttng.Address }
-
-func (a *relayAddress) Type() string { return "ADDRESS" }
-
-func (a *relayAddress) String() string { return "" }
-
-func (a *relayAddress) Set(s string) error {
-	var err error
-	a.Address, err = lttng.Parse(s)
-	return err
 }
 
 // lttngConflict returns which flags have no meaning for an LTTng session.

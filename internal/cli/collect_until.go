@@ -20,7 +20,7 @@ import (
 
 // stopOptions are when a trace ends by itself, and how much of it to retain.
 type stopOptions struct {
-	until  conditionValue
+	until  *condition.Condition
 	before optionalSpan
 	after  optionalSpan
 	keep   keepValue
@@ -31,7 +31,7 @@ type stopOptions struct {
 }
 
 func (o *stopOptions) addFlags(flags *pflag.FlagSet) {
-	flags.Var(&o.until, "until", "stop when a collection or a request meets this condition, as in 'pause>200ms', and keep the time around it")
+	flags.Var(conditionFlag(&o.until), "until", "stop when a collection or a request meets this condition, as in 'pause>200ms', and keep the time around it")
 	flags.Var(&o.before, "before", "with --until, keep this much time before the collection (default 60s)")
 	flags.Var(&o.after, "after", "with --until, continue for this long after it (default 10s; after a stopping event 0s)")
 	flags.Var(&o.keep, "keep", "keep only the most recent events: 10m, 500MB, or 10m,2GB (default size 1GB)")
@@ -52,7 +52,7 @@ func conditionHelp() string {
 
 // plan returns the plan that the flags describe. The error is a usage error.
 func (o *stopOptions) plan(output string, config *diag.Config) (*collect.Plan, error) {
-	waits := o.until.Condition != nil || o.provider != ""
+	waits := o.until != nil || o.provider != ""
 	switch {
 	case o.event != "" && o.provider == "":
 		return nil, misusef("--stopping-event-event-name needs --stopping-event-provider-name")
@@ -64,15 +64,15 @@ func (o *stopOptions) plan(output string, config *diag.Config) (*collect.Plan, e
 		return nil, misusef("--repeat must be 1 or more, and needs --until")
 	case o.before.given && o.keep.Time > 0:
 		return nil, misusef("--before and --keep both set a time: leave one out, or give --keep a size")
-	case o.until.Condition != nil && !session.AsksForCollections(config):
+	case o.until != nil && !session.AsksForCollections(config):
 		return nil, misusef("--until needs the runtime's events with keyword gc, level informational")
-	case o.until.Condition != nil && o.until.OfRequests() && (*session.List)(&config.Providers).Find(request.Provider) == nil:
-		return nil, misusef("--until %s needs the program's requests: add --requests", text.Quoted(o.until.Condition.String()))
+	case o.until != nil && o.until.OfRequests() && (*session.List)(&config.Providers).Find(request.Provider) == nil:
+		return nil, misusef("--until %s needs the program's requests: add --requests", text.Quoted(o.until.String()))
 	case o.provider != "" && (*session.List)(&config.Providers).Find(o.provider) == nil:
 		return nil, misusef("the provider %s of the stopping event is not collected: add it with --providers", o.provider)
 	}
 	stop := collect.Stop{
-		Until: o.until.Condition, Keep: tracefile.Limits(o.keep), Files: int(o.repeat),
+		Until: o.until, Keep: tracefile.Limits(o.keep), Files: int(o.repeat),
 		Before: o.before.orNil(), After: o.after.orNil(),
 	}
 	if o.provider != "" {
@@ -85,17 +85,9 @@ func (o *stopOptions) plan(output string, config *diag.Config) (*collect.Plan, e
 	return p, nil
 }
 
-// A conditionValue is a flag that takes a condition over a collection.
-type conditionValue struct{ *condition.Condition }
-
-func (v *conditionValue) Type() string { return "CONDITION" }
-
-func (v *conditionValue) String() string { return "" }
-
-func (v *conditionValue) Set(s string) error {
-	c, err := condition.Parse(s)
-	v.Condition = c
-	return err
+// conditionFlag returns a flag that takes a condition over a collection.
+func conditionFlag(to **condition.Condition) pflag.Value {
+	return parsed[*condition.Condition]{to, "CONDITION", condition.Parse}
 }
 
 // An optionalSpan is a span for which unset differs from 0.

@@ -74,18 +74,27 @@ func (l *wordList) Set(s string) error {
 	return nil
 }
 
-// A byteSize is a flag that takes a size with its unit.
-type byteSize int64
+// A parsed is a flag that stores what a function makes of its value.
+type parsed[T any] struct {
+	to    *T
+	kind  string // of the value, for the help
+	parse func(string) (T, error)
+}
 
-func (b *byteSize) Type() string { return "SIZE" }
+func (p parsed[T]) Type() string { return p.kind }
 
-func (b *byteSize) String() string { return "" }
+func (p parsed[T]) String() string { return "" }
 
-func (b *byteSize) Set(s string) error {
+func (p parsed[T]) Set(s string) (err error) {
+	*p.to, err = p.parse(s)
+	return err
+}
+
+// parseSize reads a size with its unit.
+func parseSize(s string) (int64, error) {
 	n, ok := units.ParseBytes(s)
 	if !ok {
-		return fmt.Errorf("%q is not a size with its unit, such as 100KB", s)
+		return 0, fmt.Errorf("%q is not a size with its unit, such as 100KB", s)
 	}
-	*b = byteSize(n)
-	return nil
+	return n, nil
 }

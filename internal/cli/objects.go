@@ -117,7 +117,7 @@ type objectsOptions struct {
 	generation choice
 	root       choice // each root of this kind
 	free       choice // a list of free space instead
-	minSize    byteSize
+	minSize    int64
 	noRetained bool
 	tree       bool
 	depth      int    // of the tree; 0 for the usual
@@ -157,7 +157,7 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 	flags.Var(&opts.generation, "generation", "only objects of this generation")
 	flags.Var(&opts.root, "root", "each root of this kind, with the object that it holds")
 	flags.Var(&opts.free, "free", "the free space between objects: each gap, or what pins gaps open")
-	flags.Var(&opts.minSize, "min-size", "only objects of at least this size")
+	flags.Var(parsed[int64]{&opts.minSize, "SIZE", parseSize}, "min-size", "only objects of at least this size")
 	flags.BoolVar(&opts.noRetained, "no-retained", false, "only count objects, fast and in little memory, without what they retain")
 	flags.BoolVar(&opts.tree, "tree", false, "the dominator tree, or with --by path the shortest paths, by type")
 	flags.IntVar(&opts.depth, "depth", 0, "only the first `N` levels of the tree (default 12 in a table)")
@@ -380,7 +380,7 @@ var orders = map[string]heap.Order{"bytes": heap.OrderBytes, "objects": heap.Ord
 
 // rows returns the rows of a snapshot.
 func (o *objectsOptions) rows(of *snapshotOf, by heap.Grouping) []objectRow {
-	q := heap.Query{By: by, Generation: o.generation.value, Type: o.typeFilter(), MinSize: int64(o.minSize), Root: o.root.value, Max: o.limit(), Order: orders[o.sort]}
+	q := heap.Query{By: by, Generation: o.generation.value, Type: o.typeFilter(), MinSize: o.minSize, Root: o.root.value, Max: o.limit(), Order: orders[o.sort]}
 	if o.top < 0 { // in csv too: there are millions
 		q.Max = defaultTop
 	}

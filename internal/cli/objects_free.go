@@ -76,7 +76,7 @@ func (o *objectsOptions) freeConflict() error {
 // freeRows returns the free space of a snapshot with a graph, the largest rows first.
 func (o *objectsOptions) freeRows(of *snapshotOf) []freeRow {
 	gaps := slices.DeleteFunc(of.Graph.Gaps(), func(g heap.Gap) bool {
-		return g.Bytes < int64(o.minSize) || o.generation.value != "" && g.Generation != o.generation.value
+		return g.Bytes < o.minSize || o.generation.value != "" && g.Generation != o.generation.value
 	})
 	if o.free.value == freePins {
 		return text.Each(of.Graph.Pinners(gaps), func(p *heap.Pinner) freeRow { return freeRow{of: of, Pinner: *p} })
