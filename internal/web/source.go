@@ -27,7 +27,6 @@ type file struct {
 
 	mu     sync.Mutex
 	blocks map[string][]byte
-	size   int // of the blocks
 }
 
 // pageOptions returns the options for traces and for .gcdump files.
@@ -79,7 +78,8 @@ func (f *file) read(ctx context.Context, program string, in *open.Input) error {
 	if f.path == "" {
 		f.about.Store(&about{Entry: rep.Entry()})
 	}
-	return f.keep(&page)
+	f.blocks, err = page.Blocks()
+	return err
 }
 
 // readHeapDump makes the page's data of a .gcdump file.
@@ -94,24 +94,14 @@ func (f *file) readHeapDump(program string, dump io.Reader) error {
 	var page report.Page
 	page.AddSnapshots(f.name, &gc.Process{PID: s.PID}, []html.Snapshot{{Snapshot: s, File: f.name}})
 	page.DescribeSnapshots(program)
-	return f.keep(&page)
-}
-
-// keep keeps the data of the page.
-func (f *file) keep(page *report.Page) (err error) {
-	if f.blocks, err = page.Blocks(); err != nil {
-		return err
-	}
-	for _, data := range f.blocks {
-		f.size += len(data)
-	}
-	return nil
+	f.blocks, err = page.Blocks()
+	return err
 }
 
 // drop forgets the data of a file that can be read again.
 func (f *file) drop() {
 	if f.path != "" && f.mu.TryLock() {
-		f.blocks, f.size = nil, 0
+		f.blocks = nil
 		f.mu.Unlock()
 	}
 }
