@@ -97,8 +97,10 @@ func (std *stdio) printMissing(r *collect.Result) {
 // printLost prints how many events were lost, and what to do if a buffer was too small.
 func (std *stdio) printLost(r *collect.Result, remedy string) {
 	if r.ETW != nil {
-		std.printETWLoss(r.ETW)
-		std.printKernelLoss(r.Kernel)
+		const named = ": some processes, or modules of native frames, may have no names"
+		std.printETWLoss(r.ETW, "because the session's buffers were full: collect fewer keywords, or set a larger --buffersize",
+			"of events could not be written: choose a disk with more room, or a faster one, with -o")
+		std.printETWLoss(&r.Kernel, "because the buffers of the kernel session were full"+named, "of the kernel session could not be written"+named)
 		return
 	}
 	loss := r.Trace.Loss()
@@ -111,28 +113,13 @@ func (std *stdio) printLost(r *collect.Result, remedy string) {
 	}
 }
 
-// printETWLoss prints the loss of an ETW session.
-func (std *stdio) printETWLoss(l *etw.Loss) {
+// printETWLoss prints the loss of an ETW session: why events were lost, and which buffers.
+func (std *stdio) printETWLoss(l *etw.Loss, events, buffers string) {
 	if l.Events > 0 {
-		std.warn("gctrail", text.Plural(int64(l.Events), "event was", "events were")+
-			" lost because the session's buffers were full: collect fewer keywords, or set a larger --buffersize")
+		std.warn("gctrail", text.Plural(int64(l.Events), "event was", "events were")+" lost "+events)
 	}
 	if l.Buffers > 0 {
-		std.warn("gctrail", text.Plural(int64(l.Buffers), "buffer", "buffers")+
-			" of events could not be written: choose a disk with more room, or a faster one, with -o")
-	}
-}
-
-// printKernelLoss prints the loss of the session with the names of processes.
-func (std *stdio) printKernelLoss(l etw.Loss) {
-	const result = ": some processes, or modules of native frames, may have no names"
-	if l.Events > 0 {
-		std.warn("gctrail", text.Plural(int64(l.Events), "event was", "events were")+
-			" lost because the buffers of the kernel session were full"+result)
-	}
-	if l.Buffers > 0 {
-		std.warn("gctrail", text.Plural(int64(l.Buffers), "buffer", "buffers")+
-			" of the kernel session could not be written"+result)
+		std.warn("gctrail", text.Plural(int64(l.Buffers), "buffer", "buffers")+" "+buffers)
 	}
 }
 
