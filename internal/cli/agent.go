@@ -135,7 +135,11 @@ func (o *agentOptions) config(get func(string) string) (*agent.Config, error) {
 	c := agent.DefaultConfig()
 	if path := cmp.Or(o.configFile, get(variable("config"))); path != "" {
 		if err := c.Read(path); err != nil {
-			return nil, &agentConfigError{path, err}
+			fault := &fileError{path, err, "see the settings with: gctrail agent --print-config"}
+			if _, unread := errors.AsType[*fs.PathError](err); unread {
+				return nil, fault
+			}
+			return nil, &usageError{whole: true, err: fault}
 		}
 	}
 	if err := c.FromEnvironment(get); err != nil {
@@ -150,24 +154,6 @@ func (o *agentOptions) config(get func(string) string) (*agent.Config, error) {
 		return nil, misusef("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return c, nil
-}
-
-// An agentConfigError reports a configuration file that cannot be used.
-type agentConfigError struct {
-	path string
-	err  error
-}
-
-func (e *agentConfigError) Error() string {
-	return fmt.Sprintf("%s: %s; see the settings with: gctrail agent --print-config", e.path, reason(e.err))
-}
-
-func (e *agentConfigError) Unwrap() error { return e.err }
-
-// invalid reports whether the content of the file is wrong, not the reading of it.
-func (e *agentConfigError) invalid() bool {
-	_, unread := errors.AsType[*fs.PathError](e.err)
-	return !unread
 }
 
 func (o *agentOptions) run(ctx context.Context, std *stdio) error {

@@ -157,36 +157,27 @@ var errOverBudget = errors.New("over the budget")
 // readBudget reads the budget, and returns an error unless it fits the baseline, or its
 // absence.
 func (c *checkFlags) readBudget() (*comparison.Budget, error) {
+	failed := func(err error) error {
+		return &fileError{c.budget, err, "gctrail check --init FILE TRACE writes a budget"}
+	}
 	f, err := os.Open(c.budget)
 	if err != nil {
-		return nil, &budgetError{c.budget, err}
+		return nil, failed(err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, comparison.MaxBudgetSize+1))
 	if err != nil {
-		return nil, &budgetError{c.budget, err}
+		return nil, failed(err)
 	}
 	b, err := comparison.ParseBudget(data)
 	if err != nil {
-		return nil, &budgetError{c.budget, err}
+		return nil, failed(err)
 	}
 	if err := b.Ready(len(c.baseline) > 0); err != nil {
 		return nil, misusef("%s: %w", c.budget, err)
 	}
 	return b, nil
 }
-
-// A budgetError describes a fault of a budget file.
-type budgetError struct {
-	name string
-	err  error
-}
-
-func (e *budgetError) Error() string {
-	return fmt.Sprintf("%s: %s; gctrail check --init FILE TRACE writes a budget", e.name, reason(e.err))
-}
-
-func (e *budgetError) Unwrap() error { return e.err }
 
 // reports is a flag that takes formats with files: junit=gc.xml.
 type reports []struct{ format, path string }

@@ -187,12 +187,12 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 	nothing := errors.Is(err, convert.ErrNothing)
 	switch {
 	case nothing && (c.OnlySnapshot() || c.Heap):
-		err = &lackError{r.in.Name, o.noSnapshot(r)}
+		err = fmt.Errorf("%s: %s", r.in.Name, o.noSnapshot(r))
 	case errors.Is(err, snapshot.ErrIncomplete):
-		err = &lackError{r.in.Name, notWhole(c.Snapshot) + ", and other tools cannot tell; what it has: gctrail objects " + text.Quoted(r.in.Name)}
+		err = fmt.Errorf("%s: %s, and other tools cannot tell; what it has: gctrail objects %s", r.in.Name, notWhole(c.Snapshot), text.Quoted(r.in.Name))
 	case nothing && c.OnlyAllocations():
 		l := lack{what: "allocation events", recording: report.RecordAllocations}
-		err = &lackError{r.in.Name, l.of(r, &o.Selection, nil)}
+		err = fmt.Errorf("%s: %s", r.in.Name, l.of(r, &o.Selection, nil))
 	case nothing:
 		err = nil
 	}

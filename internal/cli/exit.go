@@ -107,6 +107,19 @@ func (e *inputError) Error() string {
 
 func (e *inputError) Unwrap() error { return e.err }
 
+// A fileError describes a fault of a file beside traces, and what to do about it.
+type fileError struct {
+	name   string
+	err    error
+	remedy string
+}
+
+func (e *fileError) Error() string {
+	return fmt.Sprintf("%s: %s; %s", e.name, reason(e.err), e.remedy)
+}
+
+func (e *fileError) Unwrap() error { return e.err }
+
 // stdoutName is the name of standard output in messages.
 const stdoutName = "standard output"
 
@@ -251,9 +264,6 @@ func ofLTTng(err error) bool {
 
 func exitCodeOf(err error) int {
 	if _, ok := errors.AsType[*usageError](err); ok {
-		return exitUsage
-	}
-	if config, ok := errors.AsType[*agentConfigError](err); ok && config.invalid() {
 		return exitUsage
 	}
 	if child, ok := errors.AsType[*collect.ChildError](err); ok {

@@ -44,11 +44,6 @@ func (l *lack) of(r *reading, o *selection.Selection, processes []*gc.Process) s
 	return words
 }
 
-// A lackError reports that a file would be empty because of what a trace lacks.
-type lackError struct{ name, words string }
-
-func (e *lackError) Error() string { return e.name + ": " + e.words }
-
 // nothingSelected warns that a selection has nothing of a trace, and which processes or
 // which time the trace has instead.
 func (std *stdio) nothingSelected(r *reading, o *selection.Selection, processes []*gc.Process, words string) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -64,12 +63,12 @@ func readWork(trace string) (float64, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
-	if err != nil {
-		return 0, &workError{file, err}
+	amount := 0.0
+	if err == nil {
+		amount, err = comparison.ParseWork(strings.TrimSpace(string(data)))
 	}
-	amount, err := comparison.ParseWork(strings.TrimSpace(string(data)))
 	if err != nil {
-		return 0, &workError{file, err}
+		return 0, &fileError{file, err, "write the amount of work of the run, or remove the file"}
 	}
 	return amount, nil
 }
@@ -82,15 +81,3 @@ func writeWork(trace string, amount float64) error {
 	}
 	return nil
 }
-
-// A workError describes an invalid file with the work of a run.
-type workError struct {
-	name string
-	err  error
-}
-
-func (e *workError) Error() string {
-	return fmt.Sprintf("%s: %s; write the amount of work of the run, or remove the file", e.name, reason(e.err))
-}
-
-func (e *workError) Unwrap() error { return e.err }
