@@ -47,16 +47,12 @@ func newAllocsOptions() *allocsOptions {
 
 func newAllocsCmd(std *stdio) *cobra.Command {
 	opts := newAllocsOptions()
-	cmd := &cobra.Command{
-		Use:        "allocs FILE...",
-		SuggestFor: []string{"allocations", "memory"},
-		Short:      "List what a program allocates, by type, stack, method or heap",
-	}
+	cmd := opts.newCmd(std, opts, "List what a program allocates, by type, stack, method or heap", "allocations", "memory")
 	flags := cmd.Flags()
 	flags.Var(&opts.by, "by", "group by type, stack, type,stack, method (that allocates) or heap (small, large, pinned)")
 	flags.Var(&opts.source, "source", "the events to use")
 	opts.perfMap.addFlag(flags)
-	return opts.newCmd(std, cmd, opts)
+	return cmd
 }
 
 func (o *allocsOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }

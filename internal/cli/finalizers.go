@@ -31,12 +31,7 @@ func newFinalizersOptions() *finalizersOptions {
 
 func newFinalizersCmd(std *stdio) *cobra.Command {
 	opts := newFinalizersOptions()
-	cmd := &cobra.Command{
-		Use:        "finalizers FILE...",
-		SuggestFor: []string{"finalization"},
-		Short:      "List the objects that were finalized, by type",
-	}
-	return opts.newCmd(std, cmd, opts)
+	return opts.newCmd(std, opts, "List the objects that were finalized, by type", "finalization")
 }
 
 func (o *finalizersOptions) run(ctx context.Context, std *stdio) error {

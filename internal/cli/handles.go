@@ -32,14 +32,11 @@ func newHandlesOptions() *handlesOptions {
 
 func newHandlesCmd(std *stdio) *cobra.Command {
 	opts := newHandlesOptions()
-	cmd := &cobra.Command{
-		Use:   "handles FILE...",
-		Short: "List the GC handles that a program creates and leaves open",
-	}
+	cmd := opts.newCmd(std, opts, "List the GC handles that a program creates and leaves open")
 	flags := cmd.Flags()
 	flags.Var(&opts.by, "by", "group by kind, or by kind,stack (where they are created)")
 	opts.perfMap.addFlag(flags)
-	return opts.newCmd(std, cmd, opts)
+	return cmd
 }
 
 func (o *handlesOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }

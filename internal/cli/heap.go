@@ -83,12 +83,9 @@ func newHeapOptions() *heapOptions {
 
 func newHeapCmd(std *stdio) *cobra.Command {
 	opts := newHeapOptions()
-	cmd := &cobra.Command{
-		Use:   "heap FILE...",
-		Short: "Show the heap after each collection: generations, free space",
-	}
+	cmd := opts.newCmd(std, opts, "Show the heap after each collection: generations, free space")
 	cmd.Flags().BoolVar(&opts.perHeap, "per-heap", false, "one row for each heap of a collection")
-	return opts.newCmd(std, cmd, opts)
+	return cmd
 }
 
 func (o *heapOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }

@@ -56,12 +56,9 @@ func newJoinsOptions() *joinsOptions {
 
 func newJoinsCmd(std *stdio) *cobra.Command {
 	opts := newJoinsOptions()
-	cmd := &cobra.Command{
-		Use:   "joins FILE...",
-		Short: "Show how the heaps of server GC wait for each other",
-	}
+	cmd := opts.newCmd(std, opts, "Show how the heaps of server GC wait for each other")
 	cmd.Flags().BoolVar(&opts.tunings, "tunings", false, "show how server GC adapts the number of its heaps (DATAS)")
-	return opts.newCmd(std, cmd, opts)
+	return cmd
 }
 
 func (o *joinsOptions) run(ctx context.Context, std *stdio) error {

@@ -56,10 +56,10 @@ func newListing(command string, names []string) listing {
 	return listing{command: command, sortable: names, format: choice{list.Table, list.Formats()}, top: -1, output: "-"}
 }
 
-// newCmd returns the command, with the flags of all lists.
-func (l *listing) newCmd(std *stdio, cmd *cobra.Command, o options) *cobra.Command {
-	cmd.Args = someFiles
-	cmd.RunE = runs(std, o, &l.files)
+// newCmd returns the command, with the flags of all lists. It is suggested to users who try one of
+// some other words.
+func (l *listing) newCmd(std *stdio, o options, short string, others ...string) *cobra.Command {
+	cmd := &cobra.Command{Use: l.command + " FILE...", SuggestFor: others, Short: short, Args: someFiles, RunE: runs(std, o, &l.files)}
 	flags := cmd.Flags()
 	flags.Var(&l.format, "format", listFormats)
 	flags.IntVar(&l.top, "top", -1, "only the first `N` rows of each process, 0 for all (default 20 in a table, otherwise all)")

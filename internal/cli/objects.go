@@ -145,11 +145,7 @@ func newObjectsOptions() *objectsOptions {
 
 func newObjectsCmd(std *stdio) *cobra.Command {
 	opts := newObjectsOptions()
-	cmd := &cobra.Command{
-		Use:        "objects FILE...",
-		SuggestFor: []string{"gcdump", "dumpheap", "snapshot"},
-		Short:      "List the objects in heap snapshots, and what keeps them alive",
-	}
+	cmd := opts.newCmd(std, opts, "List the objects in heap snapshots, and what keeps them alive", "gcdump", "dumpheap", "snapshot")
 	flags := cmd.Flags()
 	flags.Var(&opts.by, "by", "divide by type, module, generation, root, dominator or path")
 	flags.StringVar(&opts.types, "type", "", "only objects of types whose names match, as in 'Shop.*'; * stands for any text")
@@ -164,7 +160,6 @@ func newObjectsCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&opts.typesFrom, "types-from", "", "take names of types that are missing from this `FILE`, another trace of the process")
 	flags.Lookup("depth").DefValue = "0" // which help does not show
 	opts.redaction.addFlags(flags)
-	cmd = opts.newCmd(std, cmd, opts)
 	flags.Lookup("format").Usage = listFormats + ", json (one line for each file), or html (a page)"
 	return cmd
 }

@@ -49,15 +49,12 @@ func newPausesOptions() *pausesOptions {
 
 func newPausesCmd(std *stdio) *cobra.Command {
 	opts := newPausesOptions()
-	cmd := &cobra.Command{
-		Use:   "pauses FILE...",
-		Short: "Show how pauses are distributed: percentiles, worst windows",
-	}
+	cmd := opts.newCmd(std, opts, "Show how pauses are distributed: percentiles, worst windows")
 	flags := cmd.Flags()
 	flags.Var(&opts.tables, "show", "only these tables: percentiles, windows, bottlenecks; jsonl, csv and parquet take one, by default percentiles")
 	flags.Var(&opts.below, "below", "the program's share of the time below which an interval is a bottleneck")
 	flags.Var(&opts.minLength, "min-length", "only bottlenecks of at least this length: 1s, or a number of milliseconds")
-	return opts.newCmd(std, cmd, opts)
+	return cmd
 }
 
 func (o *pausesOptions) conflict() error {

@@ -61,12 +61,9 @@ func newPhasesOptions() *phasesOptions {
 
 func newPhasesCmd(std *stdio) *cobra.Command {
 	opts := newPhasesOptions()
-	cmd := &cobra.Command{
-		Use:   "phases FILE...",
-		Short: "Show the phases of background GCs",
-	}
+	cmd := opts.newCmd(std, opts, "Show the phases of background GCs")
 	cmd.Flags().BoolVar(&opts.blocking, "blocking", false, "show the phases in which threads are suspended, of all GCs")
-	return opts.newCmd(std, cmd, opts)
+	return cmd
 }
 
 func (o *phasesOptions) run(ctx context.Context, std *stdio) error {

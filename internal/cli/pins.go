@@ -37,11 +37,7 @@ func newPinsOptions() *pinsOptions {
 
 func newPinsCmd(std *stdio) *cobra.Command {
 	opts := newPinsOptions()
-	cmd := &cobra.Command{
-		Use:   "pins FILE...",
-		Short: "List the objects that were pinned during collections, by type",
-	}
-	return opts.newCmd(std, cmd, opts)
+	return opts.newCmd(std, opts, "List the objects that were pinned during collections, by type")
 }
 
 func (o *pinsOptions) run(ctx context.Context, std *stdio) error { return o.each(ctx, std, o.list) }

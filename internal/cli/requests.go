@@ -90,13 +90,9 @@ func newRequestsOptions() *requestsOptions {
 
 func newRequestsCmd(std *stdio) *cobra.Command {
 	opts := newRequestsOptions()
-	cmd := &cobra.Command{
-		Use:        "requests FILE...",
-		SuggestFor: []string{"spans", "activities"},
-		Short:      "Show how long the GC paused each request",
-	}
+	cmd := opts.newCmd(std, opts, "Show how long the GC paused each request", "spans", "activities")
 	cmd.Flags().Var(&opts.by, "by", "list every span, or sum up requests by route")
-	return opts.newCmd(std, cmd, opts)
+	return cmd
 }
 
 func (o *requestsOptions) run(ctx context.Context, std *stdio) error {
