@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -114,18 +113,11 @@ func (o *topOptions) run(ctx context.Context, std *stdio) error {
 
 // check returns which of the processes that are asked for by id cannot be watched.
 func (o *topOptions) check(ctx context.Context) error {
-	if o.port.Path != "" {
-		_, _, err := (&collect.Target{Port: o.port.Port}).Find(ctx)
-		return err
+	if o.port.Path == "" && len(o.pids) == 0 {
+		return nil
 	}
-	var errs []error
-	for _, pid := range o.pids {
-		_, err := diag.Find(ctx, pid)
-		if err != nil && !(etw.Native() != nil && errors.Is(err, diag.ErrFramework)) {
-			errs = append(errs, &collect.ProcessError{Name: fmt.Sprintf("process %d", pid), Err: err})
-		}
-	}
-	return errors.Join(errs...)
+	_, _, err := (&collect.Target{Port: o.port.Port, PIDs: o.pids, Framework: etw.Native() != nil}).Find(ctx)
+	return err
 }
 
 // wants reports whether to watch a process.
@@ -263,11 +255,11 @@ func saveTrace(w *watch.Watcher, p *watch.Process, paths *collect.Paths) (path s
 		return "", 0, errors.New(path + ": " + reason(err))
 	}
 	defer f.Close()
-	out := &counter{w: f}
-	if err := writeSaved(w, p, out); err != nil {
+	if err := writeSaved(w, p, f); err != nil {
 		return "", 0, err
 	}
-	return path, out.n, f.Commit()
+	written, err := f.Seek(0, io.SeekEnd)
+	return path, int(written), errors.Join(err, f.Commit())
 }
 
 // writeSaved writes the received part of a process's trace as a complete one.
@@ -277,16 +269,4 @@ func writeSaved(w *watch.Watcher, p *watch.Process, out io.Writer) error {
 		return err
 	}
 	return tracefile.WriteSnapshot(out, received.Bytes(), collect.Described(p.Process))
-}
-
-// A counter counts the bytes that are written.
-type counter struct {
-	w io.Writer
-	n int
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += n
-	return n, err
 }
