@@ -120,9 +120,9 @@ func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 	var one func(paths []string) error
 	switch {
 	case o.metrics:
-		one = func(paths []string) error { return o.listMetrics(ctx, std, out, paths) }
+		one = func(paths []string) error { return o.account(ctx, std, out, paths, o.listMetrics) }
 	case o.perfview != "":
-		one = func(paths []string) error { return o.listPerfview(ctx, std, out, paths) }
+		one = func(paths []string) error { return o.account(ctx, std, out, paths, o.listPerfview) }
 	default:
 		w := o.newWriter(std, out)
 		one = func(paths []string) error { return o.list(ctx, std, out, w, paths) }

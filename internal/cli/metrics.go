@@ -34,13 +34,7 @@ type processMetrics struct {
 }
 
 // listMetrics writes the metrics of each process of a trace.
-func (o *gcsOptions) listMetrics(ctx context.Context, std *stdio, out *output, paths []string) error {
-	a, err := o.accounts(ctx, std, paths)
-	if err != nil {
-		return err
-	}
-	r := a.r
-	defer r.Close()
+func (o *gcsOptions) listMetrics(std *stdio, out *output, a *accounts) error {
 	var all []*processMetrics
 	for _, p := range a.processes {
 		m := &processMetrics{process: p}
@@ -56,7 +50,7 @@ func (o *gcsOptions) listMetrics(ctx context.Context, std *stdio, out *output, p
 				}
 			}
 		}
-		from, to := o.Span(r.Info())
+		from, to := o.Span(a.r.Info())
 		watched := p.Watched(from, to)
 		judged := watched
 		if first, known := m.first.Get(); known {
@@ -75,10 +69,6 @@ func (o *gcsOptions) listMetrics(ctx context.Context, std *stdio, out *output, p
 			return err
 		}
 	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	o.warnAccounts(std, a)
 	return nil
 }
 
@@ -158,38 +148,40 @@ type accounts struct {
 	left      int // selected collections that there was no room for
 }
 
-// accounts reads a trace to its end, and accounts for the collections that the options
-// select. Its reading remains open.
-func (o *gcsOptions) accounts(ctx context.Context, std *stdio, paths []string) (*accounts, error) {
+// account reads a trace to its end, accounts for the collections that the options select, and has
+// a function write the accounts.
+func (o *gcsOptions) account(ctx context.Context, std *stdio, out *output, paths []string, write func(*stdio, *output, *accounts) error) error {
 	thresholds, err := o.thresholds(ctx, std, paths)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r, err := std.read(ctx, paths, open.Options{Want: pass.Wants(new(gc.Model), new(perfview.Model))})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	a := newAccounts(r, func(c *gc.Collection) bool { return o.keeps(r, c) && o.isLong(c, thresholds) })
+	defer r.Close()
+	a := &accounts{r: r, seen: make(map[perfviewKey]*perfview.GC), rows: make(map[*gc.Process][]perfviewRow)}
+	a.keeps = func(c *gc.Collection) bool { return o.keeps(r, c) && o.isLong(c, thresholds) }
 	if err := a.read(); err != nil {
-		r.Close()
-		return nil, err
+		return err
 	}
-	return a, nil
+	if err := write(std, out, a); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	o.warnAccounts(std, a)
+	return nil
 }
 
-// newAccounts returns accounts of the collections of a trace that keeps accepts.
-func newAccounts(r *reading, keeps func(*gc.Collection) bool) *accounts {
-	a := &accounts{r: r, keeps: keeps, seen: make(map[perfviewKey]*perfview.GC), rows: make(map[*gc.Process][]perfviewRow)}
+// read reads the trace to its end.
+func (a *accounts) read() error {
 	a.theirs.Done = func(g *perfview.GC) {
 		if len(a.seen) < maxPerfviewRows {
 			a.seen[perfviewKey{g.PID, g.Number, g.Start}] = g
 		}
 	}
-	return a
-}
-
-// read reads the trace to its end.
-func (a *accounts) read() error {
 	for c, err := range a.r.Collections(&a.own, &a.theirs) {
 		if err != nil {
 			return err

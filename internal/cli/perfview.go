@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,23 +70,13 @@ type perfviewRow struct {
 }
 
 // listPerfview writes the collections of a trace as PerfView's GCStats shows them.
-func (o *gcsOptions) listPerfview(ctx context.Context, std *stdio, out *output, paths []string) error {
-	a, err := o.accounts(ctx, std, paths)
-	if err != nil {
-		return err
-	}
-	r := a.r
-	defer r.Close()
+func (o *gcsOptions) listPerfview(std *stdio, out *output, a *accounts) error {
 	a.complete()
 	for _, p := range a.processes {
 		if err := o.writePerfview(std, out, p, a.rows[p]); err != nil {
 			return err
 		}
 	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	o.warnAccounts(std, a)
 	return nil
 }
 
