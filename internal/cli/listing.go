@@ -216,7 +216,7 @@ func (w *rowWriter[R]) section(head func(*text.Page), rows []R) error {
 		rows = rows[:n]
 	}
 	if w.format.value != list.Table {
-		return w.write(rows)
+		return w.rows.Rows(rows)
 	}
 	return w.std.writePage(w.out, func(p *text.Page) {
 		if w.begun++; w.begun > 1 {
@@ -231,18 +231,6 @@ func (w *rowWriter[R]) section(head func(*text.Page), rows []R) error {
 			p.Prose("", text.Plural(int64(more), "more row", "more rows")+"; --top 0 shows all.")
 		}
 	})
-}
-
-func (w *rowWriter[R]) write(rows []R) error {
-	if err := w.rows.Head(); err != nil {
-		return err
-	}
-	for i := range rows {
-		if err := w.rows.Row(&rows[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // table writes a table of rows, with the lines under them.

@@ -230,17 +230,7 @@ func (o *gcsOptions) perfviewCSV(rows []perfviewRow) error {
 	}
 	tables := perfviewTables()
 	t := &tables[slices.IndexFunc(tables, func(t perfviewTable) bool { return t.name == name })]
-	w := list.NewWriter(o.file, t.csvFields())
-	if err := w.Head(); err != nil {
-		return err
-	}
-	rows = t.of(rows)
-	for i := range rows {
-		if err := w.Row(&rows[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return list.NewWriter(o.file, t.csvFields()).Rows(t.of(rows))
 }
 
 // choosePerfview takes the name of one of PerfView's tables for columns.

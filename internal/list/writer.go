@@ -71,6 +71,19 @@ func (f *File) Head() error {
 	return err
 }
 
+// Rows writes rows, and the headings of csv before them.
+func (w *Writer[R]) Rows(rows []R) error {
+	if err := w.Head(); err != nil {
+		return err
+	}
+	for i := range rows {
+		if err := w.Row(&rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Row writes a row.
 func (w *Writer[R]) Row(r *R) error {
 	w.line, w.values = w.line[:0], w.values[:0]
