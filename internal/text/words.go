@@ -2,7 +2,6 @@ package text
 
 import (
 	"runtime"
-	"strconv"
 	"strings"
 
 	"github.com/gctrail/gctrail/internal/units"
@@ -17,13 +16,7 @@ func Plural(n int64, one, many string) string {
 }
 
 // Grouped returns n with commas between the thousands.
-func Grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func Grouped(n int64) string { return units.Count(n) }
 
 // Noun returns a word in the number that goes with n.
 func Noun(n int, one string) string {

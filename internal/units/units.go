@@ -5,6 +5,7 @@
 package units
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -116,7 +117,7 @@ func Moment(d time.Duration) string {
 }
 
 // Count writes a whole number: "1,234".
-func Count[T int | int64 | uint64 | uint32](n T) string { return fixed(float64(n), 0) }
+func Count[T int | int64 | uint64 | uint32](n T) string { return grouped(fmt.Sprint(n)) }
 
 // Percent writes a share of a hundred: "<0.1 %", "12.3 %", "100 %".
 func Percent(p float64) string { return Share(p) + " %" }
@@ -160,12 +161,13 @@ func fixed(v float64, decimals int) string {
 	if decimals > 0 {
 		whole -= decimals + 1
 	}
-	first := 0
-	if s[0] == '-' {
-		first = 1
+	return grouped(s[:whole]) + s[whole:]
+}
+
+// grouped puts commas between the thousands of a whole number.
+func grouped(digits string) string {
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
 	}
-	for i := whole - 3; i > first; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return digits
 }
