@@ -3,7 +3,6 @@ package export
 import (
 	"cmp"
 	"iter"
-	"strings"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
@@ -67,11 +66,4 @@ func Name(p *gc.Process) string {
 
 // Clean replaces control characters in a string from a trace with question
 // marks.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if jsontext.Controls(r) {
-			return '?'
-		}
-		return r
-	}, s)
-}
+func Clean(s string) string { return jsontext.Clean(s) }

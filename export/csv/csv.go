@@ -90,16 +90,10 @@ func (w *Writer) word(s string) string {
 	if w.Raw {
 		return s
 	}
-	clean := strings.Map(func(r rune) rune {
-		if jsontext.Controls(r) {
-			return '?'
-		}
-		return r
-	}, s)
 	if formula(s) {
-		return "'" + clean
+		return "'" + jsontext.Clean(s)
 	}
-	return clean
+	return jsontext.Clean(s)
 }
 
 // formula reports whether a spreadsheet takes a cell for a formula. A number is

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -21,6 +22,16 @@ func Controls(r rune) bool {
 		return r < ' ' || r == 0x7f
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// Clean returns s with question marks in place of characters that control the display.
+func Clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if Controls(r) {
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 // AppendRune appends a character of a JSON string.
