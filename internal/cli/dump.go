@@ -184,16 +184,11 @@ func (d *dumper) Take(ctx context.Context, p *diag.Process) (path, about string,
 // errNoSnapshot reports a session without a snapshot.
 var errNoSnapshot = errors.New("the process has ended, or sent none")
 
-// printDump prints the snapshots of the file, and the next command.
+// printDump prints the snapshots of the file, and the command that shows them.
 func (std *stdio) printDump(r *collect.Result) {
 	std.warn("gctrail", fmt.Sprintf("%s: %s", r.Path, units.Bytes(r.Size)))
 	std.printMissing(r)
 	std.printLost(r, "take a snapshot with a larger --buffersize")
-	std.printSnapshots(r)
-}
-
-// printSnapshots prints the snapshots of a file, and the command that shows them.
-func (std *stdio) printSnapshots(r *collect.Result) {
 	if !r.Regular {
 		return
 	}

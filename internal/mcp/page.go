@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/internal/jsontext"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // MaxResult bounds the bytes of a tool's result, because agents truncate longer ones.
@@ -110,10 +111,7 @@ func projected(line []byte, columns []string) ([]byte, error) {
 	for _, name := range columns {
 		i := slices.IndexFunc(row, func(m member) bool { return m.name == name })
 		if i < 0 {
-			names := make([]string, len(row))
-			for i := range row {
-				names[i] = row[i].name
-			}
+			names := text.Each(row, func(m *member) string { return m.name })
 			return nil, fmt.Errorf("no column %q; the columns are %s", name, strings.Join(names, ", "))
 		}
 		part = append(part, row[i])
