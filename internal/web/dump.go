@@ -20,19 +20,13 @@ type Dumper interface {
 const maxDumps = 16
 
 // dumpCost answers what a heap snapshot of a process would cost.
-func (s *Server) dumpCost(w http.ResponseWriter, r *http.Request) {
-	if p := s.found(w, r); p != nil {
-		answer(w, map[string]string{"cost": s.opts.Dumper.Cost(p.current())})
-	}
+func (s *Server) dumpCost(w http.ResponseWriter, _ *http.Request, p *process) {
+	answer(w, map[string]string{"cost": s.opts.Dumper.Cost(p.current())})
 }
 
 // dump takes a heap snapshot of a process, and answers with its file. It is completed also
 // when the page has gone, because the process has been paused for it.
-func (s *Server) dump(w http.ResponseWriter, r *http.Request) {
-	p := s.found(w, r)
-	if p == nil {
-		return
-	}
+func (s *Server) dump(w http.ResponseWriter, r *http.Request, p *process) {
 	select {
 	case s.dumps <- struct{}{}:
 		defer func() { <-s.dumps }()

@@ -114,12 +114,12 @@ func (s *Server) handler(addr net.Addr) http.Handler {
 	mux.HandleFunc("GET /{$}", s.page)
 	mux.HandleFunc("GET /list", s.list)
 	mux.HandleFunc("GET /file/{id}/{part}", s.filePart)
-	mux.HandleFunc("GET /process/{id}/columns", s.processColumns)
-	mux.HandleFunc("GET /process/{id}/gc/{number}", s.processDetail)
-	mux.HandleFunc("GET /process/{id}/live", s.processLive)
-	mux.HandleFunc("GET /process/{id}/quoted", s.processQuoted)
-	mux.HandleFunc("GET /process/{id}/dump", s.dumpCost)
-	mux.HandleFunc("POST /process/{id}/dump", s.dump)
+	mux.HandleFunc("GET /process/{id}/columns", s.ofProcess(s.processColumns))
+	mux.HandleFunc("GET /process/{id}/gc/{number}", s.ofProcess(s.processDetail))
+	mux.HandleFunc("GET /process/{id}/live", s.ofProcess(s.processLive))
+	mux.HandleFunc("GET /process/{id}/quoted", s.ofProcess(s.processQuoted))
+	mux.HandleFunc("GET /process/{id}/dump", s.ofProcess(s.dumpCost))
+	mux.HandleFunc("POST /process/{id}/dump", s.ofProcess(s.dump))
 	mux.HandleFunc("POST /upload", s.upload)
 	return &gate{token: s.opts.Token, open: s.opts.Opener, own: guard.For(addr), busy: make(chan struct{}, maxRequests), next: mux}
 }
@@ -285,23 +285,21 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 
 var tooLarge = fmt.Sprintf("a trace may have at most %d MiB here: pass its path to gctrail serve", maxUpload>>20)
 
-// found returns the process that a request is about; nil, with the answer
-// given, if there is none.
-func (s *Server) found(w http.ResponseWriter, r *http.Request) *process {
-	s.mu.Lock()
-	p := s.processes[number(r, "id")]
-	s.mu.Unlock()
-	if p == nil {
-		refuse(w, http.StatusNotFound, "no such process is watched")
+// ofProcess returns a handler that hands on the process that a request is about, if there is one.
+func (s *Server) ofProcess(handle func(http.ResponseWriter, *http.Request, *process)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		p := s.processes[number(r, "id")]
+		s.mu.Unlock()
+		if p == nil {
+			refuse(w, http.StatusNotFound, "no such process is watched")
+			return
+		}
+		handle(w, r, p)
 	}
-	return p
 }
 
-func (s *Server) processColumns(w http.ResponseWriter, r *http.Request) {
-	p := s.found(w, r)
-	if p == nil {
-		return
-	}
+func (s *Server) processColumns(w http.ResponseWriter, _ *http.Request, p *process) {
 	state, err := s.states.of(p.id)
 	if err == nil {
 		var data []byte
@@ -313,11 +311,7 @@ func (s *Server) processColumns(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusInternalServerError, export.Clean(err.Error()))
 }
 
-func (s *Server) processDetail(w http.ResponseWriter, r *http.Request) {
-	p := s.found(w, r)
-	if p == nil {
-		return
-	}
+func (s *Server) processDetail(w http.ResponseWriter, r *http.Request, p *process) {
 	detail := p.detail(uint32(max(0, number(r, "number"))))
 	if detail == nil {
 		detail = []byte("null")
@@ -327,11 +321,7 @@ func (s *Server) processDetail(w http.ResponseWriter, r *http.Request) {
 }
 
 // processQuoted sends the collections that the findings of a process quote.
-func (s *Server) processQuoted(w http.ResponseWriter, r *http.Request) {
-	p := s.found(w, r)
-	if p == nil {
-		return
-	}
+func (s *Server) processQuoted(w http.ResponseWriter, _ *http.Request, p *process) {
 	quoted := html.Quoted{}
 	for _, of := range s.watcher.Snapshot().Processes {
 		if of.ID == p.id {
@@ -343,11 +333,7 @@ func (s *Server) processQuoted(w http.ResponseWriter, r *http.Request) {
 
 // processLive sends the collections of a process as they end, as server-sent events, from
 // a given one on. An interrupted page continues at its place.
-func (s *Server) processLive(w http.ResponseWriter, r *http.Request) {
-	p := s.found(w, r)
-	if p == nil {
-		return
-	}
+func (s *Server) processLive(w http.ResponseWriter, r *http.Request, p *process) {
 	at, err := strconv.Atoi(r.URL.Query().Get("from"))
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		at, err = strconv.Atoi(last)
