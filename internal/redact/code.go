@@ -35,8 +35,12 @@ func newCodeMap() codeMap {
 }
 
 // slot returns the slot of the method at an address, and that there is one; else a slot
-// for the address alone. All addresses for which there is no room share one.
+// for the address alone. All addresses for which there is no room share one. Zero means no
+// address, and stays.
 func (c *codeMap) slot(pid, address uint64, at time.Duration) (uint64, bool) {
+	if address == 0 {
+		return 0, false
+	}
 	if id, known := c.table.Code(pid, address, at); known {
 		return slotIn(c.methods, id, methodsAt, maxMethods), true
 	}
@@ -56,9 +60,6 @@ func slotIn[K comparable](slots map[K]uint64, key K, base uint64, most int) uint
 
 // start replaces the address at which a method starts.
 func (c *codeMap) start(pid, address uint64, at time.Duration) uint64 {
-	if address == 0 {
-		return 0
-	}
 	slot, _ := c.slot(pid, address, at)
 	return slot
 }
@@ -66,9 +67,6 @@ func (c *codeMap) start(pid, address uint64, at time.Duration) uint64 {
 // inside replaces an address in the code of a process. All addresses inside a method become
 // the same one, so that the position in the method is not kept.
 func (c *codeMap) inside(pid, address uint64, at time.Duration) uint64 {
-	if address == 0 {
-		return 0
-	}
 	slot, known := c.slot(pid, address, at)
 	if known {
 		slot += slotSize / 2

@@ -118,11 +118,15 @@ var appliers = map[treatment]applier{
 	methodName: (*Redactor).method,
 	modulePath: (*Redactor).module,
 	assembly:   (*Redactor).assembly,
-	identifier: func(r *Redactor, ev *trace.Event, _, f reflect.Value) { r.identify(ev, f) },
-	codeStart:  (*Redactor).codeStart,
-	codeInside: (*Redactor).codeInside,
-	codeSize:   func(_ *Redactor, _ *trace.Event, _, f reflect.Value) { f.SetUint(min(f.Uint(), 1) * slotSize) },
-	zeroed:     func(_ *Redactor, _ *trace.Event, _, f reflect.Value) { f.SetZero() },
+	identifier: func(r *Redactor, ev *trace.Event, _, f reflect.Value) {
+		renumber(f, func(id uint64) uint64 { return r.ids.id(id, ev.PointerSize) })
+	},
+	codeStart: (*Redactor).codeStart,
+	codeInside: func(r *Redactor, ev *trace.Event, _, f reflect.Value) {
+		renumber(f, func(address uint64) uint64 { return r.code.inside(ev.PID, address, ev.Time()) })
+	},
+	codeSize: func(_ *Redactor, _ *trace.Event, _, f reflect.Value) { f.SetUint(min(f.Uint(), 1) * slotSize) },
+	zeroed:   func(_ *Redactor, _ *trace.Event, _, f reflect.Value) { f.SetZero() },
 	elementType: func(_ *Redactor, _ *trace.Event, _, f reflect.Value) {
 		f.SetUint(uint64(elementClass(uint8(f.Uint()))))
 	},
@@ -152,14 +156,14 @@ func rewrite(field reflect.Value, with func(string) string) {
 	}
 }
 
-// identify replaces an id, or each of a list.
-func (r *Redactor) identify(ev *trace.Event, f reflect.Value) {
+// renumber replaces a number, or each of a list.
+func renumber(f reflect.Value, with func(uint64) uint64) {
 	if f.Kind() != reflect.Slice {
-		f.SetUint(r.ids.id(f.Uint(), ev.PointerSize))
+		f.SetUint(with(f.Uint()))
 		return
 	}
 	for i := range f.Len() {
-		r.identify(ev, f.Index(i))
+		renumber(f.Index(i), with)
 	}
 }
 
@@ -169,16 +173,6 @@ func (r *Redactor) codeStart(ev *trace.Event, _, f reflect.Value) {
 		at-- // at the time of the event, the method is gone
 	}
 	f.SetUint(r.code.start(ev.PID, f.Uint(), at))
-}
-
-func (r *Redactor) codeInside(ev *trace.Event, of, f reflect.Value) {
-	if f.Kind() != reflect.Slice {
-		f.SetUint(r.code.inside(ev.PID, f.Uint(), ev.Time()))
-		return
-	}
-	for i := range f.Len() {
-		r.codeInside(ev, of, f.Index(i))
-	}
 }
 
 // cutData cuts the bytes of a dynamic event after the ones that the runtime defines.
