@@ -3,10 +3,22 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A choice is a flag that takes one of a few words.
@@ -97,4 +109,152 @@ func parseSize(s string) (int64, error) {
 		return 0, fmt.Errorf("%q is not a size with its unit, such as 100KB", s)
 	}
 	return n, nil
+}
+
+// inputFlags select the part of a command's files to read, and how.
+type inputFlags struct {
+	selection.Selection
+	merge bool
+}
+
+func (s *inputFlags) addFlags(flags *pflag.FlagSet) {
+	addSelection(flags, &s.Selection)
+	flags.BoolVar(&s.merge, "merge", false, "merge several files into one timeline, by wall-clock time")
+}
+
+// addSelection adds the flags that narrow the reading of a trace.
+func addSelection(flags *pflag.FlagSet, s *selection.Selection) {
+	flags.Var(&s.PIDs, "pid", "only the processes with these ids")
+	flags.Var(&s.Process, "process", "only processes with matching names, as in 'web*'; not for standard input")
+	flags.Var(&s.From, "from", "start at this time: 1.5s or 2m from the start of the trace, or an RFC 3339 time")
+	flags.Var(&s.To, "to", "end at this time, in the same forms")
+}
+
+// timesConflict refuses an end that is not after the start. It cannot compare a time of day
+// with one from the start of the trace.
+func timesConflict(s *selection.Selection) error {
+	if s.From.Given && s.To.Given && s.From.At.IsZero() == s.To.At.IsZero() && s.From.After(s.To.At) >= s.To.After(s.To.At) {
+		return errors.New("--from must be before --to: give the earlier time to --from")
+	}
+	return nil
+}
+
+// conflict refuses names of processes for standard input, because a trace may have them only at
+// its end, and must then be read twice.
+func (s *inputFlags) conflict(files []string) error {
+	if err := timesConflict(&s.Selection); err != nil {
+		return err
+	}
+	if s.Process != "" && slices.Contains(files, "-") {
+		return errors.New("--process needs a file that can be read twice; use --pid")
+	}
+	return nil
+}
+
+// groups returns the files that are read together.
+func (s *inputFlags) groups(files []string) [][]string {
+	if s.merge {
+		return [][]string{files}
+	}
+	groups := make([][]string, len(files))
+	for i := range files {
+		groups[i] = files[i : i+1]
+	}
+	return groups
+}
+
+// processIDs returns the processes asked for; nil means all. A process's name
+// may come late in a trace, which is then read twice.
+func (s *inputFlags) processIDs(r *reading) (map[uint64]bool, error) {
+	if s.Process == "" && len(s.PIDs) == 0 {
+		return nil, nil
+	}
+	pids := map[uint64]bool{}
+	if s.Process == "" {
+		for _, pid := range s.PIDs {
+			pids[pid] = true
+		}
+		return pids, nil
+	}
+	src, err := r.Again(gc.Wants)
+	if err != nil {
+		return nil, r.Fail(err)
+	}
+	var m gc.Model
+	for _, err := range m.Collections(src) {
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range m.Processes() {
+		if s.HasProcess(p) {
+			pids[p.PID] = true
+		}
+	}
+	return pids, nil
+}
+
+// An eventFilter narrows the kinds of events that a command takes.
+type eventFilter struct {
+	names     wordList
+	providers wordList
+	keywords  provider.Keywords
+	level     provider.Level
+}
+
+func (f *eventFilter) addFlags(std *stdio, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.Var(&f.names, "name", "only events of these names, without version, as in GCStart")
+	flags.Var(&f.providers, "provider", "only events of these providers")
+	flags.Var(&f.keywords, "keywords", "only events with one of these keywords: names joined by +, as in gc+gchandle, or hexadecimal")
+	flags.Var(&f.level, "level", "only events of this level or a more severe one: 0 to 5, or critical, error, warning, informational, verbose")
+	std.complete(cmd, "keywords", provider.KeywordNames())
+	std.complete(cmd, "level", provider.LevelNames[1:])
+}
+
+// given reports whether the filter leaves anything out.
+func (f *eventFilter) given() bool {
+	return len(f.names) > 0 || len(f.providers) > 0 || f.keywords != 0 || f.level.Given
+}
+
+// wants reports whether events of a kind are asked for.
+func (f *eventFilter) wants(d *trace.Descriptor, name string) bool {
+	return (len(f.names) == 0 || slices.Contains(f.names, name)) &&
+		(len(f.providers) == 0 || slices.ContainsFunc(f.providers, func(p string) bool { return strings.EqualFold(p, d.Provider) })) &&
+		(f.keywords == 0 || d.Keywords&uint64(f.keywords) != 0) &&
+		(!f.level.Given || d.Level <= f.level.Max)
+}
+
+// A perfMapFlag names a perf map that commands read with a trace.
+type perfMapFlag struct{ path string }
+
+func (m *perfMapFlag) addFlag(flags *pflag.FlagSet) {
+	flags.StringVar(&m.path, "perf-map", "", "name methods with this `FILE`, a perf map called perf-PID.map")
+}
+
+// perfMapNames are the names of perf maps, which contain the process's id.
+var perfMapNames = regexp.MustCompile(`^perf-(\d+)\.map$`)
+
+// read names the methods of a process from the perf map, if the flag is given.
+func (m *perfMapFlag) read(table *symbol.Table) error {
+	if m.path == "" {
+		return nil
+	}
+	name := perfMapNames.FindStringSubmatch(filepath.Base(m.path))
+	if name == nil {
+		return &inputError{m.path, errors.New("the name of a perf map is perf-PID.map, with the id of its process")}
+	}
+	pid, err := strconv.ParseUint(name[1], 10, 64)
+	if err != nil {
+		return &inputError{m.path, err}
+	}
+	f, err := os.Open(m.path)
+	if err != nil {
+		return &inputError{m.path, err}
+	}
+	defer f.Close()
+	if err := table.ReadPerfMap(pid, f); err != nil {
+		return &inputError{m.path, err}
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
@@ -249,3 +250,182 @@ type collectionRows struct {
 func (w *collectionRows) begin(r *reading) error { return startTable(&w.stream, w.rows, r) }
 
 func (w *collectionRows) collection(c *gc.Collection) error { return addRow(&w.stream, w.rows, c) }
+
+// columnField returns a column of collections as a field of rows that have one.
+func columnField[R any](c figure.Figure, of func(*R) *gc.Collection) list.Field[R] {
+	f := list.Field[R]{Name: c.Key, Heading: c.Heading, Type: c.Type, Left: c.Type == figure.Text, Rank: 1}
+	f.Value = func(r *R) figure.Value { return c.Value(of(r)) }
+	if c.Is != nil {
+		f.Is = func(r *R) gc.Certainty { return c.Is(of(r)) }
+	}
+	return f
+}
+
+// identity returns the fields that say which collection a row is of, and how it was, from
+// the table of figures. Lists have a heading for each process, and no column.
+func identity[R any](of func(*R) *gc.Collection, ranks map[string]int, keys ...string) []list.Field[R] {
+	fields := make([]list.Field[R], len(keys))
+	for i, key := range keys {
+		c, _ := figure.Named(key)
+		fields[i] = columnField(c, of)
+		fields[i].Rank = ranks[key]
+		if key == "pid" {
+			fields[i].Heading = ""
+		}
+	}
+	return fields
+}
+
+// itself returns the collection that is the row.
+func itself(c *gc.Collection) *gc.Collection { return c }
+
+// fields returns the fields of a row for each collection.
+func (o *gcsOptions) fields(start func() time.Time) []list.Field[gc.Collection] {
+	var fields []list.Field[gc.Collection]
+	if o.chosen == nil && o.format.value == list.Table {
+		for _, c := range figure.InList() {
+			f := columnField(c, itself)
+			f.Rank, f.Varies = c.Listed.Rank, c.Listed.Varies
+			fields = append(fields, f)
+		}
+		return fields
+	}
+	if o.format.value == list.Parquet { // a file of collections of several traces
+		fields = append(fields, list.Field[gc.Collection]{Name: "start_time", Type: figure.Time, Value: func(c *gc.Collection) figure.Value {
+			return list.Opt(c.Start, func(at time.Duration) figure.Value { return figure.Instant(start(), at) })
+		}})
+	}
+	columns := o.chosen
+	if columns == nil {
+		columns = figure.All()
+	}
+	for _, c := range columns {
+		fields = append(fields, columnField(c, itself))
+	}
+	return fields
+}
+
+// reasons returns the names that a collection's reason can have.
+func reasons() []string {
+	var names []string
+	for r := clr.GCReason(0); ; r++ {
+		name := r.String()
+		if strings.HasSuffix(name, ")") { // GCReason(18)
+			return names
+		}
+		names = append(names, name)
+	}
+}
+
+// columnCalled returns the column of a name, as it is called in files, in --until,
+// in headings, or by report --explain.
+func columnCalled(name string) (figure.Figure, error) {
+	candidates := []string{name}
+	for _, c := range figure.All() {
+		if c.Until != nil && strings.EqualFold(c.Until.Word, name) {
+			candidates = append(candidates, c.Key)
+		}
+	}
+	candidates = append(candidates, report.Key(name))
+	for _, c := range figure.All() {
+		if strings.EqualFold(c.Heading, name) {
+			candidates = append(candidates, c.Key)
+		}
+	}
+	for _, f := range report.Definitions(name) {
+		candidates = append(candidates, f.Keys...)
+	}
+	for _, candidate := range candidates {
+		if c, ok := figure.Named(candidate); ok {
+			return c, nil
+		}
+	}
+	return figure.Figure{}, unknownColumn(name, columnWords())
+}
+
+// columnWords returns the words that --columns takes, the short ones first.
+func columnWords() []string {
+	var words, keys []string
+	for _, c := range figure.All() {
+		if c.Until != nil && c.Until.Word != c.Key {
+			words = append(words, c.Until.Word)
+		}
+		keys = append(keys, c.Key)
+	}
+	slices.Sort(words)
+	return append(words, keys...)
+}
+
+// A pauseAbove is a flag that takes the shortest pause to list: a length, or a percentile of
+// the pauses that the other flags select.
+type pauseAbove struct {
+	given      string
+	length     time.Duration
+	percentile float64 // 0 if a length was given
+}
+
+func (p *pauseAbove) Type() string { return "TIME|pN" }
+
+func (p *pauseAbove) String() string { return p.given }
+
+func (p *pauseAbove) Set(s string) error {
+	*p = pauseAbove{given: s}
+	if of, ok := strings.CutPrefix(strings.ToLower(s), "p"); ok {
+		v, err := strconv.ParseFloat(of, 64)
+		if err != nil || !(v > 0 && v <= 100) {
+			return errors.New("must be a percentile above p0 and up to p100, as in p99 or p99.9")
+		}
+		p.percentile = v
+		return nil
+	}
+	var d selection.Duration
+	if err := d.Set(s); err != nil {
+		return errors.New("must be a length, as in 50ms, or a percentile, as in p99")
+	}
+	p.length = time.Duration(d)
+	return nil
+}
+
+// thresholds finds the shortest pause that --pause-above lists, for each process. For a
+// percentile the trace is read twice, because it is computed over all collections that the
+// other flags select.
+func (o *gcsOptions) thresholds(ctx context.Context, std *stdio, paths []string) (map[uint64]time.Duration, error) {
+	if o.pauseAbove.percentile == 0 {
+		return nil, nil
+	}
+	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants, Head: gc.Head})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var pauses sums[uint64, report.Threshold]
+	var m gc.Model
+	for c, err := range r.Collections(&m) {
+		if err != nil {
+			return nil, err
+		}
+		pause, known := c.Pause().Get()
+		if !known || !o.keeps(r, c) {
+			continue
+		}
+		pauses.of(c.Process.PID).Add(pause)
+	}
+	least := make(map[uint64]time.Duration)
+	for pid, d := range pauses.by {
+		least[pid] = d.Percentile(o.pauseAbove.percentile)
+	}
+	return least, nil
+}
+
+// isLong reports whether a collection's pause is long enough for --pause-above.
+func (o *gcsOptions) isLong(c *gc.Collection, thresholds map[uint64]time.Duration) bool {
+	switch {
+	case o.pauseAbove.given == "":
+		return true
+	case o.pauseAbove.percentile == 0:
+		return len(c.Pauses) > 0 && pausesSeen(c) >= o.pauseAbove.length
+	default:
+		least, known := thresholds[c.Process.PID]
+		return known && pausesSeen(c) >= least
+	}
+}

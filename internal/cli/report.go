@@ -5,10 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/internal/chart"
+	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -172,4 +179,167 @@ func (b *pauseBudget) String() string { return b.Budget.String() }
 func (b *pauseBudget) Set(s string) (err error) {
 	b.Budget, err = report.ParseBudget(s)
 	return err
+}
+
+// writePage writes the reports of all files as one page.
+func (o *reportOptions) writePage(ctx context.Context, std *stdio) error {
+	if err := std.refusePage(o.output); err != nil {
+		return err
+	}
+	limitGrowth(pageGrowth)
+	var page report.Page
+	err := each(o.groups(o.files), func(paths []string) error {
+		rep, err := o.gatherPage(ctx, std, paths, &page)
+		if err == nil && len(page.Traces) == 1 {
+			page.Describe(rep, program())
+		}
+		return err
+	})
+	err = errors.Join(err, o.unusedLedgers())
+	if len(page.Traces) == 0 {
+		return err
+	}
+	out, createErr := std.create(o.output, o.files)
+	if createErr != nil {
+		return errors.Join(err, createErr)
+	}
+	return out.end(errors.Join(err, page.Write(out)))
+}
+
+// refusePage returns an error for a page on a terminal.
+func (std *stdio) refusePage(output string) error {
+	if output == "-" && std.outTerm.Is {
+		return misusef("refusing to write a page to a terminal; use -o FILE.html")
+	}
+	return nil
+}
+
+// gatherPage reads the trace at some paths into a page.
+func (o *reportOptions) gatherPage(ctx context.Context, std *stdio, paths []string, page *report.Page) (*report.Report, error) {
+	r, err := std.read(ctx, paths, report.PageOptions())
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	paged := report.NewPaged(r, &o.Selection)
+	r.Names = paged.Names()
+	if err := o.perfMap.read(r.Names); err != nil {
+		return nil, err
+	}
+	rep, err := page.Gather(paged, o.budget.Budget, o.addLedgers)
+	if err != nil {
+		return nil, err
+	}
+	r.finish(paged.Incomplete)
+	return rep, nil
+}
+
+// program names the program that wrote a file.
+func program() string { return "gctrail " + moduleVersion() }
+
+// A givenLedger is a ledger for one of the reports.
+type givenLedger struct {
+	name string
+	*ledger.Ledger
+	used bool
+	err  error // why the latest report did not use it
+}
+
+// openLedgers reads the ledgers of the command line.
+func (o *reportOptions) openLedgers(std *stdio) error {
+	for _, arg := range o.ledgers {
+		l, err := new(ledgerOptions).find(std, arg)
+		if err != nil {
+			return err
+		}
+		o.given = append(o.given, &givenLedger{name: arg, Ledger: l})
+	}
+	return nil
+}
+
+// addLedgers adds the ledgers to a report that are of its processes.
+func (o *reportOptions) addLedgers(rep *report.Report) {
+	for _, l := range o.given {
+		if l.err = rep.AddLedger(l.Ledger); l.err == nil {
+			l.used = true
+		}
+	}
+}
+
+// unusedLedgers returns an error for the first ledger that belongs to no report.
+func (o *reportOptions) unusedLedgers() error {
+	for _, l := range o.given {
+		if !l.used && l.err != nil {
+			return &usageError{whole: true, err: fmt.Errorf("--ledger %s: %w", text.Quoted(l.name), l.err)}
+		}
+	}
+	return nil
+}
+
+// A drawing is the flag --chart, and the chart: of the process with the longest total
+// pause.
+type drawing struct {
+	path   string
+	series sums[*gc.Process, chart.Series]
+}
+
+// maxDrawn bounds the processes whose collections are kept for a picture.
+const maxDrawn = 256
+
+// check refuses unknown formats.
+func (d *drawing) check(traces int) error {
+	switch ext := strings.ToLower(filepath.Ext(d.path)); {
+	case d.path == "":
+		return nil
+	case ext != ".svg" && ext != ".png":
+		return errors.New("--chart writes .svg and .png files")
+	case traces > 1:
+		return errors.New("--chart draws one trace; use --merge to read several as one")
+	}
+	return nil
+}
+
+// A charted reading retains the picture's data of its collections.
+type charted struct {
+	*reading
+	*drawing
+	has func(*gc.Collection) bool
+}
+
+// Collections yields the collections of the reading.
+func (r charted) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Collection, error] {
+	return func(yield func(*gc.Collection, error) bool) {
+		for c, err := range r.reading.Collections(m, models...) {
+			if err == nil && r.has(c) {
+				r.draw(c)
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+func (d *drawing) draw(c *gc.Collection) {
+	if len(d.series.all) < maxDrawn || d.series.by[c.Process] != nil {
+		d.series.of(c.Process).Add(c)
+	}
+}
+
+// write draws the process that is worst.
+func (d *drawing) write(std *stdio, o *reportOptions, rep *report.Report, from, to time.Duration) error {
+	p, _ := rep.Worst()
+	s := d.series.by[p]
+	if s == nil {
+		return nil
+	}
+	title := called(p)
+	if p.Runtime != "" {
+		title += ", " + p.Runtime
+	}
+	draw := (*chart.Series).WriteSVG
+	if strings.EqualFold(filepath.Ext(d.path), ".png") {
+		draw = (*chart.Series).WritePNG
+	}
+	return std.writeTo(d.path, o.files, func(out *output) error { return draw(s, out, title, rep.Verdict(), from, to) })
 }
