@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -79,3 +80,16 @@ func setOwnerAndMode(*os.File, fs.FileInfo) bool { return true }
 
 // isDescriptor reports that a symbolic link is no descriptor of a process.
 func isDescriptor(string) bool { return false }
+
+// FreeSpace returns how many bytes this user can still write to the disk of a folder.
+func FreeSpace(folder string) (int64, bool) {
+	name, err := windows.UTF16PtrFromString(folder)
+	if err != nil {
+		return 0, false
+	}
+	var free uint64
+	if err := windows.GetDiskFreeSpaceEx(name, &free, nil, nil); err != nil {
+		return 0, false
+	}
+	return int64(min(free, math.MaxInt64)), true
+}

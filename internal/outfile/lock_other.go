@@ -1,8 +1,0 @@
-//go:build !linux && !darwin && !windows
-
-package outfile
-
-import "os"
-
-// lock reports that nothing is known about the writer of a file.
-func lock(*os.File) (held, known bool) { return false, false }
