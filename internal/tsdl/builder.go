@@ -1,37 +1,74 @@
 package tsdl
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A builder assembles the model and enforces its bounds, for both languages.
+// A builder assembles the model and enforces its bounds, for both languages. After the first
+// failure it adds nothing to the trace, so that callers check err once per declaration; types
+// are never nil, but may be placeholders then.
 type builder struct {
 	trace   *Trace
 	streams map[uint64]*Stream
 	parts   int
-	nesting int // of the current declaration
+	nesting int   // of the current declaration
+	err     error // the first failure
 }
 
-// part counts a part of the model.
-func (b *builder) part() error {
-	if b.parts++; b.parts > maxParts {
-		return fmt.Errorf("%w: more than %d fields, labels and events", trace.ErrTooLarge, maxParts)
+// fail records a failure, unless there was one before. No error is no failure.
+func (b *builder) fail(err error) {
+	if b.err == nil {
+		b.err = err
 	}
-	return nil
 }
 
-// checked completes a type whose parts are set: it fills in the alignment.
-func (b *builder) checked(t *Type) (*Type, error) {
-	if err := b.part(); err != nil {
+func (b *builder) malformed(format string, args ...any) { b.fail(binread.Malformed(format, args...)) }
+
+// result returns the trace and the failure, which has a line. There is no trace if nothing was
+// read before the failure, or if the version is not supported.
+func (b *builder) result(line int, begun bool) (*Trace, error) {
+	if b.err == nil {
+		return b.trace, nil
+	}
+	err := &SyntaxError{Line: line, Err: b.err}
+	if !begun || errors.Is(err, trace.ErrUnsupported) {
 		return nil, err
 	}
+	return b.trace, err
+}
+
+// placeholder returns a type for one that cannot be read.
+func placeholder() *Type { return &Type{Align: 1} }
+
+// part counts a part of the model.
+func (b *builder) part() {
+	if b.parts++; b.parts > maxParts {
+		b.fail(fmt.Errorf("%w: more than %d fields, labels and events", trace.ErrTooLarge, maxParts))
+	}
+}
+
+// nest enters a type within another, which unnest leaves. It returns false after a failure, or
+// if the types, called what in errors, are nested too deep.
+func (b *builder) nest(what string) bool {
+	if b.nesting++; b.nesting > maxDepth {
+		b.malformed("%s nested more than %d deep", what, maxDepth)
+	}
+	return b.err == nil
+}
+
+func (b *builder) unnest() { b.nesting-- }
+
+// checked completes a type whose parts are set: it fills in the alignment.
+func (b *builder) checked(t *Type) *Type {
+	b.part()
 	switch t.Kind {
 	case Int:
 		if t.Size < 1 || t.Size > 64 {
-			return nil, binread.Malformed("integer of %d bits", t.Size)
+			b.malformed("integer of %d bits", t.Size)
 		}
 		if t.Align == 0 {
 			t.Align = 1
@@ -43,7 +80,7 @@ func (b *builder) checked(t *Type) (*Type, error) {
 		switch t.Size {
 		case 16, 32, 64, 128:
 		default:
-			return nil, binread.Malformed("floating point number of %d bits", t.Size)
+			b.malformed("floating point number of %d bits", t.Size)
 		}
 		if t.Align == 0 {
 			t.Align = 8
@@ -65,20 +102,22 @@ func (b *builder) checked(t *Type) (*Type, error) {
 		}
 	}
 	if t.depth > maxDepth {
-		return nil, binread.Malformed("types nested more than %d deep", maxDepth)
+		b.malformed("types nested more than %d deep", maxDepth)
 	}
 	if t.Align < 1 || t.Align > MaxAlign || t.Align&(t.Align-1) != 0 {
-		return nil, binread.Malformed("alignment of %d bits", t.Align)
+		b.malformed("alignment of %d bits", t.Align)
 	}
-	return t, nil
+	return t
 }
 
-func (b *builder) addClock(c *Clock) error {
+func (b *builder) addClock(c *Clock) {
 	if c.Frequency < 1 {
-		return binread.Malformed("clock without a frequency")
+		b.malformed("clock without a frequency")
 	}
-	b.trace.Clocks = append(b.trace.Clocks, c)
-	return b.part()
+	if b.err == nil {
+		b.trace.Clocks = append(b.trace.Clocks, c)
+		b.part()
+	}
 }
 
 func (b *builder) stream(id uint64) *Stream {
@@ -95,15 +134,19 @@ func (b *builder) stream(id uint64) *Stream {
 }
 
 // addStream adds a class of streams. Its events may have been added before.
-func (b *builder) addStream(s Stream) error {
-	known := b.stream(s.ID)
-	s.Events = known.Events
-	*known = s
-	return b.part()
+func (b *builder) addStream(s Stream) {
+	if b.err == nil {
+		known := b.stream(s.ID)
+		s.Events = known.Events
+		*known = s
+		b.part()
+	}
 }
 
-func (b *builder) addEvent(stream uint64, e *Event) error {
-	s := b.stream(stream)
-	s.Events = append(s.Events, e)
-	return b.part()
+func (b *builder) addEvent(stream uint64, e *Event) {
+	if b.err == nil {
+		s := b.stream(stream)
+		s.Events = append(s.Events, e)
+		b.part()
+	}
 }

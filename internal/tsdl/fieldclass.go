@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
-
-	"github.com/gctrail/gctrail/internal/binread"
 )
 
 // A classRef is a field class, or the name of one.
@@ -71,34 +69,26 @@ func (l *location) UnmarshalJSON(b []byte) error {
 // spans are pairs of integers; signed ones may be negative.
 type spans [][]json.Number
 
-func (s spans) ranges() ([]Range, error) {
-	var out []Range
+func (p *jsonParser) ranges(s spans) (ranges []Range) {
 	for _, span := range s {
 		if len(span) != 2 {
-			return nil, binread.Malformed("range of %d numbers", len(span))
+			p.malformed("range of %d numbers", len(span))
+			return nil
 		}
-		lo, err := bits(span[0])
-		if err != nil {
-			return nil, err
-		}
-		hi, err := bits(span[1])
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Range{lo, hi})
+		ranges = append(ranges, Range{p.bits(span[0]), p.bits(span[1])})
 	}
-	return out, nil
+	return ranges
 }
 
-func bits(n json.Number) (uint64, error) {
+func (p *jsonParser) bits(n json.Number) uint64 {
 	if v, err := strconv.ParseUint(string(n), 10, 64); err == nil {
-		return v, nil
+		return v
 	}
 	v, err := strconv.ParseInt(string(n), 10, 64)
 	if err != nil {
-		return 0, binread.Malformed("number %.40q", n)
+		p.malformed("number %.40q", n)
 	}
-	return uint64(v), nil
+	return uint64(v)
 }
 
 var origins = map[string]Scope{
@@ -111,23 +101,23 @@ var origins = map[string]Scope{
 	"event-record-payload":          Payload,
 }
 
-func (l *location) ref() (Ref, error) {
+func (p *jsonParser) ref(l *location) (r Ref) {
 	if l == nil || len(l.Path) == 0 {
-		return Ref{}, binread.Malformed("no location of a field")
+		p.malformed("no location of a field")
+		return r
 	}
-	scope, ok := origins[l.Origin]
-	if !ok {
-		return Ref{}, binread.Malformed("origin %.40q", l.Origin)
+	var ok bool
+	if r.Scope, ok = origins[l.Origin]; !ok {
+		p.malformed("origin %.40q", l.Origin)
 	}
-	r := Ref{Scope: scope}
-	for _, p := range l.Path {
-		name, ok := p.(string)
+	for _, name := range l.Path {
+		name, ok := name.(string)
 		if !ok {
-			return Ref{}, binread.Malformed("location outside a structure")
+			p.malformed("location outside a structure")
 		}
 		r.Path = append(r.Path, name)
 	}
-	return r, nil
+	return r
 }
 
 // roles maps the names of roles in field classes.
@@ -159,34 +149,30 @@ func (r *classRef) role() Role {
 }
 
 // class returns the type of a field class, nil if there is none.
-func (p *jsonParser) class(r *classRef) (*Type, error) {
-	if r == nil {
-		return nil, nil
-	}
-	if r.class == nil {
+func (p *jsonParser) class(r *classRef) *Type {
+	switch {
+	case r == nil:
+		return nil
+	case r.class == nil:
 		t := p.aliases[r.alias]
 		if t == nil {
-			return nil, binread.Malformed("field class %.40q is not defined", r.alias)
+			p.malformed("field class %.40q is not defined", r.alias)
 		}
-		return t, nil
+		return t
+	case !p.nest("field classes"):
+		return nil
 	}
-	if p.nesting++; p.nesting > maxDepth {
-		return nil, binread.Malformed("field classes nested more than %d deep", maxDepth)
-	}
-	defer func() { p.nesting-- }()
+	defer p.unnest()
 	c := r.class
 	if len(c.Extensions) > 0 {
-		return nil, binread.Malformed("field class with extensions")
+		p.malformed("field class with extensions")
 	}
-	t, err := p.ofType(c)
-	if err != nil {
-		return nil, err
-	}
+	t := p.ofType(c)
 	for _, align := range []*uint64{c.Alignment, c.MinAlignment} {
 		if align != nil {
-			t.Align = max(t.Align, int(min(*align, 1<<20)))
-			if t.Align < 1 || *align == 0 {
-				return nil, binread.Malformed("alignment of 0 bits")
+			t.Align = max(t.Align, size(*align))
+			if *align == 0 {
+				p.malformed("alignment of 0 bits")
 			}
 		}
 	}
@@ -197,15 +183,16 @@ func (p *jsonParser) class(r *classRef) (*Type, error) {
 }
 
 // must returns a class where one is needed.
-func (p *jsonParser) must(r *classRef) (*Type, error) {
-	t, err := p.class(r)
-	if err == nil && t == nil {
-		err = binread.Malformed("field class is missing")
+func (p *jsonParser) must(r *classRef) *Type {
+	t := p.class(r)
+	if t == nil {
+		p.malformed("field class is missing")
+		t = placeholder()
 	}
-	return t, err
+	return t
 }
 
-func (p *jsonParser) ofType(c *fieldClass) (*Type, error) {
+func (p *jsonParser) ofType(c *fieldClass) *Type {
 	switch c.Type {
 	case "fixed-length-bit-array", "fixed-length-bit-map", "fixed-length-boolean", "fixed-length-unsigned-integer":
 		return p.fixed(c, &Type{Kind: Int, Align: 1})
@@ -214,19 +201,17 @@ func (p *jsonParser) ofType(c *fieldClass) (*Type, error) {
 	case "fixed-length-floating-point-number":
 		return p.fixed(c, &Type{Kind: Float, Align: 1})
 	case "variable-length-unsigned-integer":
-		return &Type{Kind: VarInt}, nil
+		return &Type{Kind: VarInt}
 	case "variable-length-signed-integer":
-		return &Type{Kind: VarInt, Signed: true}, nil
+		return &Type{Kind: VarInt, Signed: true}
 	case "null-terminated-string":
-		return &Type{Kind: String, Size: unitSize(c.Encoding)}, nil
-	case "static-length-string", "static-length-blob", "dynamic-length-string", "dynamic-length-blob":
-		return p.bytes(c)
+		return &Type{Kind: String, Size: unitSize(c.Encoding)}
+	case "static-length-string", "dynamic-length-string": // an array of bytes, like the next
+		return p.array(c, &Type{Kind: Int, Size: 8, Align: 8, Order: LittleEndian, Text: unitSize(c.Encoding) == 8})
+	case "static-length-blob", "dynamic-length-blob":
+		return p.array(c, &Type{Kind: Int, Size: 8, Align: 8, Order: LittleEndian})
 	case "static-length-array", "dynamic-length-array":
-		elem, err := p.must(c.Element)
-		if err != nil {
-			return nil, err
-		}
-		return p.array(c, elem)
+		return p.array(c, p.must(c.Element))
 	case "structure":
 		return p.structure(c)
 	case "optional":
@@ -234,41 +219,34 @@ func (p *jsonParser) ofType(c *fieldClass) (*Type, error) {
 	case "variant":
 		return p.variant(c)
 	}
-	return nil, binread.Malformed("field class of type %.60q", c.Type)
+	p.malformed("field class of type %.60q", c.Type)
+	return placeholder()
 }
 
-func (p *jsonParser) fixed(c *fieldClass, t *Type) (*Type, error) {
+// fixed completes a type of a fixed length.
+func (p *jsonParser) fixed(c *fieldClass, t *Type) *Type {
 	if c.Length == nil {
-		return nil, binread.Malformed("field class without a length")
+		p.malformed("field class without a length")
+		return t
 	}
-	t.Size = int(min(*c.Length, 1<<20))
+	t.Size = size(*c.Length)
+	natural := "first-to-last"
 	switch c.ByteOrder {
 	case "little-endian":
 		t.Order = LittleEndian
 	case "big-endian":
-		t.Order = BigEndian
+		t.Order, natural = BigEndian, "last-to-first"
 	default:
-		return nil, binread.Malformed("byte order %.40q", c.ByteOrder)
+		p.malformed("byte order %.40q", c.ByteOrder)
 	}
-	natural := map[ByteOrder]string{LittleEndian: "first-to-last", BigEndian: "last-to-first"}[t.Order]
 	if c.BitOrder != "" && c.BitOrder != natural {
-		return nil, binread.Malformed("bit order %.40q with this byte order", c.BitOrder)
+		p.malformed("bit order %.40q with this byte order", c.BitOrder)
 	}
-	return t, p.mappings(c, t)
-}
-
-func (p *jsonParser) mappings(c *fieldClass, t *Type) error {
 	for label, spans := range c.Mappings {
-		ranges, err := spans.ranges()
-		if err != nil {
-			return err
-		}
-		t.Labels = append(t.Labels, Mapping{label, ranges})
-		if err := p.part(); err != nil {
-			return err
-		}
+		t.Labels = append(t.Labels, Mapping{label, p.ranges(spans)})
+		p.part()
 	}
-	return nil
+	return t
 }
 
 // unitSize returns the size of a zero-terminated string's units in bits.
@@ -282,81 +260,43 @@ func unitSize(encoding string) int {
 	return 8
 }
 
-// bytes reads strings and BLOBs that have a length: arrays of bytes.
-func (p *jsonParser) bytes(c *fieldClass) (*Type, error) {
-	elem := &Type{Kind: Int, Size: 8, Align: 8, Order: LittleEndian}
-	switch c.Type {
-	case "static-length-string", "dynamic-length-string":
-		elem.Text = unitSize(c.Encoding) == 8
-	}
-	return p.array(c, elem)
-}
-
-func (p *jsonParser) array(c *fieldClass, elem *Type) (*Type, error) {
+func (p *jsonParser) array(c *fieldClass, elem *Type) *Type {
 	t := &Type{Kind: Array, Elem: elem}
-	var err error
 	switch {
 	case c.Type[0] == 'd': // dynamic-…
-		t.Kind = Dynamic
-		t.Ref, err = c.LengthAt.ref()
+		t.Kind, t.Ref = Dynamic, p.ref(c.LengthAt)
 	case c.Length == nil:
-		err = binread.Malformed("array without a length")
+		p.malformed("array without a length")
 	default:
 		t.Length = *c.Length
 	}
-	return t, err
+	return t
 }
 
-func (p *jsonParser) structure(c *fieldClass) (*Type, error) {
+func (p *jsonParser) structure(c *fieldClass) *Type {
 	t := &Type{Kind: Struct, Align: 1}
 	for _, m := range c.Members {
-		ft, err := p.must(m.Class)
-		if err != nil {
-			return nil, err
-		}
-		t.Fields = append(t.Fields, Field{Name: m.Name, Type: ft, Role: m.Class.role()})
+		t.Fields = append(t.Fields, Field{Name: m.Name, Type: p.must(m.Class), Role: m.Class.role()})
 	}
-	return t, nil
+	return t
 }
 
-func (p *jsonParser) optional(c *fieldClass) (*Type, error) {
-	t := &Type{Kind: Variant, MayMiss: true}
-	var err error
-	if t.Ref, err = c.SelectorAt.ref(); err != nil {
-		return nil, err
-	}
+func (p *jsonParser) optional(c *fieldClass) *Type {
+	t := &Type{Kind: Variant, MayMiss: true, Ref: p.ref(c.SelectorAt)}
 	o := Option{Ranges: []Range{{1, math.MaxUint64}}} // a boolean that is true
 	if len(c.Selected) > 0 {
-		if o.Ranges, err = c.Selected.ranges(); err != nil {
-			return nil, err
-		}
+		o.Ranges = p.ranges(c.Selected)
 	}
-	if o.Type, err = p.must(c.Optional); err != nil {
-		return nil, err
-	}
+	o.Type = p.must(c.Optional)
 	t.Options = []Option{o}
-	return t, nil
+	return t
 }
 
-func (p *jsonParser) variant(c *fieldClass) (*Type, error) {
-	t := &Type{Kind: Variant}
-	var err error
-	if t.Ref, err = c.SelectorAt.ref(); err != nil {
-		return nil, err
-	}
+func (p *jsonParser) variant(c *fieldClass) *Type {
+	t := &Type{Kind: Variant, Ref: p.ref(c.SelectorAt)}
 	for _, o := range c.Options {
-		ot, err := p.must(o.Class)
-		if err != nil {
-			return nil, err
-		}
-		ranges, err := o.Ranges.ranges()
-		if err != nil {
-			return nil, err
-		}
-		t.Options = append(t.Options, Option{o.Name, ot, ranges})
-		if err := p.part(); err != nil {
-			return nil, err
-		}
+		t.Options = append(t.Options, Option{o.Name, p.must(o.Class), p.ranges(o.Ranges)})
+		p.part()
 	}
-	return t, nil
+	return t
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -64,139 +63,105 @@ func parseJSON(text []byte) (*Trace, error) {
 		err := dec.Decode(&f)
 		switch {
 		case errors.Is(err, io.ErrUnexpectedEOF):
+			p.fail(err)
 		case err != nil:
-			err = binread.Malformed("%v", err)
+			p.malformed("%v", err)
 		case n == 1 && f.Type != "preamble":
-			err = binread.Malformed("JSON without a preamble")
+			p.malformed("JSON without a preamble")
 		default:
-			err = p.fragment(&f)
+			p.fragment(&f)
 		}
-		if err != nil {
-			err = &SyntaxError{Line: n, Err: err}
-			if n == 1 || errors.Is(err, trace.ErrUnsupported) {
-				return nil, err
-			}
-			return p.trace, err
+		if p.err != nil {
+			return p.result(n, n > 1)
 		}
 		text = text[dec.InputOffset():]
 	}
 }
 
-func (p *jsonParser) fragment(f *fragment) error {
+func (p *jsonParser) fragment(f *fragment) {
 	if len(f.Extensions) > 0 {
-		return fmt.Errorf("%w: extensions", trace.ErrUnsupportedVersion)
+		p.fail(fmt.Errorf("%w: extensions", trace.ErrUnsupportedVersion))
+		return
 	}
 	switch f.Type {
 	case "preamble":
-		return p.preamble(f)
+		p.preamble(f)
 	case "trace-class":
-		return p.traceClass(f)
+		p.traceClass(f)
 	case "clock-class":
-		return p.clockClass(f)
+		p.clockClass(f)
 	case "data-stream-class":
-		return p.streamClass(f)
+		p.streamClass(f)
 	case "event-record-class":
-		return p.eventClass(f)
+		p.addEvent(f.Stream, &Event{ID: p.id(f), Name: f.Name, Context: p.class(f.EventContext), Payload: p.class(f.Payload)})
 	case "field-class-alias":
-		t, err := p.class(f.FieldClass)
-		p.aliases[f.Name] = t
-		return err
+		p.aliases[f.Name] = p.class(f.FieldClass)
+	default:
+		p.malformed("fragment of type %.40q", f.Type)
 	}
-	return binread.Malformed("fragment of type %.40q", f.Type)
 }
 
-func (p *jsonParser) preamble(f *fragment) error {
+func (p *jsonParser) preamble(f *fragment) {
 	if f.Version == nil || *f.Version != 2 {
-		return fmt.Errorf("%w of CTF", trace.ErrUnsupportedVersion)
+		p.fail(fmt.Errorf("%w of CTF", trace.ErrUnsupportedVersion))
+		return
 	}
 	if len(f.UUID) == len(p.trace.UUID) {
 		for i, b := range f.UUID {
 			p.trace.UUID[i] = byte(b)
 		}
 	}
-	return nil
 }
 
-func (p *jsonParser) traceClass(f *fragment) (err error) {
+func (p *jsonParser) traceClass(f *fragment) {
 	for key, v := range f.Environment {
-		text, ok := v.(string)
-		if n, is := v.(float64); is {
-			text, ok = strconv.FormatFloat(n, 'f', -1, 64), true
-		}
-		if ok {
-			p.trace.Env[key] = text
+		switch v := v.(type) {
+		case string:
+			p.trace.Env[key] = v
+		case float64:
+			p.trace.Env[key] = strconv.FormatFloat(v, 'f', -1, 64)
 		}
 	}
-	p.trace.PacketHeader, err = p.class(f.PacketHeader)
-	return err
+	if t := p.class(f.PacketHeader); p.err == nil {
+		p.trace.PacketHeader = t
+	}
 }
 
-func (p *jsonParser) clockClass(f *fragment) error {
-	if f.Frequency == nil {
-		return binread.Malformed("clock without a frequency")
+func (p *jsonParser) clockClass(f *fragment) {
+	c := &Clock{Name: f.Name, Seconds: f.Offset.Seconds, Cycles: f.Offset.Cycles}
+	if f.Frequency != nil {
+		c.Frequency = *f.Frequency
 	}
-	c := &Clock{Name: f.Name, Frequency: *f.Frequency, Seconds: f.Offset.Seconds, Cycles: f.Offset.Cycles}
 	var id string
 	if json.Unmarshal(f.ID, &id) == nil {
 		c.Name = id
 	}
 	p.clocks[c.Name] = c
-	return p.addClock(c)
+	p.addClock(c)
 }
 
-func (p *jsonParser) streamClass(f *fragment) error {
-	s := Stream{}
-	id, err := f.number()
-	if err != nil {
-		return err
-	}
-	s.ID = id
+func (p *jsonParser) streamClass(f *fragment) {
+	s := Stream{ID: p.id(f)}
 	for _, name := range []string{f.DefaultClock, f.ClockName} {
 		if name == "" {
 			continue
 		}
 		if s.Clock = p.clocks[name]; s.Clock == nil {
-			return binread.Malformed("clock %.40q is not defined", name)
+			p.malformed("clock %.40q is not defined", name)
 		}
 	}
-	for _, c := range []struct {
-		ref *classRef
-		to  **Type
-	}{
-		{f.PacketContext, &s.PacketContext},
-		{f.EventHeader, &s.EventHeader},
-		{f.StreamContext, &s.EventContext},
-	} {
-		if *c.to, err = p.class(c.ref); err != nil {
-			return err
-		}
-	}
-	return p.addStream(s)
+	s.PacketContext, s.EventHeader, s.EventContext = p.class(f.PacketContext), p.class(f.EventHeader), p.class(f.StreamContext)
+	p.addStream(s)
 }
 
-func (p *jsonParser) eventClass(f *fragment) error {
-	e := &Event{Name: f.Name}
-	var err error
-	if e.ID, err = f.number(); err != nil {
-		return err
-	}
-	if e.Context, err = p.class(f.EventContext); err != nil {
-		return err
-	}
-	if e.Payload, err = p.class(f.Payload); err != nil {
-		return err
-	}
-	return p.addEvent(f.Stream, e)
-}
-
-// number returns the id of a fragment, 0 if it has none.
-func (f *fragment) number() (uint64, error) {
+// id returns the id of a fragment, 0 if it has none.
+func (p *jsonParser) id(f *fragment) uint64 {
 	if len(f.ID) == 0 {
-		return 0, nil
+		return 0
 	}
 	n, err := strconv.ParseUint(string(f.ID), 10, 64)
 	if err != nil {
-		return 0, binread.Malformed("id %.40s", f.ID)
+		p.malformed("id %.40s", f.ID)
 	}
-	return n, nil
+	return n
 }

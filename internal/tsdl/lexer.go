@@ -132,13 +132,3 @@ func (t *token) unquoted() string {
 	}
 	return s
 }
-
-// number returns the value of a number token: decimal, octal or hexadecimal.
-func (t *token) number() (uint64, error) {
-	text := bytes.TrimRight(t.text, "uUlL")
-	v, err := strconv.ParseUint(string(text), 0, 64)
-	if err != nil {
-		return 0, binread.Malformed("number %.40q", t.text)
-	}
-	return v, nil
-}

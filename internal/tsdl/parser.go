@@ -2,12 +2,10 @@ package tsdl
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -38,367 +36,299 @@ func (s *scope) find(name string) *Type {
 func parseText(text []byte) (*Trace, error) {
 	p := &parser{lex: lexer{text: text, line: 1}, scope: &scope{types: map[string]*Type{}}}
 	p.trace = &Trace{Major: 1, Env: map[string]string{}}
-	err := p.advance()
+	p.advance()
 	begun := false
-	for err == nil && p.tok.kind != tokenEnd {
-		if err = p.topLevel(); err == nil {
-			begun = true
-		}
+	for p.err == nil && p.tok.kind != tokenEnd {
+		p.topLevel()
+		begun = begun || p.err == nil
 	}
-	if err != nil {
-		err = &SyntaxError{Line: p.tok.line, Err: err}
-		if !begun || errors.Is(err, trace.ErrUnsupported) {
-			return nil, err
-		}
-	}
-	return p.trace, err
+	return p.result(p.tok.line, begun)
 }
 
 // blocks are the blocks that may stand outside all others.
-var blocks = map[string]func(*parser) error{
+var blocks = map[string]func(*parser){
 	"trace":    (*parser).traceBlock,
 	"env":      (*parser).envBlock,
 	"clock":    (*parser).clockBlock,
 	"stream":   (*parser).streamBlock,
 	"event":    (*parser).eventBlock,
-	"callsite": func(p *parser) error { return p.block(nil, nil) },
+	"callsite": func(p *parser) { p.block(nil) },
 }
 
-func (p *parser) topLevel() error {
+func (p *parser) topLevel() {
 	if read := blocks[string(p.tok.text)]; read != nil && p.tok.kind == tokenName {
-		if err := p.advance(); err != nil {
-			return err
-		}
-		if err := read(p); err != nil {
-			return err
-		}
-		return p.expect(";")
+		p.advance()
+		read(p)
+		p.expect(";")
+	} else if !p.declaration() {
+		p.misplaced("a block")
 	}
-	done, err := p.declaration()
-	if err == nil && !done {
-		err = p.misplaced("a block")
-	}
-	return err
 }
 
 // declaration reads the definition of a named type, if there is one.
-func (p *parser) declaration() (bool, error) {
+func (p *parser) declaration() bool {
 	switch {
-	case p.tok.kind != tokenName:
-		return false, nil
 	case p.tok.is("typealias"):
-		return true, p.typealias()
+		p.typealias()
 	case p.tok.is("typedef"):
-		return true, p.typedef()
+		p.typedef()
 	case p.tok.is("struct"), p.tok.is("enum"), p.tok.is("variant"):
-		if _, err := p.typeSpec(); err != nil {
-			return true, err
-		}
-		return true, p.expect(";")
+		p.typeSpec()
+		p.expect(";")
+	default:
+		return false
 	}
-	return false, nil
+	return true
 }
 
-func (p *parser) typealias() error {
-	if err := p.advance(); err != nil {
-		return err
-	}
-	t, err := p.typeSpec()
-	if err != nil {
-		return err
-	}
-	if err := p.expect(":="); err != nil {
-		return err
-	}
+func (p *parser) typealias() {
+	p.advance()
+	t := p.typeSpec()
+	p.expect(":=")
 	var words []string
 	for p.tok.kind == tokenName || p.tok.is("*") {
 		words = append(words, string(p.tok.text))
-		if err := p.advance(); err != nil {
-			return err
-		}
+		p.advance()
 	}
 	if len(words) == 0 {
-		return binread.Malformed("typealias without a name")
+		p.malformed("typealias without a name")
 	}
 	p.define(strings.Join(words, " "), t)
-	return p.expect(";")
+	p.expect(";")
 }
 
-func (p *parser) typedef() error {
-	if err := p.advance(); err != nil {
-		return err
-	}
-	fields, err := p.declarators()
-	for _, f := range fields {
+func (p *parser) typedef() {
+	p.advance()
+	for _, f := range p.declarators() {
 		p.define(f.Name, f.Type)
 	}
-	return err
 }
 
 func (p *parser) define(name string, t *Type) { p.scope.types[name] = t }
 
-// A value is the right side of an attribute.
-type value struct {
-	text   string
-	quoted bool
+// attributes are where the values of a block go. A number goes to a *uint64, a *int64, or, if
+// it is a size in bits, a *int; a type to a **Type; other values to a *string, *bool or
+// *ByteOrder, to a function, or, at anyName, to a map.
+type attributes []struct {
+	name string
+	to   any
 }
 
-func (v value) number() (uint64, error) {
-	digits, minus := strings.CutPrefix(v.text, "-")
-	t := token{text: []byte(strings.TrimPrefix(digits, "+"))}
-	n, err := t.number()
-	if minus {
-		n = -n
-	}
-	return n, err
-}
+const anyName = "*"
 
-// block reads attributes between braces. It passes types to assign, and other values to
-// set, with the attribute's name; either may be nil.
-func (p *parser) block(set func(key string, v value) error, assign func(key string, t *Type) error) error {
-	return p.scoped(func() error {
-		if done, err := p.declaration(); done || err != nil {
-			return err
+// of returns where the value of an attribute goes, nil if it is of no use.
+func (a attributes) of(name string) any {
+	for i := range a {
+		if a[i].name == name || a[i].name == anyName {
+			return a[i].to
 		}
-		return p.attribute(set, assign)
+	}
+	return nil
+}
+
+// block reads attributes between braces.
+func (p *parser) block(to attributes) {
+	p.scoped(func() {
+		if !p.declaration() {
+			p.attribute(to)
+		}
 	})
 }
 
 // scoped reads a block in braces, item by item, in a scope of its own.
-func (p *parser) scoped(item func() error) error {
-	if err := p.expect("{"); err != nil {
-		return err
-	}
+func (p *parser) scoped(item func()) {
+	p.expect("{")
 	p.scope = &scope{outer: p.scope, types: map[string]*Type{}}
-	defer func() { p.scope = p.scope.outer }()
-	for !p.tok.is("}") {
-		if err := item(); err != nil {
-			return err
-		}
+	for p.err == nil && !p.tok.is("}") {
+		item()
 	}
-	return p.advance()
+	p.scope = p.scope.outer
+	p.expect("}")
 }
 
-func (p *parser) attribute(set func(string, value) error, assign func(string, *Type) error) error {
-	var key strings.Builder
+func (p *parser) attribute(to attributes) {
+	var name strings.Builder
 	for p.tok.kind == tokenName || p.tok.is(".") {
-		key.Write(p.tok.text)
-		if err := p.advance(); err != nil {
-			return err
-		}
+		name.Write(p.tok.text)
+		p.advance()
 	}
 	switch {
 	case p.tok.is("="):
-		if err := p.advance(); err != nil {
-			return err
-		}
-		v, err := p.value()
-		if err == nil && set != nil {
-			err = set(key.String(), v)
-		}
-		if err != nil {
-			return err
-		}
+		p.advance()
+		p.assign(to.of(name.String()), name.String(), p.value())
 	case p.tok.is(":="):
-		if err := p.advance(); err != nil {
-			return err
-		}
-		t, err := p.typeSpec()
-		if err == nil && assign != nil {
-			err = assign(key.String(), t)
-		}
-		if err != nil {
-			return err
+		p.advance()
+		t := p.typeSpec()
+		if to, ok := to.of(name.String()).(**Type); ok && p.err == nil {
+			*to = t
 		}
 	default:
-		return p.misplaced("an attribute")
+		p.misplaced("an attribute")
 	}
-	return p.expect(";")
+	p.expect(";")
 }
 
 // value reads up to a semicolon.
-func (p *parser) value() (value, error) {
+func (p *parser) value() string {
 	var text strings.Builder
-	v := value{quoted: p.tok.kind == tokenString}
 	for !p.tok.is(";") && !p.tok.is("}") && p.tok.kind != tokenEnd {
 		if p.tok.kind == tokenString {
 			text.WriteString(p.tok.unquoted())
 		} else {
 			text.Write(p.tok.text)
 		}
-		if err := p.advance(); err != nil {
-			return v, err
-		}
+		p.advance()
 	}
-	v.text = text.String()
-	return v, nil
+	return text.String()
 }
 
-func (p *parser) traceBlock() error {
-	return p.block(func(key string, v value) (err error) {
-		switch key {
-		case "major", "minor":
-			n, err := v.number()
-			if want := map[string]uint64{"major": 1, "minor": 8}[key]; err == nil && n != want {
-				return fmt.Errorf("%w: %s %d of CTF", trace.ErrUnsupportedVersion, key, n)
-			}
-			return err
-		case "uuid":
-			p.trace.UUID, err = parseUUID(v.text)
-		case "byte_order":
-			p.trace.ByteOrder, err = parseOrder(v.text)
-		}
-		return err
-	}, func(key string, t *Type) error {
-		if key == "packet.header" {
-			p.trace.PacketHeader = t
-		}
-		return nil
+// assign gives the value of an attribute to what it goes to.
+func (p *parser) assign(to any, name, text string) {
+	if p.err != nil {
+		return
+	}
+	switch to := to.(type) {
+	case *uint64:
+		*to = p.signed(text)
+	case *int64:
+		*to = int64(p.signed(text))
+	case *int:
+		*to = size(p.signed(text))
+	case *string:
+		*to = text
+	case *bool:
+		*to = p.boolean(text)
+	case *ByteOrder:
+		*to = p.order(text)
+	case func(string):
+		to(text)
+	case map[string]string:
+		to[name] = text
+		p.part()
+	}
+}
+
+// signed returns a number that may have a sign.
+func (p *parser) signed(text string) uint64 {
+	digits, minus := strings.CutPrefix(text, "-")
+	n := p.unsigned(strings.TrimPrefix(digits, "+"))
+	if minus {
+		n = -n
+	}
+	return n
+}
+
+// unsigned returns a number: decimal, octal or hexadecimal.
+func (p *parser) unsigned(text string) uint64 {
+	n, err := strconv.ParseUint(strings.TrimRight(text, "uUlL"), 0, 64)
+	if err != nil {
+		p.malformed("number %.40q", text)
+		return 0
+	}
+	return n
+}
+
+// size returns a number of bits, or a larger one than any type has, which fits an int.
+func size(bits uint64) int { return int(min(bits, 1<<20)) }
+
+func (p *parser) boolean(text string) bool {
+	switch strings.ToLower(text) {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	n, err := strconv.ParseInt(text, 0, 64)
+	if err != nil {
+		p.malformed("%.40q where true or false belongs", text)
+	}
+	return n != 0
+}
+
+var orders = map[string]ByteOrder{"le": LittleEndian, "be": BigEndian, "network": BigEndian, "native": Native}
+
+func (p *parser) order(text string) ByteOrder {
+	order, ok := orders[text]
+	if !ok {
+		p.malformed("byte order %.40q", text)
+	}
+	return order
+}
+
+func (p *parser) traceBlock() {
+	p.block(attributes{
+		{"major", func(text string) { p.version("major", text, 1) }},
+		{"minor", func(text string) { p.version("minor", text, 8) }},
+		{"uuid", p.uuid},
+		{"byte_order", &p.trace.ByteOrder},
+		{"packet.header", &p.trace.PacketHeader},
 	})
 }
 
-func (p *parser) envBlock() error {
-	return p.block(func(key string, v value) error {
-		p.trace.Env[key] = v.text
-		return p.part()
-	}, nil)
+func (p *parser) version(part, text string, want uint64) {
+	if n := p.signed(text); n != want {
+		p.fail(fmt.Errorf("%w: %s %d of CTF", trace.ErrUnsupportedVersion, part, n))
+	}
 }
 
-func (p *parser) clockBlock() error {
+func (p *parser) uuid(text string) {
+	id, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+	if err != nil || len(id) != len(p.trace.UUID) {
+		p.malformed("UUID %.40q", text)
+		return
+	}
+	copy(p.trace.UUID[:], id)
+}
+
+func (p *parser) envBlock() { p.block(attributes{{anyName, p.trace.Env}}) }
+
+func (p *parser) clockBlock() {
 	c := &Clock{Frequency: 1e9}
-	var err error
-	err = p.block(func(key string, v value) error {
-		var n uint64
-		switch key {
-		case "name":
-			c.Name = v.text
-			return nil
-		case "freq", "offset", "offset_s":
-			if n, err = v.number(); err != nil {
-				return err
-			}
-		}
-		switch key {
-		case "freq":
-			c.Frequency = n
-		case "offset":
-			c.Cycles = int64(n)
-		case "offset_s":
-			c.Seconds = int64(n)
-		}
-		return nil
-	}, nil)
-	if err == nil {
-		err = p.addClock(c)
-	}
-	return err
+	p.block(attributes{{"name", &c.Name}, {"freq", &c.Frequency}, {"offset", &c.Cycles}, {"offset_s", &c.Seconds}})
+	p.addClock(c)
 }
 
-func (p *parser) streamBlock() error {
+func (p *parser) streamBlock() {
 	var s Stream
-	err := p.block(func(key string, v value) (err error) {
-		if key == "id" {
-			s.ID, err = v.number()
-		}
-		return err
-	}, func(key string, t *Type) error {
-		switch key {
-		case "packet.context":
-			s.PacketContext = t
-		case "event.header":
-			s.EventHeader = t
-		case "event.context":
-			s.EventContext = t
-		}
-		return nil
+	p.block(attributes{
+		{"id", &s.ID}, {"packet.context", &s.PacketContext}, {"event.header", &s.EventHeader}, {"event.context", &s.EventContext},
 	})
-	if err == nil {
-		err = p.addStream(s)
-	}
-	return err
+	p.addStream(s)
 }
 
-func (p *parser) eventBlock() error {
+func (p *parser) eventBlock() {
 	var e Event
 	var stream uint64
-	err := p.block(func(key string, v value) (err error) {
-		switch key {
-		case "id":
-			e.ID, err = v.number()
-		case "stream_id":
-			stream, err = v.number()
-		case "name":
-			e.Name = v.text
-		}
-		return err
-	}, func(key string, t *Type) error {
-		switch key {
-		case "context":
-			e.Context = t
-		case "fields":
-			e.Payload = t
-		}
-		return nil
-	})
-	if err == nil {
-		err = p.addEvent(stream, &e)
-	}
-	return err
+	p.block(attributes{{"id", &e.ID}, {"stream_id", &stream}, {"name", &e.Name}, {"context", &e.Context}, {"fields", &e.Payload}})
+	p.addEvent(stream, &e)
 }
 
-func (p *parser) advance() error {
-	tok, err := p.lex.next()
-	p.tok = tok
-	return err
+// advance goes to the next token. After a failure there is none, and the line stays that of the
+// failure.
+func (p *parser) advance() {
+	if p.err != nil {
+		p.tok = token{line: p.tok.line}
+		return
+	}
+	var err error
+	p.tok, err = p.lex.next()
+	p.fail(err)
 }
 
 // expect skips a sign or a word.
-func (p *parser) expect(text string) error {
-	if !p.tok.is(text) {
-		return p.misplaced(strconv.Quote(text))
+func (p *parser) expect(text string) {
+	if p.tok.is(text) {
+		p.advance()
+	} else {
+		p.misplaced(strconv.Quote(text))
 	}
-	return p.advance()
 }
 
-// misplaced returns an error at the current token: something else belongs there.
-func (p *parser) misplaced(belongs string) error {
+// misplaced reports that something else belongs where the current token is.
+func (p *parser) misplaced(belongs string) {
 	if p.tok.kind == tokenEnd {
-		return binread.Malformed("the text ends where %s belongs", belongs)
+		p.malformed("the text ends where %s belongs", belongs)
+	} else {
+		p.malformed("%.40q where %s belongs", p.tok.text, belongs)
 	}
-	return binread.Malformed("%.40q where %s belongs", p.tok.text, belongs)
-}
-
-func parseOrder(s string) (ByteOrder, error) {
-	switch s {
-	case "le":
-		return LittleEndian, nil
-	case "be", "network":
-		return BigEndian, nil
-	case "native":
-		return Native, nil
-	}
-	return Native, binread.Malformed("byte order %.40q", s)
-}
-
-func parseUUID(s string) (id [16]byte, err error) {
-	b, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
-	if err != nil || len(b) != len(id) {
-		return id, binread.Malformed("UUID %.40q", s)
-	}
-	copy(id[:], b)
-	return id, nil
-}
-
-func parseBool(s string) (bool, error) {
-	switch strings.ToLower(s) {
-	case "true":
-		return true, nil
-	case "false":
-		return false, nil
-	}
-	n, err := strconv.ParseInt(s, 0, 64)
-	if err != nil {
-		return false, binread.Malformed("%.40q where true or false belongs", s)
-	}
-	return n != 0, nil
 }

@@ -1,266 +1,199 @@
 package tsdl
 
-import (
-	"strings"
-
-	"github.com/gctrail/gctrail/internal/binread"
-)
+import "strings"
 
 // typeSpec reads a type.
-func (p *parser) typeSpec() (*Type, error) {
-	words, err := p.words()
-	if err != nil {
-		return nil, err
+func (p *parser) typeSpec() *Type {
+	if t := p.composed(); t != nil {
+		return t
 	}
-	if words == nil {
-		return p.composed()
-	}
-	return p.named(words)
+	return p.named(p.words()...)
 }
 
 // named finds the type of this name.
-func (p *parser) named(words []string) (*Type, error) {
+func (p *parser) named(words ...string) *Type {
 	name := strings.Join(words, " ")
 	if t := p.scope.find(name); t != nil {
-		return t, nil
+		return t
 	}
-	return nil, binread.Malformed("type %.60q is not defined", name)
+	p.malformed("type %.60q is not defined", name)
+	return placeholder()
 }
 
-// words reads the names in place of a type; nil if that begins with a keyword.
-func (p *parser) words() ([]string, error) {
-	var words []string
-	for p.tok.kind == tokenName {
-		if len(words) == 0 && composedType(p.tok.text) != nil {
-			return nil, nil
-		}
+// words reads the names in place of a type.
+func (p *parser) words() (words []string) {
+	for ; p.tok.kind == tokenName; p.advance() {
 		if !p.tok.is("const") {
 			words = append(words, string(p.tok.text))
 		}
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
 	}
 	if len(words) == 0 {
-		return nil, p.misplaced("a type")
+		p.misplaced("a type")
 	}
-	return words, nil
+	return words
 }
 
-// composed reads a type that begins with a keyword.
-func (p *parser) composed() (*Type, error) {
-	read := composedType(p.tok.text)
-	if p.nesting++; p.nesting > maxDepth {
-		return nil, binread.Malformed("types nested more than %d deep", maxDepth)
+// name reads a name, which errors call belongs.
+func (p *parser) name(belongs string) string {
+	if p.tok.kind != tokenName {
+		p.misplaced(belongs)
+		return ""
 	}
-	defer func() { p.nesting-- }()
-	if err := p.advance(); err != nil {
-		return nil, err
+	return p.optionalName()
+}
+
+// optionalName reads a name, if there is one.
+func (p *parser) optionalName() (name string) {
+	if p.tok.kind == tokenName {
+		name = string(p.tok.text)
+		p.advance()
 	}
+	return name
+}
+
+// composed reads a type that begins with a keyword; it returns nil if there is none.
+func (p *parser) composed() *Type {
+	for p.tok.is("const") {
+		p.advance()
+	}
+	read := composedType(&p.tok)
+	if read == nil {
+		return nil
+	}
+	if !p.nest("types") {
+		return placeholder()
+	}
+	defer p.unnest()
+	p.advance()
 	return read(p)
 }
 
-func composedType(keyword []byte) func(*parser) (*Type, error) {
-	switch string(keyword) {
-	case "integer":
+func composedType(keyword *token) func(*parser) *Type {
+	switch {
+	case keyword.is("integer"):
 		return (*parser).integer
-	case "floating_point":
+	case keyword.is("floating_point"):
 		return (*parser).float
-	case "string":
+	case keyword.is("string"):
 		return (*parser).text
-	case "struct":
+	case keyword.is("struct"):
 		return (*parser).structure
-	case "enum":
+	case keyword.is("enum"):
 		return (*parser).enumeration
-	case "variant":
+	case keyword.is("variant"):
 		return (*parser).variant
 	}
 	return nil
 }
 
-func (p *parser) integer() (*Type, error) {
+func (p *parser) integer() *Type {
 	t := &Type{Kind: Int}
-	err := p.block(func(key string, v value) (err error) {
-		var n uint64
-		switch key {
-		case "size", "align":
-			if n, err = v.number(); err != nil {
-				return err
-			}
-		}
-		switch key {
-		case "size":
-			t.Size = int(min(n, 1<<20))
-		case "align":
-			t.Align = int(min(n, 1<<20))
-		case "signed":
-			t.Signed, err = parseBool(v.text)
-		case "byte_order":
-			t.Order, err = parseOrder(v.text)
-		case "encoding":
-			t.Text = isText(v.text)
-		case "map":
-			t.Clock = strings.TrimSuffix(strings.TrimPrefix(v.text, "clock."), ".value")
-		}
-		return err
-	}, nil)
-	if err != nil {
-		return nil, err
-	}
+	p.block(attributes{
+		{"size", &t.Size},
+		{"align", &t.Align},
+		{"signed", &t.Signed},
+		{"byte_order", &t.Order},
+		{"encoding", func(text string) { t.Text = isText(text) }},
+		{"map", func(text string) { t.Clock = strings.TrimSuffix(strings.TrimPrefix(text, "clock."), ".value") }},
+	})
 	return p.checked(t)
 }
 
 func isText(encoding string) bool {
-	switch strings.ToUpper(encoding) {
-	case "UTF8", "ASCII":
-		return true
-	}
-	return false
+	return strings.EqualFold(encoding, "UTF8") || strings.EqualFold(encoding, "ASCII")
 }
 
-func (p *parser) float() (*Type, error) {
+func (p *parser) float() *Type {
 	t := &Type{Kind: Float}
-	var exponent, mantissa uint64
-	err := p.block(func(key string, v value) (err error) {
-		var n uint64
-		switch key {
-		case "exp_dig":
-			exponent, err = v.number()
-		case "mant_dig":
-			mantissa, err = v.number()
-		case "align":
-			n, err = v.number()
-			t.Align = int(min(n, 1<<20))
-		case "byte_order":
-			t.Order, err = parseOrder(v.text)
-		}
-		return err
-	}, nil)
-	if err != nil {
-		return nil, err
-	}
-	t.Size = int(min(exponent, 1<<20) + min(mantissa, 1<<20))
+	var exponent, mantissa int
+	p.block(attributes{{"exp_dig", &exponent}, {"mant_dig", &mantissa}, {"align", &t.Align}, {"byte_order", &t.Order}})
+	t.Size = exponent + mantissa
 	return p.checked(t)
 }
 
-func (p *parser) text() (*Type, error) {
-	t := &Type{Kind: String, Size: 8}
+func (p *parser) text() *Type {
 	if p.tok.is("{") {
-		if err := p.block(nil, nil); err != nil {
-			return nil, err
-		}
+		p.block(nil)
 	}
-	return p.checked(t)
+	return p.checked(&Type{Kind: String, Size: 8})
 }
 
 // tag reads the name that a structure, an enumeration or a variant may have.
-func (p *parser) tag(keyword string) (string, error) {
-	if p.tok.kind != tokenName {
-		return "", nil
+func (p *parser) tag(keyword string) string {
+	name := p.optionalName()
+	if name != "" {
+		name = keyword + " " + name
 	}
-	name := keyword + " " + string(p.tok.text)
-	return name, p.advance()
+	return name
 }
 
-func (p *parser) structure() (*Type, error) {
-	name, err := p.tag("struct")
-	if err != nil {
-		return nil, err
+// defined completes a type, which may have a tag.
+func (p *parser) defined(tag string, t *Type) *Type {
+	t = p.checked(t)
+	if tag != "" {
+		p.define(tag, t)
 	}
-	if name != "" && !p.tok.is("{") {
-		return p.named([]string{name})
+	return t
+}
+
+func (p *parser) structure() *Type {
+	tag := p.tag("struct")
+	if tag != "" && !p.tok.is("{") {
+		return p.named(tag)
 	}
-	t := &Type{Kind: Struct, Align: 1}
-	if err := p.members(&t.Fields); err != nil {
-		return nil, err
-	}
+	t := &Type{Kind: Struct, Align: 1, Fields: p.members()}
 	if p.tok.is("align") {
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		n, err := p.inParentheses()
-		if err != nil {
-			return nil, err
-		}
-		t.Align = int(min(n, 1<<20))
+		p.advance()
+		p.expect("(")
+		t.Align = size(p.number())
+		p.expect(")")
 	}
-	if t, err = p.checked(t); err == nil && name != "" {
-		p.define(name, t)
-	}
-	return t, err
+	return p.defined(tag, t)
 }
 
 // members reads declarations between braces.
-func (p *parser) members(fields *[]Field) error {
-	return p.scoped(func() error {
+func (p *parser) members() (fields []Field) {
+	p.scoped(func() {
 		if p.tok.is("typealias") || p.tok.is("typedef") {
-			_, err := p.declaration()
-			return err
+			p.declaration()
+		} else {
+			fields = append(fields, p.declarators()...)
 		}
-		more, err := p.declarators()
-		*fields = append(*fields, more...)
-		return err
 	})
-}
-
-func (p *parser) inParentheses() (n uint64, err error) {
-	if err := p.expect("("); err != nil {
-		return 0, err
-	}
-	if n, err = p.number(); err != nil {
-		return 0, err
-	}
-	return n, p.expect(")")
+	return fields
 }
 
 // declarators reads a type and the fields that have it, up to the semicolon.
-func (p *parser) declarators() ([]Field, error) {
-	words, err := p.words()
-	if err != nil {
-		return nil, err
+func (p *parser) declarators() (fields []Field) {
+	t, name := p.composed(), ""
+	if t != nil {
+		name = p.optionalName()
+	} else {
+		words := p.words()
+		switch last := len(words) - 1; last {
+		case -1:
+			return nil
+		case 0:
+			p.malformed("field %.40q without a name or a type", words[0])
+			return nil
+		default:
+			t, name = p.named(words[:last]...), words[last]
+		}
 	}
-	var t *Type
-	var name string
-	switch {
-	case words == nil:
-		t, err = p.composed()
-		if err == nil && p.tok.kind == tokenName {
-			name = string(p.tok.text)
-			err = p.advance()
-		}
-	case len(words) == 1:
-		return nil, binread.Malformed("field %.40q without a name or a type", words[0])
-	default:
-		name = words[len(words)-1]
-		t, err = p.named(words[:len(words)-1])
-	}
-	var fields []Field
-	for err == nil {
-		ft, err := p.dimensions(t)
-		if err != nil {
-			return nil, err
-		}
-		if err := p.part(); err != nil {
-			return nil, err
-		}
+	for p.err == nil {
+		ft := p.dimensions(t)
+		p.part()
 		if name != "" {
 			fields = append(fields, Field{Name: unprefixed(name), Type: ft})
 		}
 		if !p.tok.is(",") {
-			return fields, p.expect(";")
+			p.expect(";")
+			break
 		}
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		if p.tok.kind != tokenName {
-			return nil, p.misplaced("a name")
-		}
-		name = string(p.tok.text)
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
+		p.advance()
+		name = p.name("a name")
 	}
-	return nil, err
+	return fields
 }
 
 // unprefixed returns a name as the user gave it.
@@ -268,233 +201,157 @@ func unprefixed(name string) string { return strings.TrimPrefix(name, "_") }
 
 // dimensions makes t an array or a sequence for each pair of brackets. The first
 // dimension is the outermost.
-func (p *parser) dimensions(t *Type) (*Type, error) {
-	if !p.tok.is("[") {
-		return t, nil
+func (p *parser) dimensions(t *Type) *Type {
+	if !p.tok.is("[") || !p.nest("types") {
+		return t
 	}
-	if p.nesting++; p.nesting > maxDepth {
-		return nil, binread.Malformed("types nested more than %d deep", maxDepth)
-	}
-	defer func() { p.nesting-- }()
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	defer p.unnest()
+	p.advance()
 	a := &Type{Kind: Array, Align: 1}
 	if p.tok.kind == tokenNumber {
-		n, err := p.number()
-		if err != nil {
-			return nil, err
-		}
-		a.Length = n
+		a.Length = p.number()
 	} else {
-		a.Kind = Dynamic
-		ref, err := p.ref()
-		if err != nil {
-			return nil, err
-		}
-		a.Ref = ref
+		a.Kind, a.Ref = Dynamic, p.ref()
 	}
-	if err := p.expect("]"); err != nil {
-		return nil, err
-	}
-	elem, err := p.dimensions(t)
-	if err != nil {
-		return nil, err
-	}
-	a.Elem = elem
+	p.expect("]")
+	a.Elem = p.dimensions(t)
 	return p.checked(a)
 }
 
-// scopes are the absolute paths' beginnings.
+// scopes are the beginnings of absolute paths.
 var scopes = [...]struct {
-	prefix []string
+	prefix string
 	scope  Scope
 }{
-	{[]string{"trace", "packet", "header"}, PacketHeader},
-	{[]string{"stream", "packet", "context"}, PacketContext},
-	{[]string{"stream", "event", "header"}, EventHeader},
-	{[]string{"stream", "event", "context"}, StreamContext},
-	{[]string{"event", "context"}, EventContext},
-	{[]string{"event", "fields"}, Payload},
+	{"trace.packet.header.", PacketHeader},
+	{"stream.packet.context.", PacketContext},
+	{"stream.event.header.", EventHeader},
+	{"stream.event.context.", StreamContext},
+	{"event.context.", EventContext},
+	{"event.fields.", Payload},
 }
 
 // ref reads the path to a field.
-func (p *parser) ref() (Ref, error) {
-	var path []string
-	for {
-		if p.tok.kind != tokenName {
-			return Ref{}, p.misplaced("the name of a field")
-		}
-		path = append(path, string(p.tok.text))
-		if err := p.advance(); err != nil {
-			return Ref{}, err
-		}
-		if !p.tok.is(".") && !p.tok.is("->") {
-			break
-		}
-		if err := p.advance(); err != nil {
-			return Ref{}, err
-		}
+func (p *parser) ref() (r Ref) {
+	const belongs = "the name of a field"
+	path := p.name(belongs)
+	for p.tok.is(".") || p.tok.is("->") {
+		p.advance()
+		path += "." + p.name(belongs)
 	}
-	r := Ref{Path: path}
 	for _, s := range scopes {
-		if n := len(s.prefix); len(path) > n && strings.Join(path[:n], ".") == strings.Join(s.prefix, ".") {
-			r = Ref{s.scope, path[n:]}
+		if rest, ok := strings.CutPrefix(path, s.prefix); ok {
+			r.Scope, path = s.scope, rest
 			break
 		}
 	}
-	for i := range r.Path {
-		r.Path[i] = unprefixed(r.Path[i])
+	for name := range strings.SplitSeq(path, ".") {
+		r.Path = append(r.Path, unprefixed(name))
 	}
-	return r, nil
+	return r
 }
 
-func (p *parser) enumeration() (*Type, error) {
-	name, err := p.tag("enum")
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) enumeration() *Type {
+	tag := p.tag("enum")
 	var base *Type
-	if p.tok.is(":") {
-		if err := p.advance(); err != nil {
-			return nil, err
+	switch {
+	case p.tok.is(":"):
+		p.advance()
+		base = p.typeSpec()
+	case tag != "" && !p.tok.is("{"):
+		return p.named(tag)
+	default:
+		if base = p.scope.find("int"); base == nil {
+			p.malformed("an enumeration of type int, which is not defined")
+			return placeholder()
 		}
-		if base, err = p.typeSpec(); err != nil {
-			return nil, err
-		}
-	} else if name != "" && !p.tok.is("{") {
-		return p.named([]string{name})
-	} else if base = p.scope.find("int"); base == nil {
-		return nil, binread.Malformed("an enumeration of type int, which is not defined")
 	}
 	if base.Kind != Int {
-		return nil, binread.Malformed("an enumeration of a type other than integer")
+		p.malformed("an enumeration of a type other than integer")
 	}
 	t := *base
-	if err := p.labels(&t); err != nil {
-		return nil, err
+	p.labels(&t)
+	if tag != "" {
+		p.define(tag, &t)
 	}
-	if name != "" {
-		p.define(name, &t)
-	}
-	return &t, nil
+	return &t
 }
 
 // labels reads the labels of an enumeration. One without a value has the next
 // one.
-func (p *parser) labels(t *Type) error {
-	if err := p.expect("{"); err != nil {
-		return err
-	}
+func (p *parser) labels(t *Type) {
+	p.expect("{")
 	t.Labels = nil
 	var next uint64
-	for !p.tok.is("}") {
+	for p.err == nil && !p.tok.is("}") {
 		if p.tok.kind != tokenName && p.tok.kind != tokenString {
-			return p.misplaced("a label")
+			p.misplaced("a label")
 		}
 		label := p.tok.unquoted()
-		if err := p.advance(); err != nil {
-			return err
-		}
+		p.advance()
 		r := Range{next, next}
 		if p.tok.is("=") {
-			var err error
-			if r, err = p.enumRange(); err != nil {
-				return err
-			}
+			p.advance()
+			r = p.enumRange()
 		}
 		next = r.Hi + 1
 		t.Labels = append(t.Labels, Mapping{label, []Range{r}})
-		if err := p.part(); err != nil {
-			return err
-		}
+		p.part()
 		if !p.tok.is(",") {
 			break
 		}
-		if err := p.advance(); err != nil {
-			return err
-		}
+		p.advance()
 	}
-	return p.expect("}")
+	p.expect("}")
 }
 
-// enumRange reads "= 1" or "= 1 ... 5".
-func (p *parser) enumRange() (r Range, err error) {
-	if err := p.advance(); err != nil {
-		return r, err
-	}
-	if r.Lo, err = p.number(); err != nil {
-		return r, err
-	}
-	r.Hi = r.Lo
+// enumRange reads "1" or "1 ... 5".
+func (p *parser) enumRange() Range {
+	n := p.number()
+	r := Range{n, n}
 	if p.tok.is("...") {
-		if err := p.advance(); err != nil {
-			return r, err
-		}
-		r.Hi, err = p.number()
+		p.advance()
+		r.Hi = p.number()
 	}
-	return r, err
+	return r
 }
 
-func (p *parser) variant() (*Type, error) {
-	name, err := p.tag("variant")
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) variant() *Type {
+	tag := p.tag("variant")
 	t := &Type{Kind: Variant, Align: 1}
 	if p.tok.is("<") {
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		if t.Ref, err = p.ref(); err != nil {
-			return nil, err
-		}
-		if err := p.expect(">"); err != nil {
-			return nil, err
-		}
+		p.advance()
+		t.Ref = p.ref()
+		p.expect(">")
 	}
-	if name != "" && !p.tok.is("{") {
-		known, err := p.named([]string{name})
-		if err != nil {
-			return nil, err
-		}
+	if tag != "" && !p.tok.is("{") {
 		ref := t.Ref
-		*t = *known
+		*t = *p.named(tag)
 		if ref.Path != nil {
 			t.Ref = ref
 		}
-		return t, nil
+		return t
 	}
-	var fields []Field
-	if err := p.members(&fields); err != nil {
-		return nil, err
-	}
-	for _, f := range fields {
+	for _, f := range p.members() {
 		t.Options = append(t.Options, Option{Name: f.Name, Type: f.Type})
 	}
-	if t, err = p.checked(t); err == nil && name != "" {
-		p.define(name, t)
-	}
-	return t, err
+	return p.defined(tag, t)
 }
 
 // number reads a number that may have a sign.
-func (p *parser) number() (uint64, error) {
+func (p *parser) number() uint64 {
 	minus := p.tok.is("-")
 	if minus || p.tok.is("+") {
-		if err := p.advance(); err != nil {
-			return 0, err
-		}
+		p.advance()
 	}
 	if p.tok.kind != tokenNumber {
-		return 0, p.misplaced("a number")
+		p.misplaced("a number")
+		return 0
 	}
-	n, err := p.tok.number()
-	if err != nil {
-		return 0, err
-	}
+	n := p.unsigned(string(p.tok.text))
+	p.advance()
 	if minus {
 		n = -n
 	}
-	return n, p.advance()
+	return n
 }
