@@ -105,13 +105,12 @@ func NewWriter(w io.Writer, opt WriterOptions) (*Writer, error) {
 		newest:        math.MinInt64,
 		threads:       writerThreads{byKey: map[threadKey]*writerThread{}},
 		metadata:      map[*trace.Descriptor]uint32{},
-		stacks:        internTable{ids: map[string]uint32{}, block: blockBuffer{kind: eventpipe.BlockStacks}},
-		labels:        internTable{ids: map[string]uint32{}, block: blockBuffer{kind: eventpipe.BlockLabels}},
-		metadataBlock: blockBuffer{kind: eventpipe.BlockMetadata},
-		threadBlock:   blockBuffer{kind: eventpipe.BlockThreads},
-		eventBlock:    blockBuffer{kind: eventpipe.BlockEvents},
+		stacks:        internTable{ids: map[string]uint32{}, block: newBlock(eventpipe.BlockStacks, tableBlockHeader)},
+		labels:        internTable{ids: map[string]uint32{}, block: newBlock(eventpipe.BlockLabels, tableBlockHeader)},
+		metadataBlock: newBlock(eventpipe.BlockMetadata, pick(opt.Version == 6, metadataHeaderV6, eventpipe.EventBlockHeader)),
+		threadBlock:   newBlock(eventpipe.BlockThreads, 0),
+		eventBlock:    newBlock(eventpipe.BlockEvents, eventpipe.EventBlockHeader),
 	}
-	nw.beginBlocks()
 	if nw.v6 {
 		nw.headV6()
 	} else {

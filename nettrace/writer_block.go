@@ -17,15 +17,23 @@ const blockSize = 100 << 10
 // leaves in one piece.
 type blockBuffer struct {
 	kind     eventpipe.BlockKind
+	header   int    // size of the block's header
 	b        []byte // maxFrame, the block's header, records
 	records  int
+	first    uint32           // number of the first record, of stacks and label lists
 	min, max int64            // of the events' times
 	prev     eventpipe.Header // that the next event's is compressed against
 }
 
-// begin empties the buffer and makes room for a header of size bytes.
-func (b *blockBuffer) begin(size int) {
-	b.b = append(b.b[:0], make([]byte, eventpipe.MaxFrame+size)...)
+func newBlock(kind eventpipe.BlockKind, header int) blockBuffer {
+	b := blockBuffer{kind: kind, header: header}
+	b.begin()
+	return b
+}
+
+// begin empties the buffer and makes room for the header.
+func (b *blockBuffer) begin() {
+	b.b = append(b.b[:0], make([]byte, eventpipe.MaxFrame+b.header)...)
 	b.records = 0
 	b.min, b.max = math.MaxInt64, math.MinInt64
 	b.prev = eventpipe.Header{}
@@ -56,60 +64,35 @@ func (w *Writer) addEvent(b *blockBuffer, h *eventpipe.Header, payload []byte) {
 	b.max = max(b.max, int64(h.Ticks))
 }
 
-// putEventHeader fills in the header of an event block or V4 metadata block.
-func (b *blockBuffer) putEventHeader(compressed bool) {
-	eventpipe.PutBlockHeader(b.b[eventpipe.MaxFrame:], compressed, uint64(b.min), uint64(b.max))
-}
-
-// tableBlockHeader is the size of the header of stack and label list blocks.
-const tableBlockHeader = 8
-
-// beginBlocks empties all blocks.
-func (w *Writer) beginBlocks() {
-	w.metadataBlock.begin(w.metadataHeader())
-	w.threadBlock.begin(0)
-	w.stacks.block.begin(tableBlockHeader)
-	w.labels.block.begin(tableBlockHeader)
-	w.eventBlock.begin(eventpipe.EventBlockHeader)
-}
-
-func (w *Writer) metadataHeader() int {
-	if w.v6 {
-		return 2 // the size of the rest, which is empty
-	}
-	return eventpipe.EventBlockHeader
-}
+const (
+	// tableBlockHeader is the size of the header of stack and label list blocks.
+	tableBlockHeader = 8
+	// metadataHeaderV6 is the size of a size: of the rest of the header, which is empty.
+	metadataHeaderV6 = 2
+)
 
 // flushBlocks writes all blocks, in an order that lets each refer to earlier ones.
 func (w *Writer) flushBlocks() {
-	w.flushThreads()
-	w.flushMetadata()
-	w.flushTable(&w.stacks)
-	w.flushTable(&w.labels)
-	if w.eventBlock.records > 0 {
-		w.eventBlock.putEventHeader(!w.opt.Uncompressed)
-		w.writeBlock(&w.eventBlock)
-		w.eventBlock.begin(eventpipe.EventBlockHeader)
+	for _, b := range [...]*blockBuffer{&w.threadBlock, &w.metadataBlock, &w.stacks.block, &w.labels.block, &w.eventBlock} {
+		w.flush(b)
 	}
 }
 
-func (w *Writer) flushThreads() {
-	if w.threadBlock.records > 0 {
-		w.writeBlock(&w.threadBlock)
-		w.threadBlock.begin(0)
-	}
-}
-
-func (w *Writer) flushMetadata() {
-	b := &w.metadataBlock
+// flush writes a block, unless it is empty, and begins the next.
+func (w *Writer) flush(b *blockBuffer) {
 	if b.records == 0 {
 		return
 	}
-	if !w.v6 {
-		b.putEventHeader(!w.opt.Uncompressed)
+	header := b.b[eventpipe.MaxFrame:]
+	switch b.header {
+	case eventpipe.EventBlockHeader:
+		eventpipe.PutBlockHeader(header, !w.opt.Uncompressed, uint64(b.min), uint64(b.max))
+	case tableBlockHeader:
+		binary.LittleEndian.PutUint32(header, b.first)
+		binary.LittleEndian.PutUint32(header[4:], uint32(b.records))
 	}
 	w.writeBlock(b)
-	b.begin(w.metadataHeader())
+	b.begin()
 }
 
 // An internTable numbers the stacks or the label lists of a region, from 1 on.
@@ -125,28 +108,19 @@ func (w *Writer) intern(t *internTable, entry []byte) uint32 {
 	}
 	id := uint32(len(t.ids) + 1)
 	t.ids[string(entry)] = id
-	if !t.block.fits(4 + len(entry)) {
-		w.flushTable(t)
-	}
 	b := &t.block
+	if !b.fits(4 + len(entry)) {
+		w.flush(b)
+	}
+	if b.records == 0 {
+		b.first = id
+	}
 	if b.kind == eventpipe.BlockStacks {
 		b.b = binary.LittleEndian.AppendUint32(b.b, uint32(len(entry)))
 	}
 	b.b = append(b.b, entry...)
 	b.records++
 	return id
-}
-
-func (w *Writer) flushTable(t *internTable) {
-	b := &t.block
-	if b.records == 0 {
-		return
-	}
-	first := len(t.ids) + 1 - b.records
-	binary.LittleEndian.PutUint32(b.b[eventpipe.MaxFrame:], uint32(first))
-	binary.LittleEndian.PutUint32(b.b[eventpipe.MaxFrame+4:], uint32(b.records))
-	w.writeBlock(b)
-	b.begin(tableBlockHeader)
 }
 
 // sequencePoint flushes all blocks and ends a region, at the given time or later. It is
@@ -158,18 +132,14 @@ func (w *Writer) sequencePoint(ticks int64) {
 
 	b := &w.otherBlock
 	b.kind = eventpipe.BlockSequencePoint
-	b.begin(0)
-	if w.v6 {
-		b.b = w.threads.appendSequencePointV6(b.b, w.opt.SyncTicks+ticks)
-	} else {
-		b.b = w.threads.appendSequencePointV4(b.b, w.opt.SyncTicks+ticks)
-	}
+	b.begin()
+	b.b = w.appendSequencePoint(b.b, w.opt.SyncTicks+ticks)
 	w.writeBlock(b)
 	clear(w.stacks.ids)
 	clear(w.labels.ids)
 
 	b.kind = eventpipe.BlockRemoveThreads
-	b.begin(0)
+	b.begin()
 	w.threads.forgetEnded(func(t *writerThread) {
 		b.b = binary.AppendUvarint(b.b, t.id)
 		b.b = binary.AppendUvarint(b.b, uint64(t.seq))
@@ -179,6 +149,31 @@ func (w *Writer) sequencePoint(ticks int64) {
 		w.writeBlock(b)
 	}
 	w.region, w.due = w.off, false
+}
+
+// appendSequencePoint appends the contents of a sequence point: its time, in V6 flags, and the
+// number of the last event of each thread.
+func (w *Writer) appendSequencePoint(dst []byte, ticks int64) []byte {
+	le := binary.LittleEndian
+	dst = le.AppendUint64(dst, uint64(ticks))
+	if w.v6 {
+		dst = le.AppendUint32(dst, 0)
+	}
+	at, n := len(dst), uint32(0)
+	dst = le.AppendUint32(dst, 0)
+	for _, t := range w.threads.order {
+		switch {
+		case !t.captures:
+			continue
+		case w.v6:
+			dst = binary.AppendUvarint(binary.AppendUvarint(dst, t.id), uint64(t.seq))
+		default:
+			dst = le.AppendUint32(le.AppendUint64(dst, t.id), t.seq)
+		}
+		n++
+	}
+	le.PutUint32(dst[at:], n)
+	return dst
 }
 
 // writeBlock frames a block and writes it.

@@ -26,24 +26,6 @@ func (w *Writer) headV4() {
 	w.emit(append(b, eventpipe.TagEnd))
 }
 
-// appendSequencePointV4 appends the contents of an SPBlock.
-func (tt *writerThreads) appendSequencePointV4(dst []byte, ticks int64) []byte {
-	le := binary.LittleEndian
-	dst = le.AppendUint64(dst, uint64(ticks))
-	at := len(dst)
-	dst = le.AppendUint32(dst, 0)
-	n := uint32(0)
-	for _, t := range tt.order {
-		if t.captures {
-			dst = le.AppendUint64(dst, t.id)
-			dst = le.AppendUint32(dst, t.seq)
-			n++
-		}
-	}
-	le.PutUint32(dst[at:], n)
-	return dst
-}
-
 // metadataV4 writes down d as an event of the metadata block. Its header is
 // that of the first event of its kind, without what belongs to a capture. A
 // record whose fields V4 cannot describe, or that they would make too long, goes
@@ -57,7 +39,7 @@ func (w *Writer) metadataV4(id uint32, d *trace.Descriptor, first *eventpipe.Hea
 		return trace.ErrTooLarge
 	}
 	if !w.metadataBlock.fits(eventpipe.MaxHeader + len(record)) {
-		w.flushMetadata()
+		w.flush(&w.metadataBlock)
 	}
 	w.addEvent(&w.metadataBlock, &eventpipe.Header{
 		CPU:     trace.UnknownCPU,

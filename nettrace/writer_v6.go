@@ -17,7 +17,7 @@ func (w *Writer) headV6() {
 
 	t := &w.otherBlock
 	t.kind = eventpipe.BlockTrace
-	t.begin(0)
+	t.begin()
 	start, ticks := w.opt.sync()
 	b := eventpipe.AppendSystemTime(t.b, start)
 	b = le.AppendUint64(b, uint64(ticks))
@@ -45,29 +45,10 @@ func (o *WriterOptions) pairs() []trace.Label {
 	return p
 }
 
-// appendSequencePointV6 appends the contents of a SequencePoint block.
-func (tt *writerThreads) appendSequencePointV6(dst []byte, ticks int64) []byte {
-	le := binary.LittleEndian
-	dst = le.AppendUint64(dst, uint64(ticks))
-	dst = le.AppendUint32(dst, 0)
-	at := len(dst)
-	dst = le.AppendUint32(dst, 0)
-	n := uint32(0)
-	for _, t := range tt.order {
-		if t.captures {
-			dst = binary.AppendUvarint(dst, t.id)
-			dst = binary.AppendUvarint(dst, uint64(t.seq))
-			n++
-		}
-	}
-	le.PutUint32(dst[at:], n)
-	return dst
-}
-
 // threadV6 writes a row of the thread block.
 func (w *Writer) threadV6(t *writerThread) {
 	if !w.threadBlock.fits(2 + 1 + 1 + 3*binary.MaxVarintLen64) {
-		w.flushThreads()
+		w.flush(&w.threadBlock)
 	}
 	b := &w.threadBlock
 	at := len(b.b)
@@ -98,7 +79,7 @@ func (w *Writer) metadataV6(id uint32, d *trace.Descriptor) error {
 		return trace.ErrTooLarge
 	}
 	if !w.metadataBlock.fits(len(row)) {
-		w.flushMetadata()
+		w.flush(&w.metadataBlock)
 	}
 	w.metadataBlock.b = append(w.metadataBlock.b, row...)
 	w.metadataBlock.records++
