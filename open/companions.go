@@ -43,6 +43,9 @@ func cutPrefixFold(s, prefix string) (rest string, ok bool) {
 // named together with it, files that sessions found to belong to it, and files next to it
 // that were recorded with it.
 func (in *Input) companions(main *found) error {
+	if in.file == nil || in.meter.at == nil {
+		return in.addContent(main)
+	}
 	for _, name := range in.with {
 		part, err := openETW(name)
 		if err == nil {
@@ -52,41 +55,47 @@ func (in *Input) companions(main *found) error {
 			return err
 		}
 	}
-	dir, base := filepath.Split(in.Name)
-	entries, err := os.ReadDir(filepath.Join(dir, "."))
-	if err != nil {
-		return nil // it can be read, though not listed
-	}
-	for _, e := range entries {
-		name := dir + e.Name()
-		if !e.Type().IsRegular() || !isCompanion(e.Name(), base) || slices.ContainsFunc(in.with, sameAs(name)) {
-			continue
-		}
-		if part, err := openETW(name); err == nil && in.addRelated(main, part) {
-			in.Companions = append(in.Companions, name)
-		} else {
-			in.Foreign = append(in.Foreign, name)
+	for _, name := range companionsOf(in.Name) {
+		if !slices.ContainsFunc(in.with, sameAs(name)) {
+			part, _ := openETW(name) // nil if that fails
+			in.addRelated(main, name, part)
 		}
 	}
 	return nil
+}
+
+// companionsOf returns the files beside a file that have the name of a part of its trace.
+func companionsOf(path string) (names []string) {
+	dir, base := filepath.Split(path)
+	entries, _ := os.ReadDir(filepath.Join(dir, ".")) // a folder can be readable, though not listed
+	for _, e := range entries {
+		if e.Type().IsRegular() && isCompanion(e.Name(), base) {
+			names = append(names, dir+e.Name())
+		}
+	}
+	return names
 }
 
 func sameAs(name string) func(string) bool {
 	return func(other string) bool { return filepath.Clean(name) == filepath.Clean(other) }
 }
 
-// addRelated makes a file a part of main's trace, if both were recorded together; else it
-// closes the file.
-func (in *Input) addRelated(main *found, part *etwFile) bool {
+// addRelated makes a file a part of main's trace, if both were recorded together; else, or if
+// it is nil, the file is foreign.
+func (in *Input) addRelated(main *found, name string, part *etwFile) {
 	files := []etl.File{{ReaderAt: main.at, Size: main.size}}
 	for _, m := range main.more {
 		files = append(files, etl.File{ReaderAt: m.at, Size: m.size})
 	}
-	if etl.Recordings(append(files, part.File))[len(files)] != 0 {
+	switch {
+	case part == nil:
+	case etl.Recordings(append(files, part.File))[len(files)] != 0:
 		part.Close()
-		return false
+	case in.addPart(main, part) == nil:
+		in.Companions = append(in.Companions, name)
+		return
 	}
-	return in.addPart(main, part) == nil
+	in.Foreign = append(in.Foreign, name)
 }
 
 // addPart makes part one of main's trace.
@@ -120,26 +129,6 @@ func openETW(name string) (*etwFile, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return &etwFile{etl.File{ReaderAt: f, Size: fi.Size(), Name: name}, f}, nil
-}
-
-// sessions groups paths, because ETW files that were recorded together are one trace. The
-// order of the paths makes no difference.
-func sessions(paths []string) (groups [][]string) {
-	paths = slices.Sorted(slices.Values(paths))
-	heads := make([]etl.File, len(paths))
-	for i, path := range paths {
-		heads[i] = headOf(path)
-	}
-	at := map[int]int{}
-	for i, first := range etl.Recordings(heads) {
-		if i == first {
-			at[i] = len(groups)
-			groups = append(groups, nil)
-		}
-		g := &groups[at[first]]
-		*g = append(*g, paths[i])
-	}
-	return groups
 }
 
 // headOf returns the beginning of the file called name, which holds the file

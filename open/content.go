@@ -1,14 +1,12 @@
 package open
 
 import (
-	"errors"
 	"io"
 	"path"
 	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/etl"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A Content is a file that the caller has opened, or holds in memory. Several
@@ -30,36 +28,23 @@ func Contents(files []Content, opts Options) (*Input, error) {
 	for i, f := range files {
 		heads[i] = etwHead(io.NewSectionReader(f, 0, f.Size))
 	}
-	var groups [][]Content
-	at := map[int]int{}
-	for i, first := range etl.Recordings(heads) {
-		if i == first {
-			at[i] = len(groups)
-			groups = append(groups, nil)
+	open := func(group []int, opts Options) (*Input, error) {
+		var of []Content
+		for _, i := range group {
+			of = append(of, files[i])
 		}
-		groups[at[first]] = append(groups[at[first]], files[i])
+		return openContent(of, opts)
 	}
+	groups := sessions(heads)
 	if len(groups) == 1 {
-		return openContent(groups[0], opts)
+		return open(groups[0], opts)
 	}
 	names := make([]string, len(files))
 	for i, f := range files {
 		names[i] = f.Name
 	}
 	in := &Input{Name: strings.Join(names, " + "), again: func() (*Input, error) { return Contents(files, opts) }}
-	opts.Runs, opts.HeapDumps = nil, false // events of several traces are merged one by one
-	var sources []trace.Source
-	for _, group := range groups {
-		part, err := openContent(group, opts)
-		if err != nil {
-			return nil, errors.Join(err, in.Close())
-		}
-		in.Size += part.Size
-		in.parts = append(in.parts, part)
-		sources = append(sources, part.Source)
-	}
-	in.Source = trace.Merge(sources...)
-	return in, nil
+	return in.merge(groups, opts, open)
 }
 
 // openContent opens one trace, which has several files only if it is an ETW trace.
@@ -67,7 +52,7 @@ func openContent(files []Content, opts Options) (*Input, error) {
 	f := files[0]
 	in := &Input{
 		Name: f.Name, Size: f.Size, content: files[1:], beside: opts.Beside,
-		meter: &meter{r: io.NewSectionReader(f, 0, f.Size), at: f},
+		meter: newMeter(io.NewSectionReader(f, 0, f.Size), f),
 		again: func() (*Input, error) { return openContent(files, opts) },
 	}
 	return in.open(opts)
@@ -82,14 +67,8 @@ func (in *Input) addContent(main *found) error {
 	}
 	name := (&Content{Name: in.Name}).base()
 	for i := range in.beside {
-		f := &in.beside[i]
-		if !isCompanion(f.base(), name) {
-			continue
-		}
-		if in.addRelated(main, f.etw()) {
-			in.Companions = append(in.Companions, f.Name)
-		} else {
-			in.Foreign = append(in.Foreign, f.Name)
+		if f := &in.beside[i]; isCompanion(f.base(), name) {
+			in.addRelated(main, f.Name, f.etw())
 		}
 	}
 	return nil

@@ -2,8 +2,10 @@ package open
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
+	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -14,20 +16,45 @@ func Files(paths []string, opts Options) (*Input, error) {
 	if len(paths) == 1 {
 		return File(paths[0], opts)
 	}
-	groups := sessions(paths)
-	name, again := strings.Join(paths, " + "), func() (*Input, error) { return Files(paths, opts) }
-	if len(groups) == 1 {
-		in, err := openFile(groups[0][0], groups[0][1:], opts)
-		if err == nil {
-			in.Name, in.again = name, again
-		}
-		return in, err
+	sorted := slices.Sorted(slices.Values(paths)) // their order makes no difference
+	heads := make([]etl.File, len(paths))
+	for i, path := range sorted {
+		heads[i] = headOf(path)
 	}
-	in := &Input{Name: name, again: again}
-	opts.Runs = nil // events of several traces are merged one by one
+	open := func(group []int, opts Options) (*Input, error) {
+		var of []string
+		for _, i := range group {
+			of = append(of, sorted[i])
+		}
+		return openFile(of[0], of[1:], opts)
+	}
+	name, again := strings.Join(paths, " + "), func() (*Input, error) { return Files(paths, opts) }
+	groups := sessions(heads)
+	if len(groups) > 1 {
+		return (&Input{Name: name, again: again}).merge(groups, opts, open)
+	}
+	in, err := open(groups[0], opts)
+	if err == nil {
+		in.Name, in.again = name, again
+	}
+	return in, err
+}
+
+// sessions groups files, because ETW files that were recorded together are one trace.
+func sessions(heads []etl.File) [][]int {
+	groups := make([][]int, len(heads))
+	for i, first := range etl.Recordings(heads) {
+		groups[first] = append(groups[first], i)
+	}
+	return slices.DeleteFunc(groups, func(g []int) bool { return g == nil })
+}
+
+// merge makes the input that of several traces, each opened from a group of files.
+func (in *Input) merge(groups [][]int, opts Options, open func([]int, Options) (*Input, error)) (*Input, error) {
+	opts.Runs, opts.HeapDumps = nil, false // events of several traces are merged one by one
 	var sources []trace.Source
 	for _, group := range groups {
-		part, err := openFile(group[0], group[1:], opts)
+		part, err := open(group, opts)
 		if err != nil {
 			return nil, errors.Join(err, in.Close())
 		}

@@ -92,7 +92,7 @@ func probe(name string) error {
 	if err != nil {
 		return err
 	}
-	p := peeler{meter: &meter{r: f, at: f}}
+	p := peeler{meter: newMeter(f, f)}
 	defer p.close()
 	found, err := p.peel(layer{Reader: p.meter, at: p.meter, size: fi.Size()}, 0)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // folder opens the LTTng trace in the folder at path and its subfolders.
 func folder(path string, opts Options) (*Input, error) {
-	in := &Input{Name: path, meter: &meter{}, folder: true}
+	in := &Input{Name: path, meter: newMeter(nil, nil), folder: true}
 	in.again = func() (*Input, error) { return File(path, opts) }
 	r, err := openCTF(&meteredFS{os.DirFS(path), in.meter}, opts)
 	switch _, malformed := errors.AsType[*trace.FormatError](err); {
@@ -42,7 +42,7 @@ func (m *meteredFS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &meteredFile{f, m.meter}, nil
+	return &meteredFile{f, &meter{r: f, n: m.meter.n}}, nil
 }
 
 // ReadDir lists a folder.
@@ -53,11 +53,7 @@ type meteredFile struct {
 	meter *meter
 }
 
-func (f *meteredFile) Read(p []byte) (int, error) {
-	n, err := f.File.Read(p)
-	f.meter.n.Add(int64(n))
-	return n, err
-}
+func (f *meteredFile) Read(p []byte) (int, error) { return f.meter.Read(p) }
 
 // Seek lets a reader skip bytes.
 func (f *meteredFile) Seek(offset int64, whence int) (int64, error) {

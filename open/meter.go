@@ -8,9 +8,11 @@ import (
 // A meter counts the bytes read from a file.
 type meter struct {
 	r  io.Reader
-	at io.ReaderAt // nil if there is only a stream
-	n  atomic.Int64
+	at io.ReaderAt   // nil if there is only a stream
+	n  *atomic.Int64 // of the files that count together
 }
+
+func newMeter(r io.Reader, at io.ReaderAt) *meter { return &meter{r: r, at: at, n: new(atomic.Int64)} }
 
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
@@ -25,18 +27,7 @@ func (m *meter) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // beside returns another file whose bytes count for m.
-func (m *meter) beside(f io.ReaderAt) io.ReaderAt { return &companionMeter{f, m} }
-
-type companionMeter struct {
-	io.ReaderAt
-	with *meter
-}
-
-func (c *companionMeter) ReadAt(p []byte, off int64) (int, error) {
-	n, err := c.ReaderAt.ReadAt(p, off)
-	c.with.n.Add(int64(n))
-	return n, err
-}
+func (m *meter) beside(f io.ReaderAt) io.ReaderAt { return &meter{at: f, n: m.n} }
 
 // A bounded is a ReaderAt that gives no more than left bytes.
 type bounded struct {

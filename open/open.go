@@ -97,7 +97,7 @@ func openFile(path string, with []string, opts Options) (*Input, error) {
 		f.Close()
 		return folder(path, opts)
 	}
-	in := &Input{Name: path, with: with, meter: &meter{r: f}, file: f}
+	in := &Input{Name: path, with: with, meter: newMeter(f, nil), file: f}
 	if fi.Mode().IsRegular() {
 		in.Size = fi.Size()
 		in.meter.at = f
@@ -110,8 +110,7 @@ func openFile(path string, with []string, opts Options) (*Input, error) {
 // trace's events. A zip or an ETW trace is first copied to Options.Scratch,
 // which Close discards.
 func Reader(r io.Reader, name string, opts Options) (*Input, error) {
-	in := &Input{Name: name, meter: &meter{r: r}}
-	return in.open(opts)
+	return (&Input{Name: name, meter: newMeter(r, nil)}).open(opts)
 }
 
 // Spooled opens the trace in r as a file of its own: a copy of at most limit bytes in
@@ -122,7 +121,7 @@ func Spooled(r io.Reader, name string, limit int64, opts Options) (*Input, error
 	if err != nil {
 		return nil, err
 	}
-	in := &Input{Name: name, Size: size, meter: &meter{r: io.NewSectionReader(f, 0, size), at: f}}
+	in := &Input{Name: name, Size: size, meter: newMeter(io.NewSectionReader(f, 0, size), f)}
 	in.peeler.closers = append(in.peeler.closers, f.Close)
 	return in.open(opts)
 }
@@ -166,41 +165,37 @@ func (in *Input) Close() error {
 }
 
 func (in *Input) open(opts Options) (*Input, error) {
+	if err := in.unwrap(opts); err != nil {
+		in.Close()
+		return nil, named(in.Name, err)
+	}
+	return in, nil
+}
+
+// unwrap finds the trace in the input, and sets its Source, or HeapDump.
+func (in *Input) unwrap(opts Options) error {
 	in.peeler.meter, in.peeler.scratch = in.meter, opts.Scratch
 	l := layer{Reader: in.meter}
 	if in.meter.at != nil {
 		l.at, l.size = in.meter, in.Size
 	}
 	f, err := in.peeler.peel(l, 0)
-	if err == nil && f.kind.class == heapDump && opts.HeapDumps {
-		in.Compression, in.HeapDump = f.wrapping, f.r
-		return in, nil
-	}
-	if err == nil {
-		err = f.refusal(in.Name)
-	}
 	if err != nil {
-		in.Close()
-		return nil, named(in.Name, err)
+		return err
 	}
 	in.Compression = f.wrapping
-	if f.kind.class == etw && f.wrapping == "" && in.meter.at != nil && in.file != nil {
-		if err := in.companions(&f); err != nil {
-			in.Close()
-			return nil, named(in.Name, err)
-		}
+	if f.kind.class == heapDump && opts.HeapDumps {
+		in.HeapDump = f.r
+		return nil
 	}
-	if f.kind.class == etw && f.wrapping == "" {
-		if err := in.addContent(&f); err != nil {
-			in.Close()
-			return nil, named(in.Name, err)
-		}
+	err = f.refusal(in.Name)
+	if err == nil && f.kind.class == etw && f.wrapping == "" {
+		err = in.companions(&f)
 	}
-	if in.Source, err = in.peeler.source(&f, opts); err != nil {
-		in.Close()
-		return nil, named(in.Name, err)
+	if err == nil {
+		in.Source, err = in.peeler.source(&f, opts)
 	}
-	return in, nil
+	return err
 }
 
 // source returns the reader for f.

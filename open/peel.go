@@ -75,12 +75,12 @@ func (p *peeler) peel(l layer, depth int) (found, error) {
 	}
 	f := found{kind: identify(head), r: in, at: l.at, size: l.size}
 	if f.kind.class >= inGzip && depth == maxDepth {
-		f.kind = kind{class: unsupported, looks: "compressed more than three times", hint: hintUnpack}
-		return f, nil
+		return unpackFirst("compressed more than three times"), nil
 	}
 	switch f.kind.class {
 	case inGzip:
-		return p.gzip(in, depth)
+		z, err := gzip.NewReader(in)
+		return p.within("gzip", z, err, depth)
 	case inZstd:
 		return p.zstd(in, depth)
 	case inXZ:
@@ -93,26 +93,14 @@ func (p *peeler) peel(l layer, depth int) (found, error) {
 	return f, nil
 }
 
-func (p *peeler) gzip(in io.Reader, depth int) (found, error) {
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		return found{}, fmt.Errorf("gzip: %w", err)
-	}
-	return p.within("gzip", z, depth)
-}
-
 func (p *peeler) zstd(in io.Reader, depth int) (found, error) {
 	z, err := zstd.NewReader(in, zstdOptions...)
-	if err != nil {
-		return found{}, fmt.Errorf("zstd: %w", err)
+	if err == nil {
+		p.closers = append(p.closers, func() error { z.Close(); return nil })
 	}
-	p.closers = append(p.closers, func() error { z.Close(); return nil })
-	f, err := p.within("zstd", z, depth)
+	f, err := p.within("zstd", z, err, depth)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		return found{kind: kind{
-			class: unsupported,
-			looks: fmt.Sprintf("zstd with a window of more than %d MiB", maxWindow>>20), hint: hintUnpack,
-		}}, nil
+		return unpackFirst(fmt.Sprintf("zstd with a window of more than %d MiB", maxWindow>>20)), nil
 	}
 	return f, err
 }
@@ -120,26 +108,30 @@ func (p *peeler) zstd(in io.Reader, depth int) (found, error) {
 func (p *peeler) xz(in *bufio.Reader, depth int) (found, error) {
 	z, err := newXZReader(in)
 	if errors.Is(err, errXZDict) {
-		return found{kind: kind{class: unsupported, looks: fmt.Sprintf("xz with a %v", err), hint: hintUnpack}}, nil
+		return unpackFirst(fmt.Sprintf("xz with a %v", err)), nil
 	}
-	if err != nil {
-		return found{}, fmt.Errorf("xz: %w", err)
-	}
-	return p.within("xz", z, depth)
+	return p.within("xz", z, err, depth)
 }
 
-// within peels the content of the wrapping called name.
-func (p *peeler) within(name string, r io.Reader, depth int) (found, error) {
+// unpackFirst returns what is found in a wrapping that is not read: the advice to unpack it.
+func unpackFirst(looks string) found {
+	return found{kind: kind{class: unsupported, looks: looks, hint: hintUnpack}}
+}
+
+// within peels the content of the wrapping called name. err is that of opening the wrapping.
+func (p *peeler) within(name string, r io.Reader, err error, depth int) (found, error) {
+	if err != nil {
+		return found{}, fmt.Errorf("%s: %w", name, err)
+	}
 	w := &wrapped{name: name, r: r}
 	f, err := p.peel(layer{Reader: w}, depth+1)
 	if f.packed == nil {
 		f.packed = w
 	}
-	if f.wrapping == "" {
-		f.wrapping = name
-	} else {
-		f.wrapping = name + "+" + f.wrapping
+	if f.wrapping != "" {
+		name += "+" + f.wrapping
 	}
+	f.wrapping = name
 	return f, err
 }
 

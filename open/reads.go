@@ -14,7 +14,7 @@ func Reads(path string) []string {
 		return nil
 	}
 	if !info.IsDir() {
-		return append(beside(path), path)
+		return append(companionsOf(path), path)
 	}
 	var files []string
 	_ = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
@@ -24,17 +24,4 @@ func Reads(path string) []string {
 		return nil // an unlistable folder cannot be read
 	})
 	return files
-}
-
-// beside returns the other parts of an ETW trace.
-func beside(path string) []string {
-	dir, base := filepath.Split(path)
-	entries, _ := os.ReadDir(filepath.Join(dir, "."))
-	var names []string
-	for _, e := range entries {
-		if isCompanion(e.Name(), base) {
-			names = append(names, dir+e.Name())
-		}
-	}
-	return names
 }

@@ -39,7 +39,7 @@ func (p *peeler) tar(l layer, in io.Reader) (found, error) {
 			return found{kind: kind{class: lttng}, wrapping: "tar", fsys: fsys}, nil
 		}
 	}
-	return found{kind: kind{class: unsupported, looks: "a tar archive without an LTTng trace", hint: hintUnpack}}, nil
+	return unpackFirst("a tar archive without an LTTng trace"), nil
 }
 
 // A tarFS is the regular files of a tar archive, and the folders that they lie in. It

@@ -35,7 +35,7 @@ var methods = map[uint16]string{
 // zip peels the one trace among the entries of a zip.
 func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 	if p.zipped {
-		return found{kind: kind{class: unsupported, looks: "a zip inside a zip", hint: hintUnpack}}, nil
+		return unpackFirst("a zip inside a zip"), nil
 	}
 	stream := l.at == nil
 	if stream {
@@ -68,7 +68,7 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 	c := p.look(z, depth)
 	if c.lttng && len(c.traces) == 0 {
 		if c.invalid != "" { // fs.ReadDir reads no folder that it is in
-			return found{kind: kind{class: unsupported, looks: "a zip with the invalid file name " + c.invalid, hint: hintUnpack}}, nil
+			return unpackFirst("a zip with the invalid file name " + c.invalid), nil
 		}
 		return found{kind: kind{class: lttng}, wrapping: "zip", fsys: z}, nil
 	}
@@ -149,20 +149,17 @@ const maxParts = 64
 func (p *peeler) entry(f *zip.File, depth int) (found, error) {
 	name := "zip:" + printable(f.Name)
 	if f.Flags&1 != 0 {
-		return found{kind: kind{class: unsupported, looks: "encrypted", hint: hintUnpack}}, nil
+		return unpackFirst("encrypted"), nil
 	}
 	r, err := f.Open()
 	if errors.Is(err, zip.ErrAlgorithm) {
-		method := cmp.Or(methods[f.Method], fmt.Sprintf("zip's method %d", f.Method))
-		return found{kind: kind{class: unsupported, looks: "packed with " + method, hint: hintUnpack}}, nil
+		return unpackFirst("packed with " + cmp.Or(methods[f.Method], fmt.Sprintf("zip's method %d", f.Method))), nil
 	}
-	if err != nil {
-		return found{}, fmt.Errorf("%s: %w", name, err)
+	if err == nil { // that of closing is that of the last read, which has returned it
+		p.closers = append(p.closers, func() error { r.Close(); return nil })
 	}
-	// Its error is that of the last read, which has returned it.
-	p.closers = append(p.closers, func() error { r.Close(); return nil })
 	p.zipped = true
-	found, err := p.within(name, r, depth)
+	found, err := p.within(name, r, err, depth)
 	found.name, found.claims = printable(f.Name), f.UncompressedSize64
 	return found, err
 }
