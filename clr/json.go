@@ -107,7 +107,7 @@ func (w *jsonWriter) value(f *field) {
 	case codeANSI:
 		w.dst = appendJSONString(w.dst, ansiz(c, w.payload))
 	case codeGUID:
-		w.dst = append(guid(c).appendTo(append(w.dst, '"')), '"')
+		w.dst = append(binread.AppendGUID(append(w.dst, '"'), guid(c)), '"')
 	case codeBytes:
 		w.dst = append(w.dst, '"')
 		w.dst = base64.StdEncoding.AppendEncode(w.dst, c.Bytes(int(w.count)))

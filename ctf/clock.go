@@ -1,9 +1,7 @@
 package ctf
 
 import (
-	"math"
-	"math/bits"
-
+	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/tsdl"
 )
 
@@ -35,7 +33,7 @@ func newClock(t *tsdl.Trace, s *tsdl.Stream) clock {
 	if neg {
 		cycles = -cycles
 	}
-	ns := scaled(cycles, c.Frequency)
+	ns := saturate.MulDiv(cycles, second, c.Frequency)
 	if neg {
 		ns = -ns
 	}
@@ -72,16 +70,5 @@ func (c *clock) ns(cycles uint64) int64 {
 	if c.freq == second {
 		return c.offset + int64(cycles)
 	}
-	return c.offset + scaled(cycles, c.freq)
-}
-
-// scaled is cycles/freq seconds in nanoseconds, rounded down. A result that overflows
-// becomes the largest int64.
-func scaled(cycles, freq uint64) int64 {
-	hi, lo := bits.Mul64(cycles, second)
-	if hi >= freq {
-		return math.MaxInt64
-	}
-	ns, _ := bits.Div64(hi, lo, freq)
-	return int64(min(ns, math.MaxInt64))
+	return c.offset + saturate.MulDiv(cycles, second, c.freq)
 }

@@ -3,8 +3,8 @@ package etl
 import (
 	"io"
 	"math"
-	"math/bits"
 
+	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -76,16 +76,11 @@ func rescaled(ticks, from, to int64) int64 {
 	if neg {
 		u = -u
 	}
-	hi, lo := bits.Mul64(u, uint64(to))
-	q := uint64(math.MaxInt64)
-	if hi < uint64(from) {
-		q, _ = bits.Div64(hi, lo, uint64(from))
-		q = min(q, math.MaxInt64)
-	}
+	q := saturate.MulDiv(u, uint64(to), uint64(from))
 	if neg {
-		return -int64(q)
+		return -q
 	}
-	return int64(q)
+	return q
 }
 
 // align gives the files one time line, and returns its clock and the file that it starts

@@ -2,7 +2,9 @@ package etl
 
 import (
 	"cmp"
+	"fmt"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -140,7 +142,7 @@ func (n *kind) describe() {
 		if lossReport(d) {
 			n.role = roleLost
 		}
-		if c, ok := classics[n.guid().String()][d.Opcode]; ok {
+		if c, ok := classics[n.guid()][d.Opcode]; ok {
 			d.Provider, d.ID, d.Level, d.Keywords = c.provider, c.id, c.level, c.keywords
 			n.role = roleRuntime
 		}
@@ -171,23 +173,24 @@ func (n *kind) describeHook(hook uint16) {
 			n.tid = afterPointer
 		}
 	default:
-		d.Provider = "kernel group " + hexByte(group)
+		d.Provider = fmt.Sprintf("kernel group %#02x", group)
 	}
 }
 
 // nameProvider names the provider of a kind, by its GUID if no table has it. It reports
 // whether it is the runtime's, because a ClrStackWalk may follow such events.
 func (n *kind) nameProvider() (runtime bool) {
-	g := n.guid().String()
+	g := n.guid()
 	name, runtime := runtimeProviders[g]
 	n.desc.Provider = cmp.Or(name, otherProviders[g], g)
 	return runtime
 }
 
-func (n *kind) guid() (g guid) {
+func (n *kind) guid() string {
+	var g [16]byte
 	le.PutUint64(g[:], n.key.w[0])
 	le.PutUint64(g[8:], n.key.w[1])
-	return g
+	return string(binread.AppendGUID(nil, g))
 }
 
 // clrStackWalk is the id of the event that carries a stack.
@@ -212,9 +215,4 @@ var kernelProcessRoles = map[uint32]role{
 	kernelProcessRundown: roleKernelProcess,
 	kernelThreadStart:    roleThread,
 	kernelThreadStop:     roleThread,
-}
-
-func hexByte(b uint8) string {
-	const digits = "0123456789abcdef"
-	return string([]byte{'0', 'x', digits[b>>4], digits[b&15]})
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
@@ -87,7 +86,7 @@ func (t *processes) kernel(d *trace.Descriptor, payload []byte, ptr int, ticks i
 	skipSID(&c, ptr)
 	p.Name = latin1(&c)
 	if d.Version >= 2 && c.Len() > 0 {
-		p.CommandLine = utf16Text(c.UTF16())
+		p.CommandLine = c.Text()
 	}
 	if c.OK() {
 		t.set(pid, p, ticks)
@@ -103,9 +102,7 @@ func skipSID(c *binread.Cursor, ptr int) {
 		return
 	}
 	c.Skip(2 * ptr)
-	c.Skip(1) // revision
-	n := int(c.U8())
-	c.Skip(6 + 4*n)
+	skipFlatSID(c)
 }
 
 // started processes a ProcessStart or ProcessRundown of
@@ -135,7 +132,7 @@ func (t *processes) started(d *trace.Descriptor, payload []byte, ticks int64) {
 		c.Skip(8) // ProcessTokenElevationType, ProcessTokenIsElevated
 		skipFlatSID(&c)
 	}
-	p.Name = baseName(utf16Text(c.UTF16()))
+	p.Name = baseName(c.Text())
 	if c.OK() {
 		t.set(pid, p, ticks)
 	}
@@ -143,7 +140,7 @@ func (t *processes) started(d *trace.Descriptor, payload []byte, ticks int64) {
 
 // skipFlatSID passes a SID without a TOKEN_USER before it.
 func skipFlatSID(c *binread.Cursor) {
-	c.Skip(1)
+	c.Skip(1) // revision
 	n := int(c.U8())
 	c.Skip(6 + 4*n)
 }
@@ -243,14 +240,6 @@ func latin1(c *binread.Cursor) string {
 		}
 		b.WriteRune(rune(ch))
 	}
-}
-
-func utf16Text(b []byte) string {
-	units := make([]uint16, len(b)/2)
-	for i := range units {
-		units[i] = le.Uint16(b[2*i:])
-	}
-	return string(utf16.Decode(units))
 }
 
 func baseName(path string) string { return path[strings.LastIndexAny(path, `\/`)+1:] }

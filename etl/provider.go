@@ -1,21 +1,5 @@
 package etl
 
-import "encoding/hex"
-
-// A guid is a GUID as it lies in a file: its first three groups are little
-// endian.
-type guid [16]byte
-
-// String returns g as .NET prints it: lower case, with dashes.
-func (g guid) String() string {
-	b := make([]byte, 0, 36)
-	b = hex.AppendEncode(b, []byte{g[3], g[2], g[1], g[0]})
-	b = hex.AppendEncode(append(b, '-'), []byte{g[5], g[4]})
-	b = hex.AppendEncode(append(b, '-'), []byte{g[7], g[6]})
-	b = hex.AppendEncode(append(b, '-'), g[8:10])
-	return string(hex.AppendEncode(append(b, '-'), g[10:]))
-}
-
 const (
 	kernelProcessProvider = "Microsoft-Windows-Kernel-Process"
 	lostEventProvider     = "Lost_Event"

@@ -28,9 +28,7 @@ func (t threadTable) has(index uint64) bool {
 func (t threadTable) add(data []byte, base int64) error {
 	c := binread.At(data, base)
 	for c.Len() > 0 && c.OK() {
-		size := int(c.U16())
-		at := c.Pos()
-		row := binread.At(c.Bytes(size), at)
+		row := c.Sub(int(c.U16()))
 		if !c.OK() {
 			break
 		}

@@ -1,9 +1,10 @@
 package trace
 
 import (
-	"math"
 	"math/bits"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // MaxTime bounds times before and after a trace's start: 146 years. It exists so that the
@@ -46,18 +47,5 @@ func (c *Clock) Millis(ticks int64) float64 {
 // ticks converts a duration that is not negative to ticks, rounded down. A result that
 // overflows becomes the largest int64.
 func (c *Clock) ticks(d time.Duration) int64 {
-	hi, lo := bits.Mul64(uint64(d), uint64(c.Frequency))
-	if hi >= uint64(time.Second) {
-		return math.MaxInt64
-	}
-	ticks, _ := bits.Div64(hi, lo, uint64(time.Second))
-	return int64(min(ticks, math.MaxInt64))
-}
-
-// later moves ticks on by a number that is not negative.
-func later(ticks, by int64) int64 {
-	if ticks > math.MaxInt64-by {
-		return math.MaxInt64
-	}
-	return ticks + by
+	return saturate.MulDiv(uint64(d), uint64(c.Frequency), uint64(time.Second))
 }

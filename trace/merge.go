@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // A Merged source merges several sources by the time of day that their clocks
@@ -87,7 +89,7 @@ func (m *Merged) Events() iter.Seq2[*Event, error] {
 			}
 			if ev := p.event; m.claim(i, ev.PID) {
 				m.takeName(p, ev.PID)
-				ev.Ticks = later(ev.Ticks, ev.Clock.ticks(p.ahead))
+				ev.Ticks = saturate.Add(ev.Ticks, ev.Clock.ticks(p.ahead))
 				m.info.Last = max(m.info.Last, ev.Time())
 				if !yield(ev, nil) {
 					return

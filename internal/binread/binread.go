@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"unicode/utf16"
 )
 
 var (
@@ -134,6 +135,12 @@ func (c *Cursor) Bytes(n int) []byte {
 	return b
 }
 
+// Sub returns a cursor over the next n bytes, which is empty if there are not so many.
+func (c *Cursor) Sub(n int) Cursor {
+	at := c.Pos()
+	return At(c.Bytes(n), at)
+}
+
 // Skip skips n bytes. A negative n fails.
 func (c *Cursor) Skip(n int) {
 	if n < 0 || len(c.buf)-c.off < n {
@@ -182,6 +189,16 @@ func (c *Cursor) UTF16() []byte {
 	}
 	c.fail()
 	return nil
+}
+
+// Text is UTF16, decoded. A surrogate without its other half becomes U+FFFD.
+func (c *Cursor) Text() string {
+	b := c.UTF16()
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = binary.LittleEndian.Uint16(b[2*i:])
+	}
+	return string(utf16.Decode(units))
 }
 
 // uvarint returns the slow path: more than one byte, or none.

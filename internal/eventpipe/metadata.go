@@ -1,8 +1,6 @@
 package eventpipe
 
 import (
-	"unicode/utf16"
-
 	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -22,9 +20,9 @@ const (
 func ParseMetadataV4(payload []byte, base int64) (id uint32, d *trace.Descriptor, err error) {
 	c := binread.At(payload, base)
 	id = c.U32()
-	d = &trace.Descriptor{Provider: text(c.UTF16())}
+	d = &trace.Descriptor{Provider: c.Text()}
 	d.ID = c.U32()
-	d.Name = text(c.UTF16())
+	d.Name = c.Text()
 	d.Keywords = c.U64()
 	d.Version = c.U32()
 	d.Level = uint8(c.U32())
@@ -50,7 +48,7 @@ func fieldsV1(c *binread.Cursor, depth int) ([]trace.Field, bool) {
 	fields := make([]trace.Field, 0, n)
 	for range n {
 		f, ok := fieldType(c, depth, fieldsV1)
-		f.Name = text(c.UTF16())
+		f.Name = c.Text()
 		if !ok || !c.OK() {
 			return nil, false
 		}
@@ -68,13 +66,12 @@ func fieldsV2(c *binread.Cursor, depth int) ([]trace.Field, bool) {
 	}
 	fields := make([]trace.Field, 0, n)
 	for range n {
-		at := c.Pos()
 		size := int64(c.U32())
 		if size < 4 || size-4 > int64(c.Len()) {
 			return nil, false
 		}
-		fc := binread.At(c.Bytes(int(size-4)), at+4)
-		name := text(fc.UTF16())
+		fc := c.Sub(int(size - 4))
+		name := fc.Text()
 		f, ok := fieldType(&fc, depth, fieldsV2)
 		f.Name = name
 		if !ok || !fc.OK() {
@@ -111,8 +108,7 @@ func metadataTags(c *binread.Cursor, d *trace.Descriptor) {
 		if size > int64(c.Len()) {
 			return
 		}
-		at := c.Pos()
-		tc := binread.At(c.Bytes(int(size)), at)
+		tc := c.Sub(int(size))
 		switch tag {
 		case tagOpcode:
 			d.Opcode = tc.U8()
@@ -148,10 +144,8 @@ func ParseMetadataV6(row []byte, base int64) (id uint32, d *trace.Descriptor, er
 		return id, d, c.Err()
 	}
 	d.Fields = fields
-	size := int(c.U16())
-	at := c.Pos()
-	oc := binread.At(c.Bytes(size), at)
-	metadataOptions(&oc, d)
+	options := c.Sub(int(c.U16()))
+	metadataOptions(&options, d)
 	return id, d, c.Err()
 }
 
@@ -189,9 +183,7 @@ func fieldsV6(c *binread.Cursor, depth int) ([]trace.Field, bool) {
 	}
 	fields := make([]trace.Field, 0, n)
 	for range n {
-		size := int(c.U16())
-		at := c.Pos()
-		fc := binread.At(c.Bytes(size), at)
+		fc := c.Sub(int(c.U16()))
 		name := UTF8(&fc)
 		f, ok := fieldTypeV6(&fc, depth)
 		f.Name = name
@@ -230,15 +222,6 @@ func Fits(c *binread.Cursor, n uint32, size int) bool {
 
 // typeCode limits a code to a byte, so that a larger one does not look like another.
 func typeCode(v uint32) trace.TypeCode { return trace.TypeCode(min(v, 0xff)) }
-
-// text decodes UTF-16LE code units.
-func text(b []byte) string {
-	units := make([]uint16, len(b)/2)
-	for i := range units {
-		units[i] = uint16(b[2*i]) | uint16(b[2*i+1])<<8
-	}
-	return string(utf16.Decode(units))
-}
 
 // UTF8 reads a V6 string: a length in bytes, then UTF-8.
 func UTF8(c *binread.Cursor) string { return string(c.Bytes(int(c.Uvarint32()))) }

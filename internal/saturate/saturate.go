@@ -2,9 +2,12 @@
 // damaged.
 package saturate
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
-// Add returns a+b, or the largest number there is if that is more. Neither may
+// Add returns a+b, or the largest number there is if that is more. b may not
 // be negative.
 func Add[T ~int64](a, b T) T {
 	if a > math.MaxInt64-b {
@@ -23,4 +26,14 @@ func Int(v float64) int64 {
 		return math.MinInt64
 	}
 	return int64(v)
+}
+
+// MulDiv returns a*b/c, rounded down, or the largest number there is if that is more.
+func MulDiv(a, b, c uint64) int64 {
+	hi, lo := bits.Mul64(a, b)
+	if hi >= c {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(hi, lo, c)
+	return int64(min(q, math.MaxInt64))
 }

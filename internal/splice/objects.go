@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
 	"time"
 
 	"github.com/gctrail/gctrail/internal/eventpipe"
+	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -100,9 +100,7 @@ func (r *ObjectReader) Offset() int64 { return r.in.Off }
 // rounded toward the start. Times before the clock's zero become 0. The Trace
 // object must have been read.
 func (r *ObjectReader) Ticks(d time.Duration) uint64 {
-	hi, lo := bits.Mul64(uint64(d.Abs()%time.Second), r.second)
-	rest, _ := bits.Div64(hi, lo, uint64(time.Second))
-	ticks := uint64(d.Abs()/time.Second)*r.second + rest
+	ticks := uint64(saturate.MulDiv(uint64(d.Abs()), r.second, uint64(time.Second)))
 	switch {
 	case d >= 0:
 		return r.sync + ticks
