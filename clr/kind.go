@@ -11,21 +11,7 @@ type Kind uint16
 
 // KindOf returns the kind of the event with this id, or KindUnknown.
 func KindOf(provider string, id uint32) Kind {
-	var kinds []Kind
-	switch provider {
-	case RuntimeProvider:
-		kinds = runtimeKinds[:]
-	case RundownProvider:
-		kinds = rundownKinds[:]
-	case PrivateProvider:
-		kinds = privateKinds[:]
-	case EventPipeProvider:
-		kinds = eventPipeKinds[:]
-	case GctrailProvider:
-		kinds = gctrailKinds[:]
-	case MonoProfilerProvider:
-		kinds = monoProfilerKinds[:]
-	}
+	kinds := kindsOf(provider)
 	if uint64(id) >= uint64(len(kinds)) {
 		return KindUnknown
 	}

@@ -286,6 +286,25 @@ var monoProfilerKinds = [...]Kind{
 	38: KindMonoProfilerGCEvent,
 }
 
+// kindsOf returns the kinds of a provider's events by id.
+func kindsOf(provider string) []Kind {
+	switch provider {
+	case RuntimeProvider:
+		return runtimeKinds[:]
+	case RundownProvider:
+		return rundownKinds[:]
+	case PrivateProvider:
+		return privateKinds[:]
+	case EventPipeProvider:
+		return eventPipeKinds[:]
+	case GctrailProvider:
+		return gctrailKinds[:]
+	case MonoProfilerProvider:
+		return monoProfilerKinds[:]
+	}
+	return nil
+}
+
 // newEvent makes the struct of each kind.
 var newEvent = [numKinds]func() Event{
 	KindGCStart:                     func() Event { return new(GCStart) },

@@ -15,3 +15,54 @@ var runtimeProviders = map[string]string{
 	"cc2bcbba-16b6-4cf3-8990-d74c2e8af500": "Microsoft-Windows-DotNETRuntimeStress",
 	"47c3ba0c-77f1-4eb0-8d4d-aef447f16a85": "Microsoft-Windows-Redhawk-GC-Public",
 }
+
+// classics are events that were raised the classic way, by task and opcode.
+var classics = map[string]map[uint8]classic{
+	"044973cd-251f-4dff-a3e9-9d6307286b05": {
+		1:   {runtimeProvider, 1, 4, 0x1},  // GCStart
+		2:   {runtimeProvider, 2, 4, 0x1},  // GCEnd
+		132: {runtimeProvider, 3, 4, 0x1},  // GCRestartEEEnd
+		8:   {runtimeProvider, 3, 4, 0x1},  // GCRestartEEEnd
+		133: {runtimeProvider, 4, 4, 0x1},  // GCHeapStats
+		5:   {runtimeProvider, 4, 4, 0x1},  // GCHeapStats
+		134: {runtimeProvider, 5, 4, 0x1},  // GCCreateSegment
+		6:   {runtimeProvider, 5, 4, 0x1},  // GCCreateSegment
+		135: {runtimeProvider, 6, 4, 0x1},  // GCFreeSegment
+		7:   {runtimeProvider, 6, 4, 0x1},  // GCFreeSegment
+		136: {runtimeProvider, 7, 4, 0x1},  // GCRestartEEBegin
+		137: {runtimeProvider, 8, 4, 0x1},  // GCSuspendEEEnd
+		10:  {runtimeProvider, 9, 4, 0x1},  // GCSuspendEEBegin
+		11:  {runtimeProvider, 10, 5, 0x1}, // GCAllocationTick
+		12:  {runtimeProvider, 11, 4, 0x1}, // GCCreateConcurrentThread
+		13:  {runtimeProvider, 12, 4, 0x1}, // GCTerminateConcurrentThread
+		15:  {runtimeProvider, 13, 4, 0x1}, // GCFinalizersEnd
+		19:  {runtimeProvider, 14, 4, 0x1}, // GCFinalizersBegin
+	},
+	"2f1b6bf6-18ff-4645-9501-15df6c64c2cf": {
+		132: {privateProvider, 1, 4, 0x1},  // GCDecision
+		14:  {privateProvider, 2, 4, 0x1},  // GCSettings
+		16:  {privateProvider, 3, 5, 0x1},  // GCOptimized
+		17:  {privateProvider, 4, 4, 0x1},  // GCPerHeapHistory
+		18:  {privateProvider, 5, 4, 0x1},  // GCGlobalHeapHistory
+		20:  {privateProvider, 6, 5, 0x1},  // GCJoin
+		21:  {privateProvider, 7, 4, 0x1},  // PrvGCMarkStackRoots
+		22:  {privateProvider, 8, 4, 0x1},  // PrvGCMarkFinalizeQueueRoots
+		23:  {privateProvider, 9, 4, 0x1},  // PrvGCMarkHandles
+		24:  {privateProvider, 10, 4, 0x1}, // PrvGCMarkCards
+		25:  {privateProvider, 11, 4, 0x1}, // BGCBegin
+		26:  {privateProvider, 12, 4, 0x1}, // BGC1stNonConEnd
+		27:  {privateProvider, 13, 4, 0x1}, // BGC1stConEnd
+		28:  {privateProvider, 14, 4, 0x1}, // BGC2ndNonConBegin
+		29:  {privateProvider, 15, 4, 0x1}, // BGC2ndNonConEnd
+		30:  {privateProvider, 16, 4, 0x1}, // BGC2ndConBegin
+		31:  {privateProvider, 17, 4, 0x1}, // BGC2ndConEnd
+		32:  {privateProvider, 18, 4, 0x1}, // BGCPlanEnd
+		33:  {privateProvider, 19, 4, 0x1}, // BGCSweepEnd
+		34:  {privateProvider, 20, 4, 0x1}, // BGCDrainMark
+		35:  {privateProvider, 21, 4, 0x1}, // BGCRevisit
+		36:  {privateProvider, 22, 4, 0x1}, // BGCOverflow
+		37:  {privateProvider, 23, 4, 0x1}, // BGCAllocWaitBegin
+		38:  {privateProvider, 24, 4, 0x1}, // BGCAllocWaitEnd
+		19:  {privateProvider, 25, 4, 0x1}, // GCFullNotify
+	},
+}

@@ -45,6 +45,13 @@ func (t *table) kindsFile() *writer {
 		}
 		w.p("}\n")
 	}
+	w.p("// kindsOf returns the kinds of a provider's events by id.\nfunc kindsOf(provider string) []Kind {\nswitch provider {")
+	for _, p := range t.Providers {
+		if len(p.Events) > 0 {
+			w.p("case %sProvider:\nreturn %sKinds[:]", p.Go, lower(p.Go))
+		}
+	}
+	w.p("}\nreturn nil\n}\n")
 	w.p("// newEvent makes the struct of each kind.")
 	w.p("var newEvent = [numKinds]func() Event{")
 	for _, p := range t.Providers {
@@ -73,8 +80,29 @@ func (t *table) etlFile() *writer {
 			w.p("%q: %q,", p.GUID, p.Name)
 		}
 	}
+	w.p("}\n")
+	w.p("// classics are events that were raised the classic way, by task and opcode.")
+	w.p("var classics = map[string]map[uint8]classic{")
+	for _, p := range t.Providers {
+		if p.Classic != nil {
+			w.p("%q: {", p.Classic.GUID)
+			p.classics(w, t)
+			w.p("},")
+		}
+	}
 	w.p("}")
 	return w
+}
+
+// classics writes the events of a provider's classic task. They had but the first keyword.
+func (p *provider) classics(w *writer, t *table) {
+	for _, e := range p.Events {
+		for _, opcode := range []int{e.Opcode, p.Classic.Opcodes[e.ID]} {
+			if opcode > 0 && e.ID <= p.Classic.Last {
+				w.p("%d: {%sProvider, %d, %d, %#x}, // %s", opcode, lower(p.Go), e.ID, levels[e.Level], t.bits[e.Keywords[0]], e.Name)
+			}
+		}
+	}
 }
 
 // guidBytes returns the bytes of a GUID in memory: its first three groups are

@@ -25,10 +25,19 @@ type table struct {
 }
 
 type provider struct {
-	Name   string  `json:"name"`
-	Go     string  `json:"go"` // prefix of its constants
-	GUID   string  `json:"guid"`
-	Events []event `json:"events"`
+	Name    string   `json:"name"`
+	Go      string   `json:"go"` // prefix of its constants
+	GUID    string   `json:"guid"`
+	Classic *classic `json:"classic"`
+	Events  []event  `json:"events"`
+}
+
+// A classic is the task as which the .NET Framework raised events of a provider before Windows
+// Vista. They had their opcodes, and no ids.
+type classic struct {
+	GUID    string      `json:"guid"`
+	Last    int         `json:"last"`    // id of the last event that it has
+	Opcodes map[int]int `json:"opcodes"` // by id: the ones that version 2.0 had instead (ClrTraceEventParser.cs)
 }
 
 func (p *provider) file() string { return strings.ToLower(p.Go) + "_gen.go" }
