@@ -35,14 +35,8 @@ func flatten(l *layout, ptrSize int) flat {
 		of := &l.fields[i]
 		size := 0
 		switch of.code {
-		case codeU8:
-			size = 1
-		case codeU16:
-			size = 2
-		case codeU32:
-			size = 4
-		case codeU64:
-			size = 8
+		case codeU8, codeU16, codeU32, codeU64:
+			size = fixedSize[of.code]
 		case codePtr:
 			size = bySize(ptrSize, 4, 8)
 		default:

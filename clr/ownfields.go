@@ -173,35 +173,26 @@ func (w *jsonWriter) decimal(flags, hi uint32, lo uint64) {
 		return
 	}
 	const chunk, chunkDigits = 1e19, 19
-	q, r := bits.Div64(uint64(hi), lo, chunk)
-	var buf [2 * chunkDigits]byte
-	digits := buf[:0]
-	if q > 0 {
-		digits = strconv.AppendUint(digits, q, 10)
+	q, rest := bits.Div64(uint64(hi), lo, chunk)
+	var digits [2 * chunkDigits]byte
+	for i := len(digits) - 1; i >= 0; i-- {
+		if i == chunkDigits-1 {
+			rest = q
+		}
+		digits[i] = '0' + byte(rest%10)
+		rest /= 10
 	}
-	var low [chunkDigits + 1]byte
-	tail := strconv.AppendUint(low[:0], r, 10)
-	for n := chunkDigits - len(tail); n > 0 && q > 0; n-- {
-		digits = append(digits, '0')
-	}
-	digits = append(digits, tail...)
-
 	if flags&sign != 0 {
 		w.dst = append(w.dst, '-')
 	}
-	whole := max(len(digits)-scale, 0)
-	if whole == 0 {
-		w.dst = append(w.dst, '0')
+	first, point := 0, len(digits)-scale
+	for first < point-1 && digits[first] == '0' {
+		first++
 	}
-	w.dst = append(w.dst, digits[:whole]...)
-	if scale == 0 {
-		return
+	w.dst = append(w.dst, digits[first:point]...)
+	if scale > 0 {
+		w.dst = append(append(w.dst, '.'), digits[point:]...)
 	}
-	w.dst = append(w.dst, '.')
-	for n := scale - len(digits); n > 0; n-- {
-		w.dst = append(w.dst, '0')
-	}
-	w.dst = append(w.dst, digits[whole:]...)
 }
 
 // fileTime writes 100 ns units since 1601 as RFC 3339, or as the number it is
