@@ -68,12 +68,7 @@ func (l *Loss) Add(n uint64, from, to time.Duration) {
 	if from > to {
 		from, to = to, from
 	}
-	i, _ := slices.BinarySearchFunc(l.ranges, from, func(r Range, t time.Duration) int {
-		if r.To < t {
-			return -1
-		}
-		return 1
-	})
+	i := l.from(from)
 	j := i
 	for j < len(l.ranges) && l.ranges[j].From <= to {
 		from, to = min(from, l.ranges[j].From), max(to, l.ranges[j].To)
@@ -147,13 +142,19 @@ func (l *Loss) Clip(last time.Duration) {
 
 // Touches reports whether events may be missing between from and to.
 func (l *Loss) Touches(from, to time.Duration) bool {
-	i, _ := slices.BinarySearchFunc(l.ranges, from, func(r Range, t time.Duration) int {
+	i := l.from(from)
+	return i < len(l.ranges) && l.ranges[i].From <= to
+}
+
+// from returns the index of the first range that ends at a time or later.
+func (l *Loss) from(t time.Duration) int {
+	i, _ := slices.BinarySearchFunc(l.ranges, t, func(r Range, t time.Duration) int {
 		if r.To < t {
 			return -1
 		}
 		return 1
 	})
-	return i < len(l.ranges) && l.ranges[i].From <= to
+	return i
 }
 
 // coarsen halves the number of ranges by joining each with its neighbour.

@@ -166,13 +166,7 @@ func (e *Event) AppendStack(dst []uint64) []uint64 {
 
 // Clone returns a copy that stays valid after the next step of the source.
 func (e *Event) Clone() *Event {
-	c := *e
-	c.Run = nil
-	c.Payload = append([]byte(nil), e.Payload...)
-	c.stack = append([]byte(nil), e.stack...)
-	if e.Labels != nil {
-		l := *e.Labels
-		c.Labels = &l
-	}
-	return &c
+	var b Batch
+	b.Add(e)
+	return &b.Events[0]
 }
