@@ -102,42 +102,38 @@ func (*Model) Kinds() []clr.Kind {
 
 // Event processes one event.
 func (m *Model) Event(e *pass.Event) {
-	switch e.Kind {
-	case clr.KindGCStart:
-		if v, ok := pass.Decode[clr.GCStart](e); ok {
-			m.started(e, v)
+	decoded, whole := e.Decoded()
+	if !whole {
+		return
+	}
+	switch v := decoded.(type) {
+	case *clr.GCStart:
+		m.started(e, v)
+	case *clr.GCEnd:
+		m.ended(e, v)
+	case *clr.BGCDrainMark:
+		if rt := m.current(e, v.ClrInstanceID); rt != nil {
+			rt.now.Drained += count(v.Objects)
 		}
-	case clr.KindGCEnd:
-		if v, ok := pass.Decode[clr.GCEnd](e); ok {
-			m.ended(e, v)
+	case *clr.BGCRevisit:
+		if rt := m.current(e, v.ClrInstanceID); rt != nil {
+			rt.revisited(e.TID, v)
 		}
-	case clr.KindBGCDrainMark:
-		if v, ok := pass.Decode[clr.BGCDrainMark](e); ok {
-			if rt := m.current(e, v.ClrInstanceID); rt != nil {
-				rt.now.Drained += count(v.Objects)
-			}
+	case *clr.BGCOverflow:
+		if rt := m.current(e, v.ClrInstanceID); rt != nil && count(v.Objects) > 0 {
+			rt.now.Overflows++
+			rt.now.Overflown += count(v.Objects)
 		}
-	case clr.KindBGCRevisit:
-		if v, ok := pass.Decode[clr.BGCRevisit](e); ok {
-			if rt := m.current(e, v.ClrInstanceID); rt != nil {
-				rt.revisited(e.TID, v)
-			}
+	case *clr.BGCAllocWaitBegin:
+		if rt := m.current(e, v.ClrInstanceID); rt != nil && len(rt.waits) < maxWaits {
+			rt.waits[e.TID] = e.Time
 		}
-	case clr.KindBGCOverflow:
-		if v, ok := pass.Decode[clr.BGCOverflow](e); ok {
-			if rt := m.current(e, v.ClrInstanceID); rt != nil && count(v.Objects) > 0 {
-				rt.now.Overflows++
-				rt.now.Overflown += count(v.Objects)
-			}
-		}
-	case clr.KindBGCAllocWaitBegin, clr.KindBGCAllocWaitEnd:
-		if v, ok := pass.Decode[clr.BGCAllocWaitBegin](e); ok {
-			if rt := m.current(e, v.ClrInstanceID); rt != nil {
-				rt.wait(e)
-			}
+	case *clr.BGCAllocWaitEnd:
+		if rt := m.current(e, v.ClrInstanceID); rt != nil {
+			rt.waited(e)
 		}
 	default:
-		if v, ok := pass.Decode[clr.BGCBegin](e); ok {
+		if v, ok := pass.Decode[clr.BGCBegin](e); ok { // laid out like all events that end a phase
 			if rt := m.current(e, v.ClrInstanceID); rt != nil {
 				rt.phase(e.Kind, e.Time)
 			}
@@ -164,14 +160,8 @@ func (m *Model) current(e *pass.Event, instance uint16) *runtime {
 	return nil
 }
 
-// wait notes that a thread waits to allocate, or waits no more.
-func (rt *runtime) wait(e *pass.Event) {
-	if e.Kind == clr.KindBGCAllocWaitBegin {
-		if len(rt.waits) < maxWaits {
-			rt.waits[e.TID] = e.Time
-		}
-		return
-	}
+// waited notes that a thread waits no more to allocate.
+func (rt *runtime) waited(e *pass.Event) {
 	if at, ok := rt.waits[e.TID]; ok {
 		delete(rt.waits, e.TID)
 		rt.now.Waits++

@@ -63,23 +63,23 @@ func (*Model) Kinds() []clr.Kind {
 
 // Event processes one event.
 func (m *Model) Event(e *pass.Event) {
-	switch e.Kind {
-	case clr.KindGCCreateSegment:
-		if v, ok := pass.Decode[clr.GCCreateSegment](e); ok && m.takes(v.Size < clr.MaxSize) {
+	decoded, whole := e.Decoded()
+	if !whole {
+		return
+	}
+	switch v := decoded.(type) {
+	case *clr.GCCreateSegment:
+		if m.takes(v.Size < clr.MaxSize) {
 			m.of(e, v.ClrInstanceID, func(s *segments) { m.created(s, v) })
 		}
-	case clr.KindGCFreeSegment:
-		if v, ok := pass.Decode[clr.GCFreeSegment](e); ok {
-			m.of(e, v.ClrInstanceID, func(s *segments) { m.freed(s, v.Address) })
-		}
-	case clr.KindGCDynamicEvent:
-		if v, ok := pass.Decode[clr.GCDynamicEvent](e); ok && clr.DynamicKindOf(v.Name) == clr.DynamicCommittedUsage {
+	case *clr.GCFreeSegment:
+		m.of(e, v.ClrInstanceID, func(s *segments) { m.freed(s, v.Address) })
+	case *clr.GCDynamicEvent:
+		if clr.DynamicKindOf(v.Name) == clr.DynamicCommittedUsage {
 			m.of(e, v.ClrInstanceID, func(s *segments) { m.commits(s, v.Data) })
 		}
-	case clr.KindGCEnd:
-		if v, ok := pass.Decode[clr.GCEnd](e); ok {
-			m.of(e, v.ClrInstanceID, func(s *segments) { m.ended(s, v.Count) })
-		}
+	case *clr.GCEnd:
+		m.of(e, v.ClrInstanceID, func(s *segments) { m.ended(s, v.Count) })
 	}
 }
 
