@@ -1,7 +1,6 @@
 package ctf
 
 import (
-	"encoding/binary"
 	"io/fs"
 	"path"
 	"strings"
@@ -30,7 +29,7 @@ func (m *merger) absent(dir string, present map[string]bool) {
 		if !ok || present[name] {
 			continue
 		}
-		n := m.indexed(path.Join(dir, indexFolder, e.Name()))
+		n := m.indexed(path.Join(dir, name))
 		if n > 0 {
 			m.gone = true
 			m.damage(path.Join(dir, name), 0, "file", binread.Malformed("no packets of the %d that its index lists", n))
@@ -39,21 +38,17 @@ func (m *merger) absent(dir string, present map[string]bool) {
 	}
 }
 
-// indexed returns the number of packets that an index lists, -1 if it cannot be
-// read.
+// indexed returns the number of packets that the index of a stream file lists, -1 if it cannot
+// be read.
 func (m *merger) indexed(name string) int64 {
-	f, err := m.fsys.Open(name)
+	x := m.openIndex(name)
+	if x.file == nil {
+		return -1
+	}
+	defer x.close()
+	fi, err := x.file.Stat()
 	if err != nil {
 		return -1
 	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return -1
-	}
-	var h [indexHeader]byte
-	if n, _ := f.Read(h[:]); n < len(h) || binary.BigEndian.Uint32(h[:]) != indexMagic {
-		return -1
-	}
-	return (fi.Size() - indexHeader) / max(1, int64(binary.BigEndian.Uint32(h[12:])))
+	return (fi.Size() - indexHeader) / int64(len(x.entry))
 }

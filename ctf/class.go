@@ -110,9 +110,8 @@ func newMember(dir string, meta *tsdl.Trace) (*member, error) {
 	m := &member{dir: dir, meta: meta, describer: describer{maxDescribed}, streams: map[uint64]*streamClass{}}
 	m.kernel = meta.Env["domain"] == "kernel"
 	p := planner{trace: meta, nodes: &m.nodes}
-	var err error
-	if m.header, err = p.plan(tsdl.PacketHeader, meta.PacketHeader); err != nil {
-		return nil, err
+	if m.header = p.plan(tsdl.PacketHeader, meta.PacketHeader); p.err != nil {
+		return nil, p.err
 	}
 	m.frame, m.slots = p.frame, p.slots
 	for _, s := range meta.Streams {
@@ -129,19 +128,11 @@ func newMember(dir string, meta *tsdl.Trace) (*member, error) {
 func (m *member) newStream(meta *tsdl.Stream) (*streamClass, error) {
 	s := &streamClass{member: m, meta: meta, clock: newClock(m.meta, meta), events: map[uint64]*eventClass{}}
 	p := planner{trace: m.meta, nodes: &m.nodes, frame: m.frame, slots: m.slots}
-	for _, part := range []struct {
-		to    *plan
-		scope tsdl.Scope
-		t     *tsdl.Type
-	}{
-		{&s.context, tsdl.PacketContext, meta.PacketContext},
-		{&s.eventHeader, tsdl.EventHeader, meta.EventHeader},
-		{&s.eventContext, tsdl.StreamContext, meta.EventContext},
-	} {
-		var err error
-		if *part.to, err = p.plan(part.scope, part.t); err != nil {
-			return nil, err
-		}
+	s.context = p.plan(tsdl.PacketContext, meta.PacketContext)
+	s.eventHeader = p.plan(tsdl.EventHeader, meta.EventHeader)
+	s.eventContext = p.plan(tsdl.StreamContext, meta.EventContext)
+	if p.err != nil {
+		return nil, p.err
 	}
 	s.frame, s.outer, s.slots = p.frame, p.slots, p.slots
 	s.quick = newQuickHeader(s)
@@ -180,7 +171,8 @@ func (m *merger) prepare(s *streamClass, c *eventClass) {
 	c.want, c.index = c.kind.want, c.kind.index
 
 	p := planner{trace: of.meta, nodes: &of.nodes, frame: s.frame, slots: s.outer, lowest: maxSlots}
-	if c.context, c.err = p.plan(tsdl.EventContext, c.meta.Context); c.err != nil {
+	c.context = p.plan(tsdl.EventContext, c.meta.Context)
+	if c.err = p.err; c.err != nil {
 		return
 	}
 	p.wanted = referredTo(c.meta.Payload)
@@ -188,7 +180,8 @@ func (m *merger) prepare(s *streamClass, c *eventClass) {
 		p.head = math.MaxInt // of the parts together
 	}
 	p.wire, p.counts, p.described = c.kind.want, c.kind.desc.Fields != nil, described
-	c.payload, c.err = p.plan(tsdl.Payload, c.meta.Payload)
+	c.payload = p.plan(tsdl.Payload, c.meta.Payload)
+	c.err = p.err
 	c.bare = c.err == nil && c.context == nil
 	if c.err == nil {
 		c.quick = newQuickPayload(c.payload)

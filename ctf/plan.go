@@ -119,8 +119,9 @@ type entry struct {
 }
 
 // A planner turns types into nodes. It plans the scopes of a packet one after
-// the other: a later one may refer to the earlier ones.
+// the other: a later one may refer to the earlier ones. After a failure it plans no more.
 type planner struct {
+	err    error // the first failure
 	trace  *tsdl.Trace
 	scope  tsdl.Scope
 	frame  *frame
@@ -137,32 +138,38 @@ type planner struct {
 }
 
 // plan plans the structure of one scope.
-func (p *planner) plan(scope tsdl.Scope, t *tsdl.Type) (plan, error) {
+func (p *planner) plan(scope tsdl.Scope, t *tsdl.Type) plan {
 	p.scope = scope
 	p.frame = &frame{outer: p.frame, scope: scope}
 	if t == nil {
-		return nil, nil
+		return nil
 	}
 	if t.Kind != tsdl.Struct {
-		return nil, binread.Malformed("a scope that is no structure")
+		p.fail(binread.Malformed("a scope that is no structure"))
 	}
 	var out plan
-	err := p.fields(&out, t)
-	return fused(out), err
+	p.fields(&out, t)
+	return fused(out)
 }
 
-func (p *planner) add(out *plan, n node) error {
-	if *p.nodes++; *p.nodes > maxNodes {
-		return fmt.Errorf("%w: more than %d fields to read", trace.ErrTooLarge, maxNodes)
+func (p *planner) fail(err error) {
+	if p.err == nil {
+		p.err = err
 	}
+}
+
+func (p *planner) add(out *plan, n node) {
 	if n.loose() {
 		p.loose++
 	}
-	if p.loose > maxLoose {
-		return fmt.Errorf("%w: more than %d fields that may be empty", trace.ErrTooLarge, maxLoose)
+	switch *p.nodes++; {
+	case *p.nodes > maxNodes:
+		p.fail(fmt.Errorf("%w: more than %d fields to read", trace.ErrTooLarge, maxNodes))
+	case p.loose > maxLoose:
+		p.fail(fmt.Errorf("%w: more than %d fields that may be empty", trace.ErrTooLarge, maxLoose))
+	default:
+		*out = append(*out, n)
 	}
-	*out = append(*out, n)
-	return nil
 }
 
 // loose reports whether n may take no space.
@@ -177,11 +184,9 @@ func (n *node) loose() bool {
 }
 
 // fields plans the fields of a structure.
-func (p *planner) fields(out *plan, t *tsdl.Type) error {
+func (p *planner) fields(out *plan, t *tsdl.Type) {
 	if t.Align > 1 {
-		if err := p.add(out, node{op: opAlign, mask: t.Align - 1}); err != nil {
-			return err
-		}
+		p.add(out, node{op: opAlign, mask: t.Align - 1})
 	}
 	for i := range t.Fields {
 		f := &t.Fields[i]
@@ -190,14 +195,10 @@ func (p *planner) fields(out *plan, t *tsdl.Type) error {
 		if p.scope == tsdl.Payload {
 			p.wire = wire && !p.omits(t.Fields, i)
 		}
-		err := p.value(out, f.Type, p.role(f), &e)
+		p.value(out, f.Type, p.role(f), &e)
 		p.wire = wire
-		if err != nil {
-			return err
-		}
 		p.frame.fields = append(p.frame.fields, e)
 	}
-	return nil
 }
 
 // omits reports whether the field i of a structure is not part of the payload
@@ -267,39 +268,38 @@ func (p *planner) role(f *tsdl.Field) role {
 }
 
 // value plans a value of type t. It records in e how later fields can refer to it.
-func (p *planner) value(out *plan, t *tsdl.Type, r role, e *entry) error {
+func (p *planner) value(out *plan, t *tsdl.Type, r role, e *entry) {
+	if p.err != nil {
+		return
+	}
 	n := node{mask: t.Align - 1, size: t.Size, signed: t.Signed, role: r, big: p.big(t)}
 	switch t.Kind {
 	case tsdl.Int:
 		n.width = p.width(wireSize(t.Size))
 		p.keep(&n, e)
-		return p.add(out, n)
 	case tsdl.VarInt:
 		n.op, n.width = opVarInt, p.width(8)
 		p.keep(&n, e)
-		return p.add(out, n)
 	case tsdl.Float:
-		if t.Size > 64 {
+		switch {
+		case t.Size > 64:
 			n.op, n.count = opCopy, uint64(t.Size/8)
-			return p.add(out, n)
-		}
-		if t.Size >= 32 {
+		case t.Size >= 32:
 			n.width = p.width(t.Size / 8)
 		}
-		return p.add(out, n)
 	case tsdl.String:
 		n.op, n.width = opString, p.width(1)
-		return p.add(out, n)
 	case tsdl.Struct:
 		p.frame = &frame{outer: p.frame}
-		err := p.fields(out, t)
+		p.fields(out, t)
 		e.inner, p.frame = p.frame, p.frame.outer
-		return err
+		return
 	case tsdl.Array, tsdl.Dynamic:
-		return p.array(out, t, n)
+		p.array(&n, t)
 	default:
-		return p.variant(out, t, n)
+		p.variant(&n, t)
 	}
+	p.add(out, n)
 }
 
 func (p *planner) width(n int) uint8 {
@@ -335,39 +335,25 @@ func (p *planner) keep(n *node, e *entry) {
 	}
 }
 
-func (p *planner) array(out *plan, t *tsdl.Type, n node) error {
+func (p *planner) array(n *node, t *tsdl.Type) {
 	n.op, n.count, n.width = opLoop, t.Length, p.width(1)
 	if t.Kind == tsdl.Dynamic {
-		length, err := p.find(t.Ref)
-		if err != nil {
-			return err
-		}
-		n.dynamic, n.ref = true, length.slot-1
+		n.dynamic, n.ref = true, p.find(t.Ref).slot-1
 		n.counted = p.counts && p.wire
 	}
 	elem := t.Elem
-	if elem.Kind == tsdl.Int && elem.Size == 8 && elem.Align == 8 {
+	switch {
+	case elem.Kind != tsdl.Int || elem.Size != 8 || elem.Align != 8:
+		n.kids = p.inner(elem, 0)
+	case elem.Text:
+		n.op, n.size, n.counted = opText, 8, false
+	default:
 		n.op, n.size = opCopy, 8
-		if elem.Text {
-			n.op, n.counted = opText, false
-		}
-		return p.add(out, n)
 	}
-	p.frame = &frame{outer: p.frame}
-	defer func() { p.frame = p.frame.outer }()
-	var kids plan
-	if err := p.value(&kids, elem, 0, &entry{}); err != nil {
-		return err
-	}
-	n.kids = newInner(kids)
-	return p.add(out, n)
 }
 
-func (p *planner) variant(out *plan, t *tsdl.Type, n node) error {
-	selector, err := p.find(t.Ref)
-	if err != nil {
-		return err
-	}
+func (p *planner) variant(n *node, t *tsdl.Type) {
+	selector := p.find(t.Ref)
 	n.op, n.ref, n.mayMiss = opChoose, selector.slot-1, t.MayMiss
 	n.signed = selector.typ.Signed
 	for _, o := range t.Options {
@@ -375,16 +361,17 @@ func (p *planner) variant(out *plan, t *tsdl.Type, n node) error {
 		if len(ranges) == 0 {
 			ranges = labelled(selector.typ, o.Name)
 		}
-		p.frame = &frame{outer: p.frame}
-		var kids plan
-		err := p.value(&kids, o.Type, p.optionRole(&o), &entry{})
-		p.frame = p.frame.outer
-		if err != nil {
-			return err
-		}
-		n.options = append(n.options, option{ranges, newInner(kids)})
+		n.options = append(n.options, option{ranges, p.inner(o.Type, p.optionRole(&o))})
 	}
-	return p.add(out, n)
+}
+
+// inner plans an element or an option, which fields outside of it cannot refer to.
+func (p *planner) inner(t *tsdl.Type, r role) inner {
+	p.frame = &frame{outer: p.frame}
+	var kids plan
+	p.value(&kids, t, r, &entry{})
+	p.frame = p.frame.outer
+	return newInner(kids)
 }
 
 // optionRole returns the role of an option of an event header that is an
@@ -405,20 +392,22 @@ func labelled(t *tsdl.Type, label string) []tsdl.Range {
 }
 
 // find returns the field that a reference names, which must come before it.
-func (p *planner) find(r tsdl.Ref) (*entry, error) {
+func (p *planner) find(r tsdl.Ref) *entry {
 	for f := p.frame; f != nil; f = f.outer {
 		if r.Scope != tsdl.Anywhere && f.scope != r.Scope {
 			continue
 		}
 		if e := f.lookup(r.Path); e != nil {
-			if e.slot == 0 {
-				return nil, binread.Malformed("field %q, which others depend on, is no integer", r.Path)
+			if e.slot > 0 {
+				p.lowest = min(p.lowest, e.slot)
+			} else {
+				p.fail(binread.Malformed("field %q, which others depend on, is no integer", r.Path))
 			}
-			p.lowest = min(p.lowest, e.slot)
-			return e, nil
+			return e
 		}
 	}
-	return nil, binread.Malformed("field %q, which others depend on, is missing", r.Path)
+	p.fail(binread.Malformed("field %q, which others depend on, is missing", r.Path))
+	return &entry{typ: &tsdl.Type{}}
 }
 
 func (f *frame) lookup(path []string) *entry {
