@@ -85,11 +85,11 @@ func (o *options) answer(paths []string) ([]byte, error) {
 	case o.licenses:
 		return []byte(licenses.Text()), nil
 	case o.version:
-		return []byte(program() + "\n"), nil
+		return []byte(blob.Program() + "\n"), nil
 	case len(paths) == 0:
 		return nil, fmt.Errorf("%w: name a trace or heap snapshot; -help lists the options", errUsage)
 	}
-	j := &blob.Job{Program: program(), Redact: o.redact, System: o.system}
+	j := &blob.Job{Program: blob.Program(), Redact: o.redact, System: o.system}
 	for _, path := range paths {
 		f, err := os.Open(path)
 		if err != nil {
@@ -138,13 +138,4 @@ func formats() string {
 
 func known(format string) bool {
 	return slices.ContainsFunc(blob.Formats(), func(f blob.Format) bool { return f.Name == format })
-}
-
-// program names this program with its version.
-func program() string {
-	version := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
-	}
-	return "gctrail " + version
 }

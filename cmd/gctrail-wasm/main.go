@@ -27,17 +27,8 @@ const growth = 50 // percent
 func main() {
 	debug.SetGCPercent(growth)
 	js.Global().Set("gctrail", js.FuncOf(func(_ js.Value, args []js.Value) any { return answer(args[0], args[1]) }))
-	js.Global().Get("ready").Invoke(program(), formats())
+	js.Global().Get("ready").Invoke(blob.Program(), formats())
 	select {} // until the worker ends
-}
-
-// program names this program with its version.
-func program() string {
-	version := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
-	}
-	return "gctrail " + version
 }
 
 // formats lists the formats of exports.
@@ -70,7 +61,7 @@ func failure(err error) any { return map[string]any{"error": err.Error()} }
 
 func do(request js.Value, progress func(read, size, collections int64)) ([]byte, error) {
 	j := &blob.Job{
-		Program: program(), Files: contents(request.Get("files")), Beside: contents(request.Get("beside")), Progress: progress,
+		Program: blob.Program(), Files: contents(request.Get("files")), Beside: contents(request.Get("beside")), Progress: progress,
 		Redact: request.Get("redact").Truthy(), System: request.Get("system").Truthy(),
 	}
 	ctx := context.Background()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -43,6 +44,15 @@ type Job struct {
 	selected    selection.Selection
 	redactor    *redact.Redactor // of the first trace
 	collections atomic.Int64
+}
+
+// Program names this program with its version.
+func Program() string {
+	version := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	return "gctrail " + version
 }
 
 // A reading is a trace, or a heap snapshot, that is read.
