@@ -146,6 +146,3 @@ func (j *judgement) spentOn() string {
 	}
 	return " By phase: " + strings.Join(words, ", ") + "."
 }
-
-// Parts returns the parts of the pauses of the process.
-func (c *Case) Parts() [stats.NumParts]stats.Spent { return c.parts }

@@ -344,10 +344,13 @@ func (t *tally) numbers() []uint32 {
 	return numbers
 }
 
-// quote sets the collections that f names.
-func (j *judgement) quote(f *Finding, t *tally) {
-	f.Collections, f.Shown = t.numbers(), t.count
-	f.All = slices.Clone(t.latest[max(0, len(t.latest)-j.retain):])
+// quote sets the collections that f names, if it is of some: all of them as far as they are to
+// be retained.
+func (f *Finding) quote(retain int) {
+	if t := f.of; t != nil {
+		f.Collections, f.Shown = t.numbers(), t.count
+		f.All = slices.Clone(t.latest[max(0, len(t.latest)-retain):])
+	}
 }
 
 // The tallies count the collections with a property, and retain some.

@@ -62,7 +62,7 @@ func fullForFragmentation(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: j.costs(share), Confidence: High, weight: share,
+		Severity: j.costs(share), Confidence: High, weight: share, of: t,
 		Description: fmt.Sprintf("%s of %s were blocking because gen 2 is fragmented: %s of the pause time.",
 			units.Count(t.count), plural(j.tallies[full].count, "gen 2 GC"), units.Percent(share)),
 		Evidence: []Figure{{"full_for_fragmentation", float64(t.count)}, {"full_for_fragmentation_pause_pct", share}},
@@ -79,7 +79,6 @@ func fullForFragmentation(j *judgement) (Finding, bool) {
 		f.Description += fmt.Sprintf(" %s of them ran because more of gen 2 and the LOH was free space than %s, allows.", units.Count(n), by)
 		f.Evidence = append(f.Evidence, Figure{"full_for_conserve_memory", float64(n)})
 	}
-	j.quote(&f, t)
 	return f, true
 }
 
@@ -104,12 +103,11 @@ func fullAndBlocking(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: j.costs(byPause), Confidence: High, weight: byPause,
+		Severity: j.costs(byPause), Confidence: High, weight: byPause, of: t,
 		Description: fmt.Sprintf("%s of %s were blocking gen 2 GCs: %s of the pause time. Gen 2 is normally collected in the background.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(byPause)),
 		Evidence: []Figure{{"full_blocking", float64(t.count)}, {"full_blocking_pct", byCount}, {"full_blocking_pause_pct", byPause}},
 	}
-	j.quote(&f, t)
 	if j.mostlyTooSmall() {
 		f.Description += fmt.Sprintf(" For %s of them gen 2 was too small for a background GC (gen2_too_small).", units.Count(j.tallies[fullTooSmall].count))
 		f.Severity = min(f.Severity, Warning)

@@ -61,7 +61,7 @@ func callsCollect(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: j.costs(share), Confidence: High, weight: share,
+		Severity: j.costs(share), Confidence: High, weight: share, of: t,
 		Description: fmt.Sprintf("GC.Collect induced %s of %s: %s of the pause time.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share)),
 		Evidence: []Figure{{"induced", float64(t.count)}, {"induced_pause_ms", millis(t.pause)}, {"induced_per_minute", perMinute}},
@@ -74,7 +74,6 @@ func callsCollect(j *judgement) (Finding, bool) {
 		f.Description += " The trace contains heap dumps, and each starts with an induced GC."
 		f.Confidence = Low
 	}
-	j.quote(&f, t)
 	return f, true
 }
 
@@ -86,7 +85,7 @@ func memoryPressure(j *judgement) (Finding, bool) {
 	}
 	p := j.Summary.Process.Pressure
 	f := Finding{
-		Severity: j.costs(share), Confidence: Medium, weight: share,
+		Severity: j.costs(share), Confidence: Medium, weight: share, of: t,
 		Description: fmt.Sprintf("%s of %s were induced and need not have blocked (InducedNotForced): %s of the pause time.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share)),
 		Evidence: []Figure{
@@ -114,7 +113,6 @@ func memoryPressure(j *judgement) (Finding, bool) {
 		f.Description += " They blocked because gen 2 is too small for a background GC (gen2_too_small)."
 	}
 	f.quoteCallers(j.Details.Unforced, "Induced by")
-	j.quote(&f, t)
 	return f, true
 }
 

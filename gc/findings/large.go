@@ -206,7 +206,7 @@ func largeObjects(j *judgement) (Finding, bool) {
 		heap, on = "arrays in the pinned object heap", alloc.Pinned
 	}
 	f := Finding{
-		Severity: j.costs(share), Confidence: High, weight: share,
+		Severity: j.costs(share), Confidence: High, weight: share, of: t,
 		Description: fmt.Sprintf("%s of %s ran because %s had used up their budget: %s of the pause time.",
 			units.Count(t.count), plural(fulls, "gen 2 GC"), heap, units.Percent(share)),
 		Evidence: []Figure{
@@ -222,7 +222,6 @@ func largeObjects(j *judgement) (Finding, bool) {
 		f.Description += fmt.Sprintf(" %s of the sampled LOH allocation is in objects below %s bytes.", units.Percent(below), units.Count(int(size)))
 		f.Evidence = append(f.Evidence, Figure{"loh_threshold_bytes", float64(size)}, Figure{"loh_below_threshold_pct", below})
 	}
-	j.quote(&f, t)
 	return f, true
 }
 
@@ -252,12 +251,11 @@ func largeTurnover(j *judgement) (Finding, bool) {
 		return Finding{}, false // R24 says so
 	}
 	f := Finding{
-		Severity: Note, Confidence: Medium,
+		Severity: Note, Confidence: Medium, of: t,
 		Description: fmt.Sprintf("In %s of %s the LOH was %d %% of the heap or more, and %d %% of its objects or more were dead.",
 			units.Count(t.count), plural(j.tallies[full].count, "gen 2 GC"), largeHeapShare, deadShare),
 		Evidence: []Figure{{"gcs_with_dead_loh", float64(t.count)}, {"heap_peak_bytes", float64(j.Summary.Heap.Peak.Or(0))}},
 	}
 	f.quoteTypes(&j.Details, alloc.Large)
-	j.quote(&f, t)
 	return f, true
 }

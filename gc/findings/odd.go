@@ -175,8 +175,8 @@ func oddPauses(j *judgement) (Finding, bool) {
 	if t.count == 0 {
 		return Finding{}, false
 	}
-	f := Finding{
-		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause),
+	return Finding{
+		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause), of: &t,
 		Description: fmt.Sprintf("%s took more than %d times as long as what they promoted explains, and GCs just before and after did not. GC %d worked for %s; from %s promoted, %s were expected.",
 			gcs(t.count), farFromMedian, worst.number, units.Duration(worst.working), units.Bytes(worst.promoted), units.Duration(worst.explained)),
 		Evidence: []Figure{
@@ -185,7 +185,5 @@ func oddPauses(j *judgement) (Finding, bool) {
 			{"expected_ms", millis(worst.explained)},
 			{"promoted_bytes", float64(worst.promoted)},
 		},
-	}
-	j.quote(&f, &t)
-	return f, true
+	}, true
 }

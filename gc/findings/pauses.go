@@ -257,7 +257,7 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: Warning, Confidence: High,
+		Severity: Warning, Confidence: High, of: &j.long,
 		Description: fmt.Sprintf("%s of %s paused the program for longer than %s, the longest for %s.",
 			units.Count(j.long.count), gcs(j.all.Count), j.budget.pause(), units.Duration(j.all.Pause.Max())),
 		Evidence: []Figure{{"pauses_over_budget", float64(j.long.count)}, {"budget_ms", millis(j.budget.Pause)}, {"pause_max_ms", millis(j.all.Pause.Max())}},
@@ -269,7 +269,6 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 	if j.all.Pause.Max() > veryLongPause*j.budget.Pause {
 		f.Severity = Problem
 	}
-	j.quote(&f, &j.long)
 	if longest := j.Summary.Longest; len(longest) > 0 {
 		d := longest[0]
 		what := "a GC of unknown generation"
@@ -305,12 +304,10 @@ func misleadingCounter(j *judgement) (Finding, bool) {
 	if j.share >= j.budget.Share || t.count < several {
 		return Finding{}, false
 	}
-	f := Finding{
-		Severity: Note, Confidence: High,
+	return Finding{
+		Severity: Note, Confidence: High, of: t,
 		Description: fmt.Sprintf("After %s, the counter time-in-gc was 50 %% or more; over the whole time pauses took %s.",
 			gcs(t.count), j.bound(units.Percent(j.overall()))),
 		Evidence: append(j.shares(), Figure{"collections_at_half_the_time", float64(t.count)}),
-	}
-	j.quote(&f, t)
-	return f, true
+	}, true
 }

@@ -12,31 +12,23 @@ var pinRules = []rule{
 		threshold: "in three GCs or more, and a quarter of all, 1,000 objects or more were pinned",
 		source:    "mem-doc, on pinning; the thresholds are own",
 		find:      pinning,
-		advice: []advice{
-			{when: "from .NET 5 on", fits: sinceNET5, text: usePOH},
-			{when: "before .NET 5", fits: beforeNET5, text: poolPinned},
-			{next: []Step{listPins}},
-			{when: "the trace does not record pinned objects", fits: pinsUnknown, next: []Step{recordPins}},
-		},
+		advice:    pinAdvice,
 	},
 	{
 		id: "R40", title: "pinned objects fragment gen 0", kind: cause, minor: true,
 		threshold: "after three GCs or more, and half of all, free space in gen 0 is 10 MB and 30 % of the heap or more",
 		source:    "mem-doc: fragmentation in gen 0 is normal unless gen 0 is a large part of the heap",
 		find:      fragmentedYoung,
-		advice: []advice{
-			{when: "from .NET 5 on", fits: sinceNET5, text: usePOH},
-			{when: "before .NET 5", fits: beforeNET5, text: poolPinned},
-			{next: []Step{listPins}},
-			{when: "the trace does not record pinned objects", fits: pinsUnknown, next: []Step{recordPins}},
-		},
+		advice:    pinAdvice,
 	},
 }
 
-const (
-	usePOH     = "Allocate buffers that are pinned in the pinned object heap (GC.AllocateArray with pinned: true), once, and reuse them."
-	poolPinned = "Try to allocate buffers early, to pool them and to pin them in batches, so that they are in gen 2."
-)
+var pinAdvice = []advice{
+	{when: "from .NET 5 on", fits: sinceNET5, text: "Allocate buffers that are pinned in the pinned object heap (GC.AllocateArray with pinned: true), once, and reuse them."},
+	{when: "before .NET 5", fits: beforeNET5, text: "Try to allocate buffers early, to pool them and to pin them in batches, so that they are in gen 2."},
+	{next: []Step{listPins}},
+	{when: "the trace does not record pinned objects", fits: pinsUnknown, next: []Step{recordPins}},
+}
 
 var listPins = Step{Action: ListPins, Purpose: "see what is pinned", Events: []string{"PinObjectAtGCTime"}}
 
@@ -58,12 +50,11 @@ func pinning(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause),
+		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause), of: t,
 		Description: fmt.Sprintf("In %s of %s, %s objects or more were pinned.",
 			units.Count(t.count), gcs(j.all.Count), units.Count(pinnedObjects)),
 		Evidence: []Figure{{"gcs_with_many_pinned", float64(t.count)}},
 	}
-	j.quote(&f, t)
 	f.quotePins(&j.Details)
 	return f, true
 }
@@ -74,12 +65,11 @@ func fragmentedYoung(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause),
+		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause), of: t,
 		Description: fmt.Sprintf("After %s of %s, free space in gen 0 was %d %% of the heap or more.",
 			units.Count(t.count), gcs(j.all.Count), freeShare),
 		Evidence: []Figure{{"gcs_with_free_gen0", float64(t.count)}},
 	}
-	j.quote(&f, t)
 	f.quotePins(&j.Details)
 	if peak := j.Summary.Heap.Peak; peak.Or(0) >= manyBytes {
 		f.Severity = Warning

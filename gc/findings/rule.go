@@ -163,6 +163,7 @@ func (j *judgement) findings() []Finding {
 			continue
 		}
 		f.ID, f.Title, f.rule, f.kind = r.id, cmp.Or(f.Title, r.title), r, r.kind
+		f.quote(j.retain)
 		found = append(found, f)
 	}
 	found = settle(found)
