@@ -52,7 +52,7 @@ func (l *Learner) add(g int, budget int64) {
 // Limits returns the limits of a process whose collections were added.
 func (l *Learner) Limits(p *gc.Process) Limits {
 	out := Limits{Server: p.Server.Or(false), Adapts: p.Adaptation.Tunings+p.Adaptation.FullTunings > 0}
-	out.Static = statics(Balanced, out.Server)
+	out.Static = statics(out.Server)
 	switch set, known := conserve(p.Limits); {
 	case known:
 		out.Conserve = set

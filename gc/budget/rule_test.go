@@ -36,11 +36,11 @@ func TestLinear(t *testing.T) {
 }
 
 func TestStatic(t *testing.T) {
-	if s := statics(Balanced, true)[gen0]; s.Limit != 20 || s.MaxLimit != 40 {
+	if s := statics(true)[gen0]; s.Limit != 20 || s.MaxLimit != 40 {
 		t.Errorf("gen 0 of server GC: %+v", s)
 	}
-	if s := statics(MemoryFootprint, true); s[gen0].Limit != 9 || s[gen1].Min != 160*kib {
-		t.Errorf("with the least memory: %+v", s)
+	if s := statics(false); s[gen0].Limit != 9 || s[gen1].Min != 256*kib {
+		t.Errorf("workstation GC: %+v", s)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestAdapted(t *testing.T) {
 }
 
 func TestOld(t *testing.T) {
-	s := statics(Balanced, false)
+	s := statics(false)
 	for _, tt := range []struct {
 		name string
 		g    int

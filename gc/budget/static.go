@@ -2,14 +2,6 @@ package budget
 
 import "math"
 
-// A Level is the value of GCLatencyLevel.
-type Level uint8
-
-const (
-	MemoryFootprint Level = iota // 0
-	Balanced                     // 1, the default
-)
-
 // Static is the data of a generation that does not change while a program runs. See
 // static_data_table in dynamic_tuning.cpp; sizes are in bytes.
 type Static struct {
@@ -32,9 +24,9 @@ const (
 	unlimited = math.MaxInt64 // SSIZE_T_MAX
 )
 
-// statics returns the table for a level. Gen 0's sizes depend on the machine's caches and on
+// statics returns the table for the default of GCLatencyLevel: no event has the level. Gen 0's sizes depend on the machine's caches and on
 // settings, and gen 1's maximum on the size of segments: zero here.
-func statics(level Level, server bool) [generations]Static {
+func statics(server bool) [generations]Static {
 	large := Static{Min: 3 * mib, Max: unlimited, Limit: 1.25, MaxLimit: 4.5}
 	table := [generations]Static{
 		{Limit: 9, MaxLimit: 20},
@@ -43,11 +35,8 @@ func statics(level Level, server bool) [generations]Static {
 		large,
 		large,
 	}
-	if server && level == Balanced {
+	if server {
 		table[gen0].Limit, table[gen0].MaxLimit = 20, 40
-	}
-	if level == MemoryFootprint {
-		table[gen1].Min = 160 * kib
 	}
 	return table
 }

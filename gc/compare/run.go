@@ -69,7 +69,6 @@ type sample struct {
 	heapPeak   float32
 	committed  float32
 	generation int8
-	background bool
 }
 
 var nan = float32(math.NaN())
@@ -105,7 +104,6 @@ func (r *Run) Add(c *gc.Collection) {
 		heapPeak:   float(c.LargestHeap()),
 		committed:  max(float(c.CommittedBefore), float(c.CommittedAfter)),
 		generation: -1,
-		background: c.Kind == gc.Background,
 	}
 	if !c.CommittedAfter.Known() { // of a background collection
 		s.committed = float(c.CommittedBefore)
@@ -191,7 +189,6 @@ type figures struct {
 	seconds    float64
 	work       float64
 	generation [3]int
-	background int
 
 	pause, suspend, allocated, promoted, heapAfter known
 	heapPeak, committedPeak                        float64
@@ -229,9 +226,6 @@ func (r *Run) figures(positions []int, scratch []float64) figures {
 		f.committedPeak = larger(f.committedPeak, s.committed)
 		if s.generation >= 0 {
 			f.generation[s.generation]++
-		}
-		if s.background {
-			f.background++
 		}
 		if s.pause == s.pause {
 			f.pauses = append(f.pauses, float64(s.pause))

@@ -28,9 +28,6 @@ type Series struct {
 	width time.Duration // of a cell
 	cells []cell
 
-	// Collections and Pauses count the added ones.
-	Collections, Pauses int
-	longest             time.Duration
 	since               gc.Opt[time.Duration] // when the latest collection began
 	carried             int64                 // allocated before collections that began no later than others
 }
@@ -46,11 +43,8 @@ type cell struct {
 
 // Add takes in a collection.
 func (s *Series) Add(c *gc.Collection) {
-	s.Collections++
 	for i := range c.Pauses {
 		p := &c.Pauses[i]
-		s.Pauses++
-		s.longest = max(s.longest, p.Duration)
 		longest := &s.at(p.Start).pauses[classOf(c)]
 		*longest = max(*longest, p.Duration)
 	}

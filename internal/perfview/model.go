@@ -83,7 +83,6 @@ type process struct {
 	suspender   thread // of a suspension for a collection
 	preparer    thread // of one of reason GCPrep
 	other       thread // of one for anything else
-	reason      clr.SuspendReason
 	suspend     time.Duration // when the last suspension that counts began
 	suspended   time.Duration // and was complete
 	everStopped bool          // suspended is of some suspension
@@ -136,7 +135,7 @@ func (p *process) suspendBegin(e *pass.Event) {
 		p.other = t
 		return
 	}
-	p.reason, p.suspend = v.Reason, e.Time
+	p.suspend = e.Time
 }
 
 func (p *process) suspendEnd(e *pass.Event) {

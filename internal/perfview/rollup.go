@@ -23,7 +23,6 @@ type RollupRow struct {
 	MaxRate   float64 // MB allocated a second
 	Pause     time.Duration
 	Allocated float64 // MB
-	Promoted  float64 // MB
 	Induced   int
 
 	allAllocated float64 // MB, of all generations
@@ -39,7 +38,6 @@ func (r *Rollup) Add(g *GC) {
 		row.MaxRate = math.Max(row.MaxRate, allocated/g.SinceLast.Seconds())
 		row.Pause += g.Pause
 		row.Allocated += allocated
-		row.Promoted += g.Promoted
 		if g.Reason == clr.GCReasonInduced || g.Reason == clr.GCReasonInducedNotForced {
 			row.Induced++
 		}
