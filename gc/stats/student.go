@@ -1,10 +1,9 @@
-// Package student computes Student's t distribution.
-package student
+package stats
 
 import "math"
 
-// Tail returns the probability that t exceeds a positive value.
-func Tail(t, freedom float64) float64 {
+// StudentTail returns the probability that Student's t exceeds a positive value.
+func StudentTail(t, freedom float64) float64 {
 	if math.IsInf(t, 1) {
 		return 0
 	}
@@ -12,16 +11,16 @@ func Tail(t, freedom float64) float64 {
 	return cosineIntegral(math.Atan(t/math.Sqrt(freedom)), freedom-1) / (2 * cosineIntegral(0, freedom-1))
 }
 
-// Quantile returns the value that t exceeds with the given probability, below one half;
+// StudentQuantile returns the value that Student's t exceeds with the given probability, below one half;
 // with infinitely many degrees of freedom, the quantile of the normal distribution.
-func Quantile(probability, freedom float64) float64 {
+func StudentQuantile(probability, freedom float64) float64 {
 	if math.IsInf(freedom, 1) {
 		return math.Sqrt2 * math.Erfinv(1-2*probability)
 	}
 	low, high := 0.0, math.Pi/2 // of a
 	for range 60 {
 		middle := (low + high) / 2
-		if Tail(math.Sqrt(freedom)*math.Tan(middle), freedom) > probability {
+		if StudentTail(math.Sqrt(freedom)*math.Tan(middle), freedom) > probability {
 			low = middle
 		} else {
 			high = middle
