@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/binread"
-	"github.com/gctrail/gctrail/internal/mergeheap"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -27,7 +26,7 @@ type merger struct {
 	known      map[string]*kind // that Options.Resolve knows, by tracepoint
 
 	streams    []*stream
-	heap       mergeheap.Heap[*stream]
+	heap       binread.Heap[*stream]
 	windowSize int
 	lent       int // bytes of windows that have grown
 	parts      parts
@@ -112,7 +111,7 @@ func (m *merger) run(q *queue) {
 	m.refill()
 	for _, s := range m.streams {
 		if s.next() {
-			m.heap.Push(mergeheap.Run[*stream]{Time: s.time, Order: uint64(s.order), Of: s})
+			m.heap.Push(binread.Run[*stream]{Time: s.time, Order: uint64(s.order), Of: s})
 		}
 	}
 	m.begin()

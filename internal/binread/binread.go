@@ -1,5 +1,6 @@
-// Package binread reads little-endian fields from a byte slice without ever
-// going past its end.
+// Package binread holds what the readers of all formats share: the Cursor, which reads
+// little-endian fields from a byte slice without ever going past its end, and the Heap, which
+// merges sequences in time order.
 package binread
 
 import (

@@ -1,5 +1,4 @@
-// Package mergeheap holds the heap with which sequences in time order are merged.
-package mergeheap
+package binread
 
 import "math"
 
