@@ -17,9 +17,9 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/pass"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/proc"
 	"github.com/gctrail/gctrail/internal/session"
-	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
@@ -310,7 +310,7 @@ func (c *capture) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
 	c.pending = append(c.pending, p[:n]...)
 	c.received.Add(int64(n))
-	if len(c.pending) > splice.MaxHeld {
+	if len(c.pending) > eventpipe.MaxHeld {
 		c.broken = ErrNoTrace
 		return n, io.EOF
 	}

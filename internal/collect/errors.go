@@ -6,7 +6,7 @@ import (
 	"os/exec"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/splice"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 )
 
 // A ProcessError reports why a process cannot be reached, or refused a command.
@@ -85,7 +85,7 @@ var (
 	ErrWaits = errors.New("it is suspended at startup until another diagnostic port resumes it")
 	// ErrNoTrace reports a runtime that sends something other than a trace, or blocks
 	// that are larger than any runtime writes.
-	ErrNoTrace = fmt.Errorf("it does not send a trace: %d MiB came without a complete block", splice.MaxHeld>>20)
+	ErrNoTrace = fmt.Errorf("it does not send a trace: %d MiB came without a complete block", eventpipe.MaxHeld>>20)
 	// ErrNoEvents reports a runtime that sends blocks without a readable event.
 	ErrNoEvents = errors.New("it does not send a trace: nothing in what came can be read as an event")
 	// ErrBlock reports a runtime that sends a block which a ring cannot read. It ends the

@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/splice"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
 
 // A limitedInput is a trace without the events after its end.
 type limitedInput struct {
-	*splice.Limiter
+	*eventpipe.Limiter
 	traceInput // the whole
 }
 
@@ -31,7 +31,7 @@ const maxAnswer = time.Minute
 // Both are needed, because a runtime that lacks processor time answers and ends sessions
 // seconds late.
 func (c *capture) limit(length time.Duration) {
-	l := splice.NewLimiter(c.in, length)
+	l := eventpipe.NewLimiter(c.in, length)
 	l.Keep = func(d *trace.Descriptor) bool { return slices.Contains(endProviders, d.Provider) }
 	l.Began = func(at time.Time) {
 		if since := time.Since(at); since >= 0 && since < maxAnswer {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/splice"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 // A Stream is the trace of a session to which events of the provider gctrail are added: the
 // processor time that the process gets, its processors and its limits.
 type Stream struct {
-	*splice.Inserter
+	*eventpipe.Inserter
 	reader *ProcessorReader
 	memory *MemoryReader
 	limits clr.ProcessLimits
@@ -40,7 +40,7 @@ type Stream struct {
 // NewStream returns the Stream of a session with process pid, and reads that process for the
 // first time.
 func NewStream(session io.Reader, pid int) *Stream {
-	s := &Stream{Inserter: splice.NewInserter(session), reader: NewProcessorReader(pid), memory: NewMemoryReader(pid)}
+	s := &Stream{Inserter: eventpipe.NewInserter(session), reader: NewProcessorReader(pid), memory: NewMemoryReader(pid)}
 	s.Sample()
 	return s
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/outfile"
-	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -81,7 +81,7 @@ func (r *Ring) find(from uint64) (joint, error) {
 	found, latest := false, r.segments[0].before
 	for i, s := range r.segments {
 		n := 0
-		err := s.each(func(o *splice.Object, head bool) error {
+		err := s.each(func(o *eventpipe.Object, head bool) error {
 			n++
 			if head || !o.Events() {
 				return nil
@@ -147,14 +147,14 @@ func (r *Ring) rename() (*File, error) {
 
 // A joining joins segments to one trace.
 type joining struct {
-	splicer splice.Splicer
+	splicer eventpipe.Splicer
 	out     *File
 	pending bytes.Buffer
 	start   int  // index of the object in the first segment that the trace starts with
 	later   bool // the first segment is done
 }
 
-func (j *joining) add(o *splice.Object, head bool) error {
+func (j *joining) add(o *eventpipe.Object, head bool) error {
 	if j.later && head {
 		return nil
 	}

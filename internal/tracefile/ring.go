@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/outfile"
-	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -34,9 +34,9 @@ type Ring struct {
 	// free returns the room on the disk, and whether it is known.
 	free func() (int64, bool)
 
-	in       *splice.ObjectReader
+	in       *eventpipe.ObjectReader
 	feed     bytes.Reader // the source of in
-	splicer  splice.Splicer
+	splicer  eventpipe.Splicer
 	pending  bytes.Buffer // of the last segment, not written
 	segments []*segment
 	current  *File // the last segment's file
@@ -75,7 +75,7 @@ func NewRing(path string, limits Limits) (*Ring, error) {
 	}
 	r := &Ring{Say: func(string) {}, Overrun: func() {}, path: path, limits: limits, create: Create, open: openSegment}
 	r.free = func() (int64, bool) { return outfile.FreeSpace(filepath.Dir(path)) }
-	r.in = splice.NewObjectReader(&r.feed)
+	r.in = eventpipe.NewObjectReader(&r.feed)
 	r.splicer.Keep = gc.Identifies
 	return r, nil
 }
@@ -116,7 +116,7 @@ func (r *Ring) Write(objects, _ []byte) (room int, err error) {
 	}
 }
 
-func (r *Ring) add(o *splice.Object) error {
+func (r *Ring) add(o *eventpipe.Object) error {
 	last := r.last()
 	if o.Events() && (last == nil || last.size+int64(r.pending.Len()+o.Size()) > r.longest) {
 		if err := r.roll(o); err != nil {
@@ -147,7 +147,7 @@ func (r *Ring) segmentSize() int64 {
 }
 
 // roll begins a segment with an event block.
-func (r *Ring) roll(o *splice.Object) error {
+func (r *Ring) roll(o *eventpipe.Object) error {
 	if err := r.Close(); err != nil {
 		return err
 	}
@@ -319,7 +319,7 @@ func (r *Ring) Close() error {
 // Remove removes the remaining segments, and frees the ring's memory. The ring must not
 // be used any more.
 func (r *Ring) Remove() error {
-	r.in, r.splicer, r.pending = nil, splice.Splicer{}, bytes.Buffer{}
+	r.in, r.splicer, r.pending = nil, eventpipe.Splicer{}, bytes.Buffer{}
 	var errs []error
 	for len(r.segments) > 0 {
 		errs = append(errs, r.drop())

@@ -20,9 +20,9 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/nettracetest"
-	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -42,7 +42,7 @@ func newRing(t *testing.T, path string, limits Limits, say func(string)) *Ring {
 // fill gives a trace to a ring, some objects at a time.
 func (r *Ring) fill(t *testing.T, b []byte, rnd *rand.Rand) {
 	t.Helper()
-	in := splice.NewObjectReader(bytes.NewReader(b))
+	in := eventpipe.NewObjectReader(bytes.NewReader(b))
 	start := int64(0)
 	for n := 0; ; n++ {
 		if _, err := in.Next(); err != nil {
@@ -418,7 +418,7 @@ func TestRingDiskTaken(t *testing.T) {
 		disk := &fullDisk{dir, 1e9}
 		r.create, r.open, r.free = disk.create, disk.open, disk.free
 		taken := int64(0)
-		in := splice.NewObjectReader(bytes.NewReader(whole))
+		in := eventpipe.NewObjectReader(bytes.NewReader(whole))
 		for start := int64(0); start < int64(len(whole)); {
 			_, err := in.Next()
 			end := in.Offset() + 1

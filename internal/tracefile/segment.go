@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/splice"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 )
 
 // A segment is a part of the ring. It begins with the objects that later ones refer to.
@@ -22,13 +22,13 @@ type segment struct {
 
 // each calls fn with each object of a segment, and with whether other objects
 // refer to it. It returns the first error.
-func (s *segment) each(fn func(o *splice.Object, head bool) error) error {
+func (s *segment) each(fn func(o *eventpipe.Object, head bool) error) error {
 	f, err := os.Open(s.path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	in := splice.NewObjectReader(f)
+	in := eventpipe.NewObjectReader(f)
 	for {
 		o, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -47,10 +47,10 @@ func (s *segment) each(fn func(o *splice.Object, head bool) error) error {
 // one, and its objects; nil if this one is too short.
 func (s *segment) youngerHalf() (*segment, []byte, error) {
 	var out bytes.Buffer
-	splicer := splice.Splicer{Keep: gc.Identifies}
+	splicer := eventpipe.Splicer{Keep: gc.Identifies}
 	half := &segment{path: s.path}
 	read := int64(0)
-	err := s.each(func(o *splice.Object, head bool) error {
+	err := s.each(func(o *eventpipe.Object, head bool) error {
 		read += int64(o.Size())
 		if half.head == 0 && !head && o.Events() && read > s.size/2 {
 			half.before = max(s.before, splicer.Latest())

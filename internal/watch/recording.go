@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/splice"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -60,10 +60,10 @@ const endTag = 1
 // the received part of the next object, unchanged.
 func shortened(data []byte) ([]byte, error) {
 	var (
-		splicer splice.Splicer
+		splicer eventpipe.Splicer
 		out     bytes.Buffer
 		begun   bool
-		in      = splice.NewObjectReader(bytes.NewReader(data))
+		in      = eventpipe.NewObjectReader(bytes.NewReader(data))
 		whole   int
 	)
 	for {
@@ -116,7 +116,7 @@ const quiet = 250 * time.Millisecond
 // settled returns the length of a trace before the last batch of event blocks. The batch
 // is left out, because the blocks of some threads may not have arrived yet.
 func settled(data []byte) int {
-	in := splice.NewObjectReader(bytes.NewReader(data))
+	in := eventpipe.NewObjectReader(bytes.NewReader(data))
 	var latest uint64
 	var before, size int64
 	for {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/nettracetest"
-	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
 )
@@ -85,7 +85,7 @@ func TestSave(t *testing.T) {
 func TestShortenAnywhere(t *testing.T) {
 	killed := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	whole, _ := save(t, killed, len(killed), len(killed))
-	in := splice.NewObjectReader(bytes.NewReader(whole))
+	in := eventpipe.NewObjectReader(bytes.NewReader(whole))
 	for {
 		if _, err := in.Next(); err != nil {
 			break

@@ -1,12 +1,10 @@
-package splice
+package eventpipe
 
 import (
 	"bytes"
 	"errors"
 	"io"
 	"os"
-
-	"github.com/gctrail/gctrail/internal/eventpipe"
 )
 
 // A filter reads a V4 trace as it arrives, and passes on whole objects to be changed.
@@ -60,7 +58,7 @@ func (f *filter) read(p []byte, pass func(objects []byte)) (int, error) {
 func (f *filter) divide(pass func(objects []byte)) {
 	whole := len(f.buf)
 	if !f.failed {
-		whole = eventpipe.WholeV4(f.buf, f.next)
+		whole = WholeV4(f.buf, f.next)
 		f.failed = whole < 0 || len(f.buf)-whole > MaxHeld
 	}
 	if f.failed {

@@ -1,4 +1,4 @@
-package splice
+package eventpipe
 
 import (
 	"encoding/binary"
@@ -7,7 +7,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -22,12 +21,12 @@ type Object struct {
 	// that no later event in the trace is older.
 	Sorted bool
 
-	kind eventpipe.BlockKind
+	kind BlockKind
 	data []byte
 }
 
 // Events reports whether the object is a block of events.
-func (o *Object) Events() bool { return o.kind == eventpipe.BlockEvents }
+func (o *Object) Events() bool { return o.kind == BlockEvents }
 
 // Size returns the size of the object in bytes, without its frame.
 func (o *Object) Size() int { return len(o.data) }
@@ -40,7 +39,7 @@ func (o *Object) Starts(latest uint64) bool { return o.Sorted && o.First >= late
 // An ObjectReader splits a V4 trace, as a runtime writes it, into its objects.
 // It holds one object at a time.
 type ObjectReader struct {
-	in     *eventpipe.Framer
+	in     *Framer
 	obj    Object
 	start  time.Time // of the trace
 	sync   uint64    // ticks of the trace's start
@@ -49,7 +48,7 @@ type ObjectReader struct {
 
 // NewObjectReader returns a reader of the uncompressed trace r.
 func NewObjectReader(r io.Reader) *ObjectReader {
-	return &ObjectReader{in: eventpipe.NewFramer(r, eventpipe.FileWindow)}
+	return &ObjectReader{in: NewFramer(r, FileWindow)}
 }
 
 // Next returns the next object, the Trace object first. It is valid until the
@@ -65,7 +64,7 @@ func (r *ObjectReader) Next() (*Object, error) {
 			return nil, err
 		}
 	}
-	var b eventpipe.Block
+	var b Block
 	for {
 		if err := r.in.Next(&b); err != nil {
 			return nil, err
@@ -73,18 +72,18 @@ func (r *ObjectReader) Next() (*Object, error) {
 		if b.Cut {
 			return nil, io.ErrUnexpectedEOF
 		}
-		if b.Kind == eventpipe.BlockEnd {
+		if b.Kind == BlockEnd {
 			return nil, io.EOF
 		}
-		if b.Kind != eventpipe.BlockUnknown {
+		if b.Kind != BlockUnknown {
 			break
 		}
 	}
 	r.obj = Object{kind: b.Kind, data: b.Data}
 	switch b.Kind {
-	case eventpipe.BlockTrace:
+	case BlockTrace:
 		r.clock()
-	case eventpipe.BlockEvents:
+	case BlockEvents:
 		if err := r.obj.times(); err != nil {
 			return nil, &trace.FormatError{Format: "nettrace", Off: b.Off, Section: b.Kind.String(), Err: err}
 		}
@@ -128,14 +127,14 @@ const (
 )
 
 func (r *ObjectReader) clock() {
-	r.start = eventpipe.SystemTime(r.obj.data)
+	r.start = SystemTime(r.obj.data)
 	r.sync = binary.LittleEndian.Uint64(r.obj.data[syncOffset:])
 	r.second = binary.LittleEndian.Uint64(r.obj.data[frequencyOffset:])
 }
 
 // times reads the times of the block's events. A block without any has no times.
 func (o *Object) times() error {
-	in, err := eventpipe.ReadBlock(o.data, 0, 4)
+	in, err := ReadBlock(o.data, 0, 4)
 	if err != nil || in.Empty() {
 		return err
 	}
@@ -146,8 +145,8 @@ func (o *Object) times() error {
 
 // each calls fn with every event of an event block or metadata block. Events before
 // damage are kept.
-func (o *Object) each(fn func(h *eventpipe.Header, payload []byte)) error {
-	in, err := eventpipe.ReadBlock(o.data, 0, 4)
+func (o *Object) each(fn func(h *Header, payload []byte)) error {
+	in, err := ReadBlock(o.data, 0, 4)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package splice
+package eventpipe
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -62,7 +61,7 @@ func (l *Limiter) pass(objects []byte) {
 		l.next = end
 	}
 	rest := objects[l.next-begin:]
-	if !l.over || l.failed || bytes.Equal(rest, eventpipe.EndMark(4, l.off, false)) {
+	if !l.over || l.failed || bytes.Equal(rest, EndMark(4, l.off, false)) {
 		l.appendRaw(rest)
 	}
 	l.next = begin + int64(len(objects))
@@ -72,19 +71,19 @@ func (l *Limiter) pass(objects []byte) {
 func (l *Limiter) add(o *Object, raw []byte) {
 	data := o.data
 	switch o.kind {
-	case eventpipe.BlockTrace:
+	case BlockTrace:
 		l.limit = l.in.Ticks(l.length)
 		if l.Began != nil {
 			l.Began(l.in.start)
 		}
-	case eventpipe.BlockMetadata:
+	case BlockMetadata:
 		l.define(o)
-	case eventpipe.BlockEvents:
+	case BlockEvents:
 		if o.Last > l.limit {
 			l.over = true
 			data = l.limited(o)
 		}
-	case eventpipe.BlockSequencePoint:
+	case BlockSequencePoint:
 		if l.over {
 			data = l.sequencePoint(data)
 		}
@@ -94,8 +93,8 @@ func (l *Limiter) add(o *Object, raw []byte) {
 		l.appendRaw(raw)
 	case data != nil:
 		at := len(l.out)
-		l.out = eventpipe.AppendFrameV4(l.out, o.kind, len(data), l.off)
-		l.out = append(append(l.out, data...), eventpipe.TagEnd)
+		l.out = AppendFrameV4(l.out, o.kind, len(data), l.off)
+		l.out = append(append(l.out, data...), TagEnd)
 		l.off += int64(len(l.out) - at)
 	}
 }
@@ -107,8 +106,8 @@ func (l *Limiter) appendRaw(b []byte) {
 
 // define finds the kinds of events to keep.
 func (l *Limiter) define(o *Object) {
-	_ = o.each(func(_ *eventpipe.Header, payload []byte) { // the reader reports damage
-		if id, d, err := eventpipe.ParseMetadataV4(payload, 0); err == nil && l.Keep(d) {
+	_ = o.each(func(_ *Header, payload []byte) { // the reader reports damage
+		if id, d, err := ParseMetadataV4(payload, 0); err == nil && l.Keep(d) {
 			l.keeps[id] = true
 		}
 	})
@@ -116,10 +115,10 @@ func (l *Limiter) define(o *Object) {
 
 // limited returns an event block without the events after the limit, nil if none is left.
 func (l *Limiter) limited(o *Object) []byte {
-	data := make([]byte, eventpipe.EventBlockHeader)
+	data := make([]byte, EventBlockHeader)
 	var first, last uint64
-	var prev eventpipe.Header
-	err := o.each(func(h *eventpipe.Header, payload []byte) {
+	var prev Header
+	err := o.each(func(h *Header, payload []byte) {
 		if h.Ticks > l.limit && !l.keeps[h.MetadataID] {
 			if n, counted := l.dropped[h.Capture]; counted || len(l.dropped) < maxDropped {
 				l.dropped[h.Capture] = n + 1
@@ -129,7 +128,7 @@ func (l *Limiter) limited(o *Object) []byte {
 		e := *h
 		e.Ticks = min(e.Ticks, l.limit)
 		e.Seq -= l.dropped[e.Capture]
-		if len(data) == eventpipe.EventBlockHeader {
+		if len(data) == EventBlockHeader {
 			first = e.Ticks
 		}
 		first, last = min(first, e.Ticks), max(last, e.Ticks)
@@ -140,10 +139,10 @@ func (l *Limiter) limited(o *Object) []byte {
 	switch {
 	case err != nil:
 		return o.data // the reader reports damage
-	case len(data) == eventpipe.EventBlockHeader:
+	case len(data) == EventBlockHeader:
 		return nil
 	}
-	eventpipe.PutBlockHeader(data, true, first, last)
+	PutBlockHeader(data, true, first, last)
 	return data
 }
 

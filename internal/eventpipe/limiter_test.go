@@ -1,4 +1,4 @@
-package splice_test
+package eventpipe_test
 
 import (
 	"bytes"
@@ -7,8 +7,8 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/nettracetest"
-	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -20,7 +20,7 @@ func isRundown(d *trace.Descriptor) bool {
 // limited returns the first part of a trace.
 func limited(t *testing.T, whole []byte, length time.Duration) []byte {
 	t.Helper()
-	l := splice.NewLimiter(iotest.HalfReader(bytes.NewReader(whole)), length)
+	l := eventpipe.NewLimiter(iotest.HalfReader(bytes.NewReader(whole)), length)
 	l.Keep = isRundown
 	out, err := io.ReadAll(l)
 	if err != nil {

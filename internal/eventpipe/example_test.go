@@ -1,4 +1,4 @@
-package splice_test
+package eventpipe_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/splice"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -26,8 +26,8 @@ func ExampleSplicer() {
 	}
 
 	var end bytes.Buffer
-	var splicer splice.Splicer
-	objects := splice.NewObjectReader(z)
+	var splicer eventpipe.Splicer
+	objects := eventpipe.NewObjectReader(z)
 	begun := false
 	for {
 		o, err := objects.Next()

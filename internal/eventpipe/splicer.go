@@ -1,6 +1,4 @@
-// Package splice makes traces of parts of a V4 trace, object by object, without
-// decoding the events.
-package splice
+package eventpipe
 
 import (
 	"encoding/binary"
@@ -8,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/binread"
-	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -52,7 +49,7 @@ type carried struct {
 
 // A retainedEvent is an event that every trace is to have.
 type retainedEvent struct {
-	eventpipe.Header
+	Header
 	data []byte
 }
 
@@ -79,22 +76,22 @@ func (s *Splicer) Latest() uint64 { return s.latest }
 // writer's error or a *trace.FormatError.
 func (s *Splicer) Add(o *Object) error {
 	switch o.kind {
-	case eventpipe.BlockTrace:
+	case BlockTrace:
 		s.head = append(s.head[:0], o.data...)
 		return nil
-	case eventpipe.BlockMetadata:
+	case BlockMetadata:
 		if len(s.metadata.data)+len(o.data) > maxCarriedMetadata {
 			return &trace.FormatError{Format: "nettrace", Section: o.kind.String(), Err: binread.Malformed("more than %d MiB of metadata", maxCarriedMetadata>>20)}
 		}
 		s.metadata.add(o.data)
 		s.define(o)
-	case eventpipe.BlockStacks:
-		if len(s.stacks.data)+len(o.data) <= eventpipe.MaxStackBytes {
+	case BlockStacks:
+		if len(s.stacks.data)+len(o.data) <= MaxStackBytes {
 			s.stacks.add(o.data)
 		}
-	case eventpipe.BlockSequencePoint:
+	case BlockSequencePoint:
 		s.stacks.clear()
-	case eventpipe.BlockEvents:
+	case BlockEvents:
 		s.look(o)
 		s.latest = max(s.latest, o.Last)
 		if o.Sorted {
@@ -120,13 +117,13 @@ func (s *Splicer) Begin(w io.Writer, o *Object) error {
 		from = o.First
 	}
 	s.w, s.off = w, 0
-	b := eventpipe.AppendHeadV4(s.buf[:0])
+	b := AppendHeadV4(s.buf[:0])
 	b = appendHead(b, s.head, from)
-	b = append(b, eventpipe.TagEnd)
-	b = s.appendCarried(b, eventpipe.BlockMetadata, &s.metadata)
-	b = s.appendCarried(b, eventpipe.BlockStacks, &s.stacks)
+	b = append(b, TagEnd)
+	b = s.appendCarried(b, BlockMetadata, &s.metadata)
+	b = s.appendCarried(b, BlockStacks, &s.stacks)
 	if len(s.retained) > 0 {
-		b = s.appendObject(b, eventpipe.BlockEvents, s.retainedBlock(from))
+		b = s.appendObject(b, BlockEvents, s.retainedBlock(from))
 	}
 	s.buf = b
 	return s.flush()
@@ -134,7 +131,7 @@ func (s *Splicer) Begin(w io.Writer, o *Object) error {
 
 // Whole returns the size of the trace begun last, and the bytes that complete
 // it; see nettrace.Reader.Whole.
-func (s *Splicer) Whole() (size int64, end []byte) { return s.off, eventpipe.EndMark(4, s.off, false) }
+func (s *Splicer) Whole() (size int64, end []byte) { return s.off, EndMark(4, s.off, false) }
 
 func (s *Splicer) flush() error {
 	n, err := s.w.Write(s.buf)
@@ -143,13 +140,13 @@ func (s *Splicer) flush() error {
 }
 
 // appendObject appends an object that begins at the end of the trace plus b.
-func (s *Splicer) appendObject(b []byte, kind eventpipe.BlockKind, data []byte) []byte {
-	b = eventpipe.AppendFrameV4(b, kind, len(data), s.off+int64(len(b)))
+func (s *Splicer) appendObject(b []byte, kind BlockKind, data []byte) []byte {
+	b = AppendFrameV4(b, kind, len(data), s.off+int64(len(b)))
 	b = append(b, data...)
-	return append(b, eventpipe.TagEnd)
+	return append(b, TagEnd)
 }
 
-func (s *Splicer) appendCarried(b []byte, kind eventpipe.BlockKind, c *carried) []byte {
+func (s *Splicer) appendCarried(b []byte, kind BlockKind, c *carried) []byte {
 	start := 0
 	for _, end := range c.ends {
 		b = s.appendObject(b, kind, c.data[start:end])
@@ -163,8 +160,8 @@ func (s *Splicer) define(o *Object) {
 	if s.Keep == nil {
 		return
 	}
-	_ = o.each(func(_ *eventpipe.Header, payload []byte) { // the reader reports damage
-		id, d, err := eventpipe.ParseMetadataV4(payload, 0)
+	_ = o.each(func(_ *Header, payload []byte) { // the reader reports damage
+		id, d, err := ParseMetadataV4(payload, 0)
 		if err != nil || !s.Keep(d) {
 			return
 		}
@@ -186,7 +183,7 @@ func (s *Splicer) look(o *Object) {
 	if len(s.wanted) == 0 {
 		return
 	}
-	_ = o.each(func(h *eventpipe.Header, payload []byte) { // as above
+	_ = o.each(func(h *Header, payload []byte) { // as above
 		if !s.wanted[h.MetadataID] {
 			return
 		}
@@ -200,9 +197,9 @@ func (s *Splicer) look(o *Object) {
 // retainedBlock returns an event block with the kept events, at the time of the
 // earliest event.
 func (s *Splicer) retainedBlock(at uint64) []byte {
-	b := make([]byte, eventpipe.EventBlockHeader)
-	eventpipe.PutBlockHeader(b, true, at, at)
-	var prev eventpipe.Header
+	b := make([]byte, EventBlockHeader)
+	PutBlockHeader(b, true, at, at)
+	var prev Header
 	for i := range s.retained {
 		h := s.retained[i].Header
 		h.Ticks, h.Sorted = at, true
@@ -219,7 +216,7 @@ func (s *Splicer) retainedBlock(at uint64) []byte {
 // seconds, so that times of events stay the same.
 func appendHead(dst, head []byte, to uint64) []byte {
 	c := binread.At(head, 0)
-	start := eventpipe.SystemTime(c.Bytes(syncOffset))
+	start := SystemTime(c.Bytes(syncOffset))
 	sync, second := c.U64(), c.U64()
 	step, unit := second/1000, time.Millisecond
 	if second%1000 != 0 {
@@ -232,7 +229,7 @@ func appendHead(dst, head []byte, to uint64) []byte {
 			sync += steps * step
 		}
 	}
-	dst = eventpipe.AppendSystemTime(dst, start)
+	dst = AppendSystemTime(dst, start)
 	dst = binary.LittleEndian.AppendUint64(dst, sync)
 	return append(dst, head[frequencyOffset:]...)
 }

@@ -1,4 +1,4 @@
-package splice_test
+package eventpipe_test
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/nettracetest"
-	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -21,8 +21,8 @@ import (
 // blocks there are, and whether the part starts cleanly, and when.
 func spliced(t *testing.T, whole []byte, n int, keep func(*trace.Descriptor) bool) (part []byte, blocks int, starts bool, at uint64) {
 	t.Helper()
-	r := splice.NewObjectReader(bytes.NewReader(whole))
-	s := splice.Splicer{Keep: keep}
+	r := eventpipe.NewObjectReader(bytes.NewReader(whole))
+	s := eventpipe.Splicer{Keep: keep}
 	var out bytes.Buffer
 	for {
 		o, err := r.Next()
@@ -215,14 +215,14 @@ end`)
 // TestObjectReader: only V4 has objects, and an input may continue behind its end.
 func TestObjectReader(t *testing.T) {
 	for _, text := range []string{"netperf v3\nend", "nettrace v6\nend"} {
-		_, err := splice.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, text))).Next()
+		_, err := eventpipe.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, text))).Next()
 		if !errors.Is(err, trace.ErrUnsupportedVersion) {
 			t.Error(err)
 		}
 	}
 	whole := nettracetest.MustAssemble(t, "nettrace v4\nobject Other payload=u32:1\nevents\nsp time=+1\nend")
 	var in bytes.Buffer
-	r := splice.NewObjectReader(&in)
+	r := eventpipe.NewObjectReader(&in)
 	in.Write(whole[:32+3+8+4+5+1+48+1])
 	if _, err := r.Next(); err != nil {
 		t.Fatal(err)
@@ -252,7 +252,7 @@ func TestObjectReader(t *testing.T) {
 
 // TestObjectTicks: clocks of any frequency, and times before the clock's beginning.
 func TestObjectTicks(t *testing.T) {
-	r := splice.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, "nettrace v4 freq=3124099 sync=5000000\nend")))
+	r := eventpipe.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, "nettrace v4 freq=3124099 sync=5000000\nend")))
 	if _, err := r.Next(); err != nil {
 		t.Fatal(err)
 	}
@@ -272,8 +272,8 @@ func FuzzSplice(f *testing.F) {
 	f.Add(whole[:6000], uint8(1))
 	f.Add(whole[:3000], uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, n uint8) {
-		r := splice.NewObjectReader(bytes.NewReader(b))
-		s := splice.Splicer{Keep: func(*trace.Descriptor) bool { return true }}
+		r := eventpipe.NewObjectReader(bytes.NewReader(b))
+		s := eventpipe.Splicer{Keep: func(*trace.Descriptor) bool { return true }}
 		var out bytes.Buffer
 		for {
 			o, err := r.Next()
@@ -296,7 +296,7 @@ func FuzzSplice(f *testing.F) {
 			return
 		}
 		_, end := s.Whole()
-		again := splice.NewObjectReader(bytes.NewReader(append(out.Bytes(), end...)))
+		again := eventpipe.NewObjectReader(bytes.NewReader(append(out.Bytes(), end...)))
 		for {
 			if _, err := again.Next(); err != nil {
 				if !errors.Is(err, io.EOF) {

@@ -1,4 +1,4 @@
-package splice_test
+package eventpipe_test
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/nettracetest"
-	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -27,7 +27,7 @@ type dripping struct {
 	size  int // of the whole
 	chunk int
 	info  *trace.Info
-	to    *splice.Inserter
+	to    *eventpipe.Inserter
 	added int
 	rand  *rand.Rand
 }
@@ -83,7 +83,7 @@ func TestInserter(t *testing.T) {
 			whole := nettracetest.Gunzip(t, "../../testdata/"+name)
 			want, _, info := events(t, whole)
 			d := &dripping{data: whole, size: len(whole), chunk: chunk, info: info, rand: rand.New(rand.NewPCG(1, 2))}
-			d.to = splice.NewInserter(d)
+			d.to = eventpipe.NewInserter(d)
 			out, err := io.ReadAll(d.to)
 			if err != nil {
 				t.Fatal(err)
@@ -126,12 +126,12 @@ func TestInserterPasses(t *testing.T) {
 		"nothing": nil, "text": []byte("this is no trace, but quite long for a head"), "V6": []byte("Nettrace\x00\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00\x00"),
 		"head": whole[:20], "cut": whole[:len(whole)/3], "damaged": damaged,
 	} {
-		out, err := io.ReadAll(splice.NewInserter(iotest.HalfReader(bytes.NewReader(data))))
+		out, err := io.ReadAll(eventpipe.NewInserter(iotest.HalfReader(bytes.NewReader(data))))
 		if err != nil || !bytes.Equal(out, data) {
 			t.Errorf("%s: %v, %d bytes of %d", name, err, len(out), len(data))
 		}
 	}
-	n := splice.NewInserter(iotest.TimeoutReader(bytes.NewReader(whole)))
+	n := eventpipe.NewInserter(iotest.TimeoutReader(bytes.NewReader(whole)))
 	if _, err := io.ReadAll(n); !errors.Is(err, iotest.ErrTimeout) {
 		t.Errorf("the input's error became %v", err)
 	}

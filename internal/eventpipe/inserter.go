@@ -1,4 +1,4 @@
-package splice
+package eventpipe
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -107,7 +106,7 @@ func (n *Inserter) places() []place {
 		n.next = n.in.Offset() + 1 // its end tag
 		last := o.Last
 		switch {
-		case o.kind == eventpipe.BlockSequencePoint && len(o.data) >= 8:
+		case o.kind == BlockSequencePoint && len(o.data) >= 8:
 			last = max(n.latest, binary.LittleEndian.Uint64(o.data))
 			all = append(all, place{begin, n.latest, last})
 		case o.Events() && o.Starts(n.latest):
@@ -147,29 +146,29 @@ func (n *Inserter) insert(at place) {
 		return
 	}
 	off := at.off // insertions before it are multiples of 4 bytes
-	add := func(kind eventpipe.BlockKind, data []byte) {
+	add := func(kind BlockKind, data []byte) {
 		before := len(n.out)
-		n.out = eventpipe.AppendFrameV4(n.out, kind, len(data), off)
-		n.out = append(append(n.out, data...), eventpipe.TagEnd)
+		n.out = AppendFrameV4(n.out, kind, len(data), off)
+		n.out = append(append(n.out, data...), TagEnd)
 		off += int64(len(n.out) - before)
 	}
 	events := n.events(list)
 	if n.defined < len(n.kinds) {
-		add(eventpipe.BlockMetadata, n.metadata(list[0].ticks))
+		add(BlockMetadata, n.metadata(list[0].ticks))
 	}
 	// The next object stays aligned if the last inserted one ends where the first began, modulo 4,
 	// because its end tag follows its contents, which begin at a multiple of 4.
-	size := eventpipe.EventBlockHeader
+	size := EventBlockHeader
 	size += (int(at.off&3) - 1 - size - len(events)) & 3
 	data := slices.Concat(make([]byte, size), events)
-	eventpipe.PutLongBlockHeader(data, size, true, list[0].ticks, list[len(list)-1].ticks)
-	add(eventpipe.BlockEvents, data)
+	PutLongBlockHeader(data, size, true, list[0].ticks, list[len(list)-1].ticks)
+	add(BlockEvents, data)
 }
 
 // events returns the contents of an event block.
 func (n *Inserter) events(list []insertion) []byte {
 	var data []byte
-	var prev eventpipe.Header
+	var prev Header
 	for i := range list {
 		e := &list[i]
 		kind := slices.Index(n.kinds, e.desc)
@@ -178,7 +177,7 @@ func (n *Inserter) events(list []insertion) []byte {
 			n.kinds = append(n.kinds, e.desc)
 		}
 		n.seq++
-		h := eventpipe.Header{
+		h := Header{
 			MetadataID: firstInserted + uint32(kind), Seq: n.seq, Capture: insertedThread, CPU: unknownCPU, Thread: unknownThread,
 			Ticks: e.ticks, Payload: len(e.payload), Sorted: true,
 		}
@@ -191,13 +190,13 @@ func (n *Inserter) events(list []insertion) []byte {
 
 // metadata returns a metadata block that defines the kinds that the trace lacks.
 func (n *Inserter) metadata(at uint64) []byte {
-	data := make([]byte, eventpipe.EventBlockHeader)
-	eventpipe.PutBlockHeader(data, true, at, at)
-	var prev eventpipe.Header
+	data := make([]byte, EventBlockHeader)
+	PutBlockHeader(data, true, at, at)
+	var prev Header
 	for ; n.defined < len(n.kinds); n.defined++ {
 		d := n.kinds[n.defined]
-		record := eventpipe.AppendMetadataV4(nil, firstInserted+uint32(n.defined), d, d.Fields)
-		h := eventpipe.Header{CPU: unknownCPU, Thread: unknownThread, Ticks: at, Payload: len(record), Sorted: true}
+		record := AppendMetadataV4(nil, firstInserted+uint32(n.defined), d, d.Fields)
+		h := Header{CPU: unknownCPU, Thread: unknownThread, Ticks: at, Payload: len(record), Sorted: true}
 		data = h.AppendCompressed(data, &prev, false)
 		data = append(data, record...)
 		prev = h
