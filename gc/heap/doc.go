@@ -12,4 +12,6 @@
 // handle, as a ConditionalWeakTable uses them, keeps its value alive while its key is alive,
 // and counts as a reference from the key to the value. Static fields are roots, and so is the
 // table in which the runtime stores the static fields of a module.
+//
+// Segments is a model of what the heap lies in: segments or regions, and committed memory.
 package heap

@@ -9,9 +9,9 @@ import (
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/handle"
+	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/gc/segment"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -32,7 +32,7 @@ func askedModels() []asked {
 		finalizers handle.Finalizers
 		joins      []join.Collection
 		tunings    join.Tunings
-		segments   segment.Model
+		segments   heap.Segments
 	)
 	return []asked{
 		{"alloc", &allocs, func(pid uint64) string {

@@ -12,8 +12,8 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/gc/segment"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
@@ -44,15 +44,15 @@ func heapFields(perHeap bool) []list.Field[heapRow] {
 		return fields
 	}
 	return append(fields,
-		committed("committed_bytes", "committed MB", (*segment.Committed).Total),
-		committed("committed_in_use_bytes", "", func(c *segment.Committed) int64 { return c.InUse }),
-		committed("committed_free_bytes", "", func(c *segment.Committed) int64 { return c.Free }),
-		committed("committed_global_free_bytes", "", func(c *segment.Committed) int64 { return c.GlobalFree }),
-		committed("committed_decommit_bytes", "", func(c *segment.Committed) int64 { return c.Decommit }),
-		committed("committed_bookkeeping_bytes", "", func(c *segment.Committed) int64 { return c.Bookkeeping }),
-		segmentCount("segments_created", "regions +", func(s segment.Snapshot) int64 { return s.Created }),
-		segmentCount("segments_freed", "-", func(s segment.Snapshot) int64 { return s.Freed }),
-		segmentCount("segments_live", "live", func(s segment.Snapshot) int64 { return s.Live }))
+		committed("committed_bytes", "committed MB", (*heap.Committed).Total),
+		committed("committed_in_use_bytes", "", func(c *heap.Committed) int64 { return c.InUse }),
+		committed("committed_free_bytes", "", func(c *heap.Committed) int64 { return c.Free }),
+		committed("committed_global_free_bytes", "", func(c *heap.Committed) int64 { return c.GlobalFree }),
+		committed("committed_decommit_bytes", "", func(c *heap.Committed) int64 { return c.Decommit }),
+		committed("committed_bookkeeping_bytes", "", func(c *heap.Committed) int64 { return c.Bookkeeping }),
+		segmentCount("segments_created", "regions +", func(s heap.SegmentCounts) int64 { return s.Created }),
+		segmentCount("segments_freed", "-", func(s heap.SegmentCounts) int64 { return s.Freed }),
+		segmentCount("segments_live", "live", func(s heap.SegmentCounts) int64 { return s.Live }))
 }
 
 // budget returns how much may be allocated in a generation, if the collection sets it.
@@ -61,17 +61,17 @@ func budget(g *gc.Generation) gc.Opt[int64] {
 }
 
 // committed returns the field of a part of what is committed.
-func committed(name, heading string, part func(*segment.Committed) int64) list.Field[heapRow] {
+func committed(name, heading string, part func(*heap.Committed) int64) list.Field[heapRow] {
 	return list.Field[heapRow]{Name: name, Heading: heading, Rank: 3, Type: figure.Bytes, Value: func(r *heapRow) figure.Value {
 		s, _ := r.segments.Get()
-		return list.Opt(s.Committed, func(c segment.Committed) figure.Value { return list.Bytes(part(&c)) })
+		return list.Opt(s.Committed, func(c heap.Committed) figure.Value { return list.Bytes(part(&c)) })
 	}}
 }
 
 // segmentCount returns the field of a number of segments.
-func segmentCount(name, heading string, number func(segment.Snapshot) int64) list.Field[heapRow] {
+func segmentCount(name, heading string, number func(heap.SegmentCounts) int64) list.Field[heapRow] {
 	return list.Field[heapRow]{Name: name, Heading: heading, Rank: 4, Type: figure.Int, Value: func(r *heapRow) figure.Value {
-		return list.Opt(r.segments, func(s segment.Snapshot) figure.Value { return list.Count(number(s)) })
+		return list.Opt(r.segments, func(s heap.SegmentCounts) figure.Value { return list.Count(number(s)) })
 	}}
 }
 
@@ -99,8 +99,8 @@ type heapTable struct {
 	collections int
 	rows        []heapRow
 	peak        int64
-	committed   segment.Committed // at its largest
-	at          uint32            // the collection
+	committed   heap.Committed // at its largest
+	at          uint32         // the collection
 }
 
 func heapHead(p *text.Page, of *gc.Process, t *heapTable) {
@@ -113,7 +113,7 @@ func heapHead(p *text.Page, of *gc.Process, t *heapTable) {
 
 func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	w := newRowWriter(&o.listing, std, out, heapFields(o.perHeap))
-	var segments segment.Model
+	var segments heap.Segments
 	var tables sums[*gc.Process, heapTable]
 	var failed error
 	o.unselected = func(c *gc.Collection) { segments.Remove(c.Process.PID, c.ClrInstance, c.Number) }
@@ -124,9 +124,9 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 		t.peak = max(t.peak, c.LargestHeap().Or(0))
 		snapshot, known := segments.Remove(c.Process.PID, c.ClrInstance, c.Number)
 		if c.AffectedByLoss && !c.CommittedBefore.Known() { // it may be impossible
-			snapshot.Committed = gc.Opt[segment.Committed]{}
+			snapshot.Committed = gc.Opt[heap.Committed]{}
 		}
-		if in := snapshot.Committed.Or(segment.Committed{}); in.Total() > t.committed.Total() {
+		if in := snapshot.Committed.Or(heap.Committed{}); in.Total() > t.committed.Total() {
 			t.committed, t.at = in, c.Number
 		}
 		rows := o.rows(c, snapshot, known)
@@ -146,7 +146,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 }
 
 // rows returns the rows of one collection.
-func (o *heapOptions) rows(c *gc.Collection, snapshot segment.Snapshot, known bool) []heapRow {
+func (o *heapOptions) rows(c *gc.Collection, snapshot heap.SegmentCounts, known bool) []heapRow {
 	if !o.perHeap {
 		return []heapRow{{Collection: c, generations: c.Generations, segments: gc.SomeIf(snapshot, known)}}
 	}
@@ -158,7 +158,7 @@ type heapRow struct {
 	*gc.Collection
 	heap        gc.Opt[uint32] // unknown for all heaps together
 	generations []gc.Generation
-	segments    gc.Opt[segment.Snapshot]
+	segments    gc.Opt[heap.SegmentCounts]
 }
 
 func (r *heapRow) collection() *gc.Collection { return r.Collection }

@@ -1,18 +1,18 @@
-package segment_test
+package heap_test
 
 import (
 	"context"
 	"fmt"
 	"log"
 
+	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/gc/segment"
 	"github.com/gctrail/gctrail/open"
 )
 
 // This prints how many regions there were after the first collections.
-func ExampleModel() {
-	var segments segment.Model
+func ExampleSegments() {
+	var segments heap.Segments
 	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: pass.Wants(&segments)})
 	if err != nil {
 		log.Fatal(err)

@@ -1,7 +1,4 @@
-// Package segment tracks the segments and regions that the collector allocates
-// and frees, and the memory that it has committed, from collection to
-// collection. From .NET 7 on, each segment event is about a region.
-package segment
+package heap
 
 import (
 	"github.com/gctrail/gctrail/clr"
@@ -9,15 +6,15 @@ import (
 	"github.com/gctrail/gctrail/gc/pass"
 )
 
-// The bounds of a Model, over all processes: segments that are followed, and collections
-// whose Snapshot was not removed, of which gc.Model holds back half as many.
+// The bounds of Segments, over all processes: segments that are followed, and collections
+// whose counts were not removed, of which gc.Model holds back half as many.
 const (
 	maxSegments  = 1 << 20
 	maxSnapshots = 1 << 15
 )
 
-// A Snapshot counts the segments created and freed between the ends of two collections.
-type Snapshot struct {
+// SegmentCounts counts the segments created and freed between the ends of two collections.
+type SegmentCounts struct {
 	Created, Freed           int64
 	CreatedBytes, FreedBytes int64
 	// Live counts the segments that were created in the trace and not freed; segments
@@ -41,8 +38,10 @@ type Committed struct {
 // GC.GetGCMemoryInfo), 0 if unknown.
 func (c *Committed) Total() int64 { return c.InUse + c.Free + c.GlobalFree }
 
-// A Model tracks segments. The zero Model is ready for use, by one goroutine.
-type Model struct {
+// Segments is a model for gc/pass that tracks the segments that the collector allocates and
+// frees, and the memory that it has committed, from collection to collection. From .NET 7 on,
+// each segment event is about a region. The zero Segments is ready for use, by one goroutine.
+type Segments struct {
 	runtimes pass.Table[segments]
 	live     int // segments of all runtimes
 	ends     int // snapshots of all runtimes
@@ -52,17 +51,17 @@ type Model struct {
 type segments struct {
 	*pass.Runtime
 	sizes map[uint64]int64 // by address
-	now   Snapshot
-	ends  map[uint32]Snapshot
+	now   SegmentCounts
+	ends  map[uint32]SegmentCounts
 }
 
-// Kinds returns the kinds of events that a Model reads.
-func (*Model) Kinds() []clr.Kind {
+// Kinds returns the kinds of events that Segments reads.
+func (*Segments) Kinds() []clr.Kind {
 	return []clr.Kind{clr.KindGCCreateSegment, clr.KindGCFreeSegment, clr.KindGCEnd, clr.KindGCDynamicEvent}
 }
 
 // Event processes one event.
-func (m *Model) Event(e *pass.Event) {
+func (m *Segments) Event(e *pass.Event) {
 	decoded, whole := e.Decoded()
 	if !whole {
 		return
@@ -85,21 +84,21 @@ func (m *Model) Event(e *pass.Event) {
 
 // of passes the segments of an event's runtime to a function, unless there is no room for
 // one more runtime.
-func (m *Model) of(e *pass.Event, instance uint16, do func(*segments)) {
+func (m *Segments) of(e *pass.Event, instance uint16, do func(*segments)) {
 	rt := e.Runtime(instance)
 	if rt == nil {
 		return
 	}
 	s, isNew := m.runtimes.At(rt.Index)
 	if isNew {
-		*s = segments{Runtime: rt, sizes: make(map[uint64]int64), ends: make(map[uint32]Snapshot)}
+		*s = segments{Runtime: rt, sizes: make(map[uint64]int64), ends: make(map[uint32]SegmentCounts)}
 	}
 	do(s)
 }
 
 // created counts a segment. One at the address of a live one replaces it: its
 // freeing was lost.
-func (m *Model) created(s *segments, v *clr.GCCreateSegment) {
+func (m *Segments) created(s *segments, v *clr.GCCreateSegment) {
 	size := int64(v.Size)
 	s.now.Created++
 	s.now.CreatedBytes += size
@@ -115,7 +114,7 @@ func (m *Model) created(s *segments, v *clr.GCCreateSegment) {
 	s.sizes[v.Address] = size
 }
 
-func (m *Model) freed(s *segments, address uint64) {
+func (m *Segments) freed(s *segments, address uint64) {
 	s.now.Freed++
 	size, ok := s.sizes[address]
 	if !ok {
@@ -129,7 +128,7 @@ func (m *Model) freed(s *segments, address uint64) {
 }
 
 // takes counts an event that is not possible, and returns whether it is.
-func (m *Model) takes(possible bool) bool {
+func (m *Segments) takes(possible bool) bool {
 	if !possible {
 		m.rejected++
 	}
@@ -138,11 +137,11 @@ func (m *Model) takes(possible bool) bool {
 
 // Rejected returns the number of events that are left out, because their sizes are
 // impossible.
-func (m *Model) Rejected() int { return m.rejected }
+func (m *Segments) Rejected() int { return m.rejected }
 
 // commits records the committed memory, which the runtime reports at the start of every
 // collection, and again at the end of a blocking one.
-func (m *Model) commits(s *segments, data []byte) {
+func (m *Segments) commits(s *segments, data []byte) {
 	var v clr.CommittedUsage
 	if v.Decode(data) != nil {
 		return
@@ -158,22 +157,22 @@ func (m *Model) commits(s *segments, data []byte) {
 }
 
 // ended records the segments at the end of a collection.
-func (m *Model) ended(s *segments, number uint32) {
+func (m *Segments) ended(s *segments, number uint32) {
 	if _, again := s.ends[number]; again || m.ends < maxSnapshots {
 		s.ends[number] = s.now
 		if !again {
 			m.ends++
 		}
 	}
-	s.now = Snapshot{Live: s.now.Live, LiveBytes: s.now.LiveBytes, Committed: s.now.Committed}
+	s.now = SegmentCounts{Live: s.now.Live, LiveBytes: s.now.LiveBytes, Committed: s.now.Committed}
 }
 
-// Remove removes the Snapshot at the end of a collection and returns it, if there was
-// one.
-func (m *Model) Remove(pid uint64, instance uint16, number uint32) (Snapshot, bool) {
+// Remove removes the counts at the end of a collection and returns them, if there are
+// any.
+func (m *Segments) Remove(pid uint64, instance uint16, number uint32) (SegmentCounts, bool) {
 	s := m.runtimes.Find(func(s *segments) bool { return s.Process.PID == pid && s.Instance == instance })
 	if s == nil {
-		return Snapshot{}, false
+		return SegmentCounts{}, false
 	}
 	snapshot, ok := s.ends[number]
 	if ok {

@@ -1,4 +1,4 @@
-package segment
+package heap
 
 import (
 	"testing"
@@ -9,9 +9,9 @@ import (
 	"github.com/gctrail/gctrail/internal/eventtest"
 )
 
-func TestSnapshots(t *testing.T) {
+func TestSegments(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
-	var m Model
+	var m Segments
 	mPass := pass.New(&m)
 	feed := func(e clr.Event) { mPass.Feed(maker.At(0, e)) }
 	feed(&clr.GCCreateSegment{Address: 1, Size: 100})
@@ -38,7 +38,7 @@ func TestSnapshots(t *testing.T) {
 	if m.Rejected() != 2 || m.live != 1 {
 		t.Errorf("%d events rejected, %d segments live", m.Rejected(), m.live)
 	}
-	for number, want := range map[uint32]Snapshot{
+	for number, want := range map[uint32]SegmentCounts{
 		1: {Created: 2, CreatedBytes: 150, Live: 2, LiveBytes: 150},
 		2: {Created: 1, CreatedBytes: 70, Freed: 2, FreedBytes: 100, Live: 1, LiveBytes: 70},
 		3: {Live: 1, LiveBytes: 70, Committed: gc.Some(Committed{100, 20, 3, 7, 1})},
@@ -54,9 +54,9 @@ func TestSnapshots(t *testing.T) {
 
 // TestManyProcesses: of more processes than are distinguished, nothing is known, and the
 // others' snapshots share a bound.
-func TestManyProcesses(t *testing.T) {
+func TestSegmentsOfManyProcesses(t *testing.T) {
 	const more = 500
-	var m Model
+	var m Segments
 	mPass := pass.New(&m)
 	for n := range pass.MaxProcesses + more {
 		maker := eventtest.Maker{PID: uint64(1 + n)}
@@ -91,11 +91,11 @@ func TestCommittedTotal(t *testing.T) {
 	}
 }
 
-func FuzzFeed(f *testing.F) {
+func FuzzSegments(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22})
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		maker := eventtest.Maker{PID: 7}
-		var m Model
+		var m Segments
 		mPass := pass.New(&m)
 		for _, like := range []clr.Event{&clr.GCCreateSegment{}, &clr.GCCreateSegment{}, &clr.GCFreeSegment{}, &clr.GCDynamicEvent{}, &clr.GCEnd{}} {
 			ev := maker.At(0, like)
