@@ -19,7 +19,7 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/lttng"
-	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -37,8 +37,8 @@ type collectOptions struct {
 	profiles  choices
 	requests  bool
 	providers session.List
-	clrEvents provider.Keywords
-	clrLevel  provider.Level
+	clrEvents selection.Keywords
+	clrLevel  selection.Level
 	buffer    bufferSize
 	duration  span
 	rundown   choice
@@ -123,8 +123,8 @@ func (o *collectOptions) command(std *stdio) *cobra.Command {
 	})
 	std.completeProcesses(cmd)
 	std.completeCondition(cmd, "until")
-	std.complete(cmd, "clrevents", provider.KeywordNames())
-	std.complete(cmd, "clreventlevel", provider.LevelNames)
+	std.complete(cmd, "clrevents", selection.KeywordNames())
+	std.complete(cmd, "clreventlevel", selection.LevelNames)
 	return cmd
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/symbol"
@@ -198,8 +197,8 @@ func (s *inputFlags) processIDs(r *reading) (map[uint64]bool, error) {
 type eventFilter struct {
 	names     wordList
 	providers wordList
-	keywords  provider.Keywords
-	level     provider.Level
+	keywords  selection.Keywords
+	level     selection.Level
 }
 
 func (f *eventFilter) addFlags(std *stdio, cmd *cobra.Command) {
@@ -208,8 +207,8 @@ func (f *eventFilter) addFlags(std *stdio, cmd *cobra.Command) {
 	flags.Var(&f.providers, "provider", "only events of these providers")
 	flags.Var(&f.keywords, "keywords", "only events with one of these keywords: names joined by +, as in gc+gchandle, or hexadecimal")
 	flags.Var(&f.level, "level", "only events of this level or a more severe one: 0 to 5, or critical, error, warning, informational, verbose")
-	std.complete(cmd, "keywords", provider.KeywordNames())
-	std.complete(cmd, "level", provider.LevelNames[1:])
+	std.complete(cmd, "keywords", selection.KeywordNames())
+	std.complete(cmd, "level", selection.LevelNames[1:])
 }
 
 // given reports whether the filter leaves anything out.

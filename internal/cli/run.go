@@ -23,7 +23,6 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/outfile"
-	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/text"
@@ -175,7 +174,7 @@ func (o *runOptions) trace(ctx context.Context, std *stdio, command *collect.Com
 	folder := strings.TrimSuffix(path, ".nettrace") + string(filepath.Separator)
 	request := session.Request{Profiles: o.profiles.values, BufferMB: bufferMB, Requests: o.requests}
 	if len(request.Profiles) == 0 {
-		request.Profiles = []string{provider.GCTicks}
+		request.Profiles = []string{selection.GCTicks}
 	}
 	config, _ := request.Config()
 	warnOfCost(std, &request)

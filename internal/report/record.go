@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/program"
-	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -25,7 +25,7 @@ func CollectSelf(windows bool) string {
 	for _, v := range [...][2]string{
 		{"DOTNET_EnableEventPipe", "1"},
 		{"DOTNET_EventPipeOutputPath", "app.nettrace"},
-		{"DOTNET_EventPipeConfig", provider.SpellProvider(clr.RuntimeProvider, clr.KeywordGC, provider.LevelInformational)},
+		{"DOTNET_EventPipeConfig", selection.SpellProvider(clr.RuntimeProvider, clr.KeywordGC, selection.LevelInformational)},
 	} {
 		fmt.Fprintf(&b, assign, v[0], v[1])
 	}
@@ -77,15 +77,15 @@ const (
 )
 
 var recordings = [...]recording{
-	findings.Collections:  {"--profile " + provider.GCCollect, true, clr.RuntimeProvider, clr.KeywordGC, informational},
-	findings.Verbose:      {"--profile " + provider.GCVerbose, true, clr.RuntimeProvider, clr.KeywordGC, verbose},
-	findings.Allocations:  {"--profile " + provider.GCAlloc, false, clr.RuntimeProvider, clr.KeywordGC, verbose},
-	findings.Triggers:     {"--rundown true --clrevents " + provider.Spell(clr.KeywordGC|clr.KeywordStack), false, clr.RuntimeProvider, clr.KeywordGC, informational},
-	findings.HandleStacks: {"--rundown true --clrevents " + provider.Spell(clr.KeywordGC|clr.KeywordGCHandle|clr.KeywordStack), false, clr.RuntimeProvider, clr.KeywordGC | clr.KeywordGCHandle, informational},
-	findings.Finalizers:   {"--clrevents " + provider.Spell(clr.KeywordGC|clr.KeywordType|clr.KeywordGCHeapAndTypeNames) + " --clreventlevel verbose", true, clr.RuntimeProvider, clr.KeywordGC | clr.KeywordType, verbose},
-	findings.Phases:       {"--profile " + provider.GCCollect, false, clr.PrivateProvider, clr.KeywordGCPrivate, informational},
-	findings.Longer:       {"--profile " + provider.GCCollect + " --duration 60s", true, clr.RuntimeProvider, clr.KeywordGC, informational},
-	findings.LargeBuffer:  {"--profile " + provider.GCCollect + " --buffersize 1024", true, clr.RuntimeProvider, clr.KeywordGC, informational},
+	findings.Collections:  {"--profile " + selection.GCCollect, true, clr.RuntimeProvider, clr.KeywordGC, informational},
+	findings.Verbose:      {"--profile " + selection.GCVerbose, true, clr.RuntimeProvider, clr.KeywordGC, verbose},
+	findings.Allocations:  {"--profile " + selection.GCAlloc, false, clr.RuntimeProvider, clr.KeywordGC, verbose},
+	findings.Triggers:     {"--rundown true --clrevents " + selection.SpellKeywords(clr.KeywordGC|clr.KeywordStack), false, clr.RuntimeProvider, clr.KeywordGC, informational},
+	findings.HandleStacks: {"--rundown true --clrevents " + selection.SpellKeywords(clr.KeywordGC|clr.KeywordGCHandle|clr.KeywordStack), false, clr.RuntimeProvider, clr.KeywordGC | clr.KeywordGCHandle, informational},
+	findings.Finalizers:   {"--clrevents " + selection.SpellKeywords(clr.KeywordGC|clr.KeywordType|clr.KeywordGCHeapAndTypeNames) + " --clreventlevel verbose", true, clr.RuntimeProvider, clr.KeywordGC | clr.KeywordType, verbose},
+	findings.Phases:       {"--profile " + selection.GCCollect, false, clr.PrivateProvider, clr.KeywordGCPrivate, informational},
+	findings.Longer:       {"--profile " + selection.GCCollect + " --duration 60s", true, clr.RuntimeProvider, clr.KeywordGC, informational},
+	findings.LargeBuffer:  {"--profile " + selection.GCCollect + " --buffersize 1024", true, clr.RuntimeProvider, clr.KeywordGC, informational},
 
 	findings.LockStacks:      withStacks(clr.KeywordContention, informational),
 	findings.PoolStacks:      withStacks(clr.KeywordThreading|clr.KeywordContention|clr.KeywordWaitHandle, verbose),
@@ -97,7 +97,7 @@ var recordings = [...]recording{
 // withStacks records further events of the runtime, with their call stacks and the names that
 // these need.
 func withStacks(keywords uint64, level uint8) recording {
-	flags := "--rundown true --clrevents " + provider.Spell(clr.KeywordGC|keywords|clr.KeywordStack)
+	flags := "--rundown true --clrevents " + selection.SpellKeywords(clr.KeywordGC|keywords|clr.KeywordStack)
 	if level == verbose {
 		flags += " --clreventlevel verbose"
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
-	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
@@ -83,7 +83,7 @@ func (rep *Report) evidence() string {
 	if runtime.Events == 0 {
 		parts = append(parts, "no events of the runtime")
 	} else {
-		parts = append(parts, recorded(&runtime, briefKeywords(provider.Spell(runtime.Keywords))))
+		parts = append(parts, recorded(&runtime, briefKeywords(selection.SpellKeywords(runtime.Keywords))))
 	}
 	return strings.Join(append(parts, rep.completeness()), ", ")
 }
@@ -135,7 +135,7 @@ func (rep *Report) writeTrace(p *text.Page) {
 	p.Section("Trace")
 	p.Prose("", fmt.Sprintf("%s: %s, from %s.", filepath.ToSlash(rep.Name), rep.info.Format, began(rep.info)))
 	if runtime := rep.provider(clr.RuntimeProvider); runtime.Events > 0 {
-		line := "Recorded: " + recorded(&runtime, "keywords "+strings.ReplaceAll(provider.Spell(runtime.Keywords), "+", ", "))
+		line := "Recorded: " + recorded(&runtime, "keywords "+strings.ReplaceAll(selection.SpellKeywords(runtime.Keywords), "+", ", "))
 		if rep.info.Last >= time.Millisecond {
 			line += fmt.Sprintf("; %s events/s", units.Count(int(float64(runtime.Events)/rep.info.Last.Seconds())))
 		}

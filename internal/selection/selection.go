@@ -1,5 +1,6 @@
-// Package selection narrows the reading of a trace to some of its processes and of its
-// time.
+// Package selection narrows the reading of a trace to some of its processes, of its time and
+// of its events. It spells the runtime's events as dotnet-trace does: keywords, levels,
+// providers, and the names of profiles.
 package selection
 
 import (

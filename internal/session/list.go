@@ -8,12 +8,12 @@ import (
 	"unicode/utf16"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/selection"
 )
 
 const (
 	levelLogAlways     = 0
-	levelInformational = provider.LevelInformational
+	levelInformational = selection.LevelInformational
 	levelVerbose       = 5
 )
 
@@ -30,7 +30,7 @@ func (l *List) String() string { return "" }
 func (l List) Spell() string {
 	spelt := make([]string, len(l))
 	for i, p := range l {
-		spelt[i] = provider.SpellProvider(p.Name, p.Keywords, p.Level)
+		spelt[i] = selection.SpellProvider(p.Name, p.Keywords, p.Level)
 	}
 	return strings.Join(spelt, ",")
 }
@@ -129,7 +129,7 @@ func parseProviderLevel(s string) (uint8, error) {
 	if n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 32); err == nil && n >= 0 {
 		return uint8(min(n, levelVerbose)), nil
 	}
-	var l provider.Level
+	var l selection.Level
 	if err := l.Set(s); err != nil {
 		return 0, fmt.Errorf("level %q: %w", s, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/live"
 )
 
@@ -29,7 +29,7 @@ type Profile struct {
 // out stacks, which would be without names then. gc-alloc is gctrail's own.
 var profiles = []Profile{
 	{
-		Name: provider.GCCollect, help: "collections: why, how long, how much",
+		Name: selection.GCCollect, help: "collections: why, how long, how much",
 		Cost: "0 to 8 %; 25 % under constant memory pressure",
 		providers: []diag.Provider{
 			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: levelInformational},
@@ -38,7 +38,7 @@ var profiles = []Profile{
 		rundown: diag.RundownGC,
 	},
 	{
-		Name: provider.GCTicks, help: "plus how much is allocated, up to the end: what run records",
+		Name: selection.GCTicks, help: "plus how much is allocated, up to the end: what run records",
 		Cost: "little on .NET 10; on .NET 8, by up to as much as gc-verbose",
 		providers: []diag.Provider{
 			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: levelVerbose, Except: notOfTicks},
@@ -47,14 +47,14 @@ var profiles = []Profile{
 		rundown: diag.RundownGC,
 	},
 	{
-		Name: provider.GCVerbose, help: "plus what is allocated, pinned and held by handles",
+		Name: selection.GCVerbose, help: "plus what is allocated, pinned and held by handles",
 		Cost:      "0 to 25 %; 40 % with many pins, 50 % with many handles",
-		Cheaper:   provider.GCCollect + " records why collections happen, how long they take and how much they free",
+		Cheaper:   selection.GCCollect + " records why collections happen, how long they take and how much they free",
 		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordGCHandle | clr.KeywordException, Level: levelVerbose}},
 		rundown:   diag.RundownGC,
 	},
 	{
-		Name: provider.GCAlloc, help: "what is allocated, by type and stack, with method names",
+		Name: selection.GCAlloc, help: "what is allocated, by type and stack, with method names",
 		providers: []diag.Provider{{
 			Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordAllocationSampling, Level: levelVerbose,
 			Except: notOfAllocations,
@@ -71,7 +71,7 @@ var profiles = []Profile{
 	{
 		Name: "dotnet-sampled-thread-time", help: "stacks of all threads, 100 times a second; disturbs GC figures",
 		Cost:      "10 % in a web server",
-		Cheaper:   provider.GCCollect + " records how long GCs pause threads",
+		Cheaper:   selection.GCCollect + " records how long GCs pause threads",
 		providers: []diag.Provider{{Name: clr.SampleProvider, Level: levelInformational}},
 		rundown:   diag.RundownFull,
 		stacks:    true,
@@ -145,8 +145,8 @@ func Names() []string {
 type Request struct {
 	Profiles  []string
 	Providers List
-	CLREvents provider.Keywords
-	CLRLevel  provider.Level
+	CLREvents selection.Keywords
+	CLRLevel  selection.Level
 	BufferMB  uint32
 	Rundown   string // "true", "false", or as the profiles have it
 	Requests  bool   // also the spans of the program's requests

@@ -1,6 +1,4 @@
-// Package provider spells the runtime's events as dotnet-trace does: keywords, levels,
-// providers, and the names of profiles.
-package provider
+package selection
 
 import (
 	"fmt"
@@ -41,8 +39,8 @@ func KeywordNames() []string {
 	return names
 }
 
-// Spell names keywords as dotnet-trace does.
-func Spell(set uint64) string {
+// SpellKeywords names keywords as dotnet-trace does.
+func SpellKeywords(set uint64) string {
 	var names []string
 	for _, k := range keywords() {
 		if set&k.bits != 0 {
