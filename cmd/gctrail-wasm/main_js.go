@@ -1,12 +1,3 @@
-//go:build js && wasm
-
-// Command gctrail-wasm is gctrail for the page that opens traces in a browser. It runs in a
-// worker, whose web/open/worker.ts calls it:
-//
-//	GOOS=js GOARCH=wasm go build ./cmd/gctrail-wasm
-//
-// It defines gctrail(request, report) in the worker's scope, which returns the result or an
-// object with an error.
 package main
 
 import (
@@ -20,10 +11,8 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// growth is the GOGC. A page has one thread, which collects while nothing else runs, and its
-// memory is never given back.
-const growth = 50 // percent
-
+// main defines gctrail(request, report) in the worker's scope, which returns the result or an
+// object with an error.
 func main() {
 	debug.SetGCPercent(growth)
 	js.Global().Set("gctrail", js.FuncOf(func(_ js.Value, args []js.Value) any { return answer(args[0], args[1]) }))

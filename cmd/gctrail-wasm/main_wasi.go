@@ -1,13 +1,5 @@
-// Command gctrail-wasi is gctrail as a module for programs of any language that has a
-// WebAssembly runtime with WASI preview 1:
-//
-//	GOOS=wasip1 GOARCH=wasm go build -o gctrail.wasm ./cmd/gctrail-wasi
-//	wasmtime --dir .::/ gctrail.wasm [-format FORMAT] [-redact [-keep-system]] FILE…
-//
-// It reads the files, which are one trace or heap snapshot, or several traces on one time
-// line, and writes the report or an export to standard output. It has what needs no
-// processes, sockets or terminals. Exit codes: 0 success, 2 invalid usage, 3 a file cannot be
-// read, or has nothing for the format.
+//go:build !js
+
 package main
 
 import (
@@ -31,9 +23,6 @@ const (
 	invalidUsage = 2
 	failed       = 3
 )
-
-// growth is the value of GOGC. It is low because a module never returns memory to its host.
-const growth = 50 // percent
 
 func main() {
 	debug.SetGCPercent(growth)

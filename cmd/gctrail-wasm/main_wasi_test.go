@@ -1,3 +1,5 @@
+//go:build !js
+
 package main
 
 import (
@@ -63,7 +65,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"-no"}, invalidUsage, "-no"},
 		{[]string{"-format", "no", trace}, invalidUsage, "valid formats: json, full, html, perfetto"},
 		{[]string{"no"}, failed, "no"},
-		{[]string{"main.go"}, failed, "main.go"},
+		{[]string{"program.go"}, failed, "program.go"},
 		{[]string{"-help"}, 0, "-format"},
 	} {
 		var out, errs bytes.Buffer
