@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/nettracetest"
@@ -104,7 +103,7 @@ func TestPorts(t *testing.T) {
 		t.Skip("replaces a socket by a link")
 	}
 	socket := filepath.Join(t.TempDir(), "socket")
-	address, cut := diagtest.NewRelay(t, "tcp", "127.0.0.1:0", "unix", socket)
+	address, cut := dotnettest.NewRelay(t, "tcp", "127.0.0.1:0", "unix", socket)
 	behind := func(seconds int) *dotnettest.Program {
 		program := dotnettest.Start(t, 10, "web", seconds)
 		for deadline := time.Now().Add(dotnettest.Patience); ; time.Sleep(50 * time.Millisecond) {
@@ -149,7 +148,7 @@ func labelled(name string, value int) string { return name + `="` + strconv.Itoa
 func TestBadPorts(t *testing.T) {
 	extent.Long(t, "receives hundreds of megabytes")
 	trace := nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
-	head, events := diagtest.Head(trace), trace[len(diagtest.Head(trace)):len(trace)-1]
+	head, events := dotnettest.Head(trace), trace[len(dotnettest.Head(trace)):len(trace)-1]
 	flooded := make(chan struct{})
 	hold := func(c net.Conn) { _, _ = c.Read(make([]byte, 1)) }
 	peers := map[string]func(net.Conn){
@@ -157,7 +156,7 @@ func TestBadPorts(t *testing.T) {
 		"mute": hold,
 		"noise": func(c net.Conn) {
 			_, _ = c.Write(head)
-			_, _ = c.Write(diagtest.Nonsense(len(head), 5, 100<<10))
+			_, _ = c.Write(dotnettest.Nonsense(len(head), 5, 100<<10))
 		},
 		"flood": func(c net.Conn) {
 			_, err := c.Write(head)
@@ -171,7 +170,7 @@ func TestBadPorts(t *testing.T) {
 	}
 	var ports []string
 	for name, serve := range peers {
-		ports = append(ports, diagtest.Serve(t, "tcp", "127.0.0.1:0", diagtest.Answering("/app/"+name, serve))+",connect")
+		ports = append(ports, dotnettest.Serve(t, "tcp", "127.0.0.1:0", dotnettest.Answering("/app/"+name, serve))+",connect")
 	}
 	heap := watchHeap(t)
 	a := runPorts(t, ports...)

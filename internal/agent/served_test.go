@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -26,7 +25,7 @@ func TestServedPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := runPorts(t, path)
-	for _, say := range [][]byte{nil, diagtest.Nonsense(0, 5, 1<<20), append([]byte("ADVR_V1\x00"), make([]byte, 26)...)} {
+	for _, say := range [][]byte{nil, dotnettest.Nonsense(0, 5, 1<<20), append([]byte("ADVR_V1\x00"), make([]byte, 26)...)} {
 		c, err := net.Dial("unix", path)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +54,7 @@ func TestServedTCP(t *testing.T) {
 	for _, version := range extent.Share(dotnettest.Versions, 3) {
 		address, socket := freeAddress(t), filepath.Join(t.TempDir(), "port")
 		a := runProfiling(t, address)
-		_, cut := diagtest.NewRelay(t, "unix", socket, "tcp", address)
+		_, cut := dotnettest.NewRelay(t, "unix", socket, "tcp", address)
 		variable, err := diag.PortVariable(socket, false)
 		if err != nil {
 			t.Fatal(err)

@@ -13,13 +13,13 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
 // listen starts a runtime, and returns its process.
-func listen(t *testing.T, f *diagtest.Runtime) *diag.Process {
+func listen(t *testing.T, f *dotnettest.Runtime) *diag.Process {
 	t.Helper()
 	return &diag.Process{PID: 42, Name: "web", Address: f.Listen(t)}
 }
@@ -38,7 +38,7 @@ func (o *collectOptions) gatherWith(ctx context.Context, std *stdio, process *di
 
 // captured collects from a runtime to a file, until ctx is done or the trace
 // ends.
-func captured(ctx context.Context, t *testing.T, f *diagtest.Runtime) (file []byte, said string) {
+func captured(ctx context.Context, t *testing.T, f *dotnettest.Runtime) (file []byte, said string) {
 	t.Helper()
 	var talk bytes.Buffer
 	o := newCollectOptions()
@@ -61,7 +61,7 @@ func webBytes(t *testing.T) []byte {
 // TestCaptureStopped: an interrupted collection still reads the trace to its end.
 func TestCaptureStopped(t *testing.T) {
 	trace := webBytes(t)
-	f := diagtest.New(trace[:len(trace)/2], trace[len(trace)/2:])
+	f := dotnettest.NewRuntime(trace[:len(trace)/2], trace[len(trace)/2:])
 	ctx, interrupt := context.WithCancel(context.Background())
 	defer interrupt()
 	go func() {
@@ -92,7 +92,7 @@ func TestCaptureLeadsOn(t *testing.T) {
 		o := newCollectOptions()
 		o.output, o.pids, o.profiles.values = filepath.Join(t.TempDir(), "web.nettrace"), processNumbers{42}, []string{profile}
 		std := &stdio{out: io.Discard, err: text.NewPrinter(&talk)}
-		if err := o.gather(context.Background(), std, listen(t, diagtest.New(trace, nil))); err != nil {
+		if err := o.gather(context.Background(), std, listen(t, dotnettest.NewRuntime(trace, nil))); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(talk.String(), want) {
@@ -129,9 +129,9 @@ func TestTarget(t *testing.T) {
 func TestCaptureCut(t *testing.T) {
 	trace := webBytes(t)
 	for _, size := range []int{200, 5000, len(trace) / 2, len(trace) - 1} {
-		f := diagtest.New(trace[:size], nil)
+		f := dotnettest.NewRuntime(trace[:size], nil)
 		file, said := captured(context.Background(), t, f)
-		diagtest.MustEnd(t, file)
+		dotnettest.MustEnd(t, file)
 		if n := len(file) - 1; n > size || !bytes.Equal(file[:n], trace[:n]) {
 			t.Errorf("%d bytes: the file is no head of the trace", size)
 		}
@@ -146,7 +146,7 @@ func TestCaptureCut(t *testing.T) {
 func TestCaptureEnded(t *testing.T) {
 	trace := webBytes(t)
 	for _, ends := range []bool{false, true} {
-		f := diagtest.New(trace, nil)
+		f := dotnettest.NewRuntime(trace, nil)
 		f.Ends = ends
 		file, said := captured(context.Background(), t, f)
 		if !bytes.Equal(file, trace) || f.Stopped() {
@@ -159,7 +159,7 @@ func TestCaptureEnded(t *testing.T) {
 }
 
 // toPipe collects from a runtime to standard output.
-func toPipe(t *testing.T, std *stdio, f *diagtest.Runtime) error {
+func toPipe(t *testing.T, std *stdio, f *dotnettest.Runtime) error {
 	o := newCollectOptions()
 	o.output = "-"
 	return o.gather(context.Background(), std, listen(t, f))
@@ -170,10 +170,10 @@ func toPipe(t *testing.T, std *stdio, f *diagtest.Runtime) error {
 func TestCapturePipe(t *testing.T) {
 	trace := webBytes(t)
 	var data, talk bytes.Buffer
-	if err := toPipe(t, &stdio{out: &data, err: text.NewPrinter(&talk)}, diagtest.New(trace[:len(trace)/2], nil)); err != nil {
+	if err := toPipe(t, &stdio{out: &data, err: text.NewPrinter(&talk)}, dotnettest.NewRuntime(trace[:len(trace)/2], nil)); err != nil {
 		t.Fatal(err)
 	}
-	if len(diagtest.MustEnd(t, data.Bytes())) == 0 || strings.Contains(talk.String(), "$ gctrail") {
+	if len(dotnettest.MustEnd(t, data.Bytes())) == 0 || strings.Contains(talk.String(), "$ gctrail") {
 		t.Error(talk.String())
 	}
 }
@@ -188,7 +188,7 @@ func (closedPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 func TestCapturePipeClosed(t *testing.T) {
 	trace := webBytes(t)
 	var talk bytes.Buffer
-	err := toPipe(t, &stdio{out: closedPipe{}, err: text.NewPrinter(&talk)}, diagtest.New(trace[:len(trace)/2], nil))
+	err := toPipe(t, &stdio{out: closedPipe{}, err: text.NewPrinter(&talk)}, dotnettest.NewRuntime(trace[:len(trace)/2], nil))
 	if exitCodeOf(err) != exitDone || strings.Contains(talk.String(), "fail") {
 		t.Errorf("%v: %s", err, talk.String())
 	}
@@ -199,7 +199,7 @@ func TestCaptureNoTrace(t *testing.T) {
 	for _, first := range []string{"", "Nett", "HTTP/1.1 400 Bad Request\r\n\r\n"} {
 		o := newCollectOptions()
 		o.output = filepath.Join(t.TempDir(), "web.nettrace")
-		err := o.gather(context.Background(), &stdio{err: text.NewPrinter(io.Discard)}, listen(t, diagtest.New([]byte(first), nil)))
+		err := o.gather(context.Background(), &stdio{err: text.NewPrinter(io.Discard)}, listen(t, dotnettest.NewRuntime([]byte(first), nil)))
 		if exitCodeOf(err) != exitNoProcess {
 			t.Errorf("%q: %v", first, err)
 		}
@@ -214,7 +214,7 @@ func TestRefused(t *testing.T) {
 	for refusal, code := range map[diag.HRESULT]int{
 		diag.UnknownCommand: exitUnsupported, diag.NotSupported: exitUnsupported, diag.Fail: exitNoProcess,
 	} {
-		f := diagtest.New(nil, nil)
+		f := dotnettest.NewRuntime(nil, nil)
 		f.Refusal = uint32(refusal)
 		o := newCollectOptions()
 		o.output = filepath.Join(t.TempDir(), "web.nettrace")

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -40,16 +40,16 @@ func TestCaptureNonsense(t *testing.T) {
 					says     string
 					replaces bool
 				}{
-					{"nothing else", diagtest.Head(trace), exitNoProcess, fails, false},
+					{"nothing else", dotnettest.Head(trace), exitNoProcess, fails, false},
 					{"a trace before", trace, code, says, true},
 				} {
 					if err := os.WriteFile(o.output, []byte("earlier"), 0o600); err != nil {
 						t.Fatal(err)
 					}
 					var talk bytes.Buffer
-					sent := append(bytes.Clone(tt.head), diagtest.Nonsense(len(tt.head), 3, size)...)
+					sent := append(bytes.Clone(tt.head), dotnettest.Nonsense(len(tt.head), 3, size)...)
 					std := &stdio{out: io.Discard, err: text.NewPrinter(&talk)}
-					err := o.gatherWith(context.Background(), std, listen(t, diagtest.New(sent, nil)), config, stop.Plan())
+					err := o.gatherWith(context.Background(), std, listen(t, dotnettest.NewRuntime(sent, nil)), config, stop.Plan())
 					said := strings.Join(strings.Fields(talk.String()), " ")
 					if code := std.complain(err); code != tt.code || !strings.Contains(said, tt.says) {
 						t.Errorf("%s: exit code %d: %s", tt.name, code, said)

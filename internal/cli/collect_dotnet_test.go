@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
@@ -205,7 +204,7 @@ func TestCollectKilled(t *testing.T) {
 	if code != 0 || !strings.Contains(talk, "exited without ending the trace") || !strings.Contains(talk, "collection") {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
-	if n := len(diagtest.MustEndFile(t, path)); n == 0 || len(gcsRows(ctx, t, path)) != n {
+	if n := len(dotnettest.MustEndFile(t, path)); n == 0 || len(gcsRows(ctx, t, path)) != n {
 		t.Errorf("%d collections", n)
 	}
 }

@@ -15,14 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // wholeFile checks that a trace is whole and has collections.
 func wholeFile(t *testing.T, path string) {
 	t.Helper()
-	if len(diagtest.MustEndFile(t, path)) == 0 {
+	if len(dotnettest.MustEndFile(t, path)) == 0 {
 		t.Errorf("%s has no collections", path)
 	}
 }
@@ -128,7 +127,7 @@ func TestLaunchOver(t *testing.T) {
 	if code != exitDone || ofProcess.MatchString(talk) {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
-	diagtest.MustEndFile(t, path)
+	dotnettest.MustEndFile(t, path)
 }
 
 // TestLaunchInterrupted: a signal ends the trace, and then what the shell has

@@ -23,7 +23,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/extent"
 )
@@ -95,7 +94,7 @@ func (c *collecting) ends(code int, says ...string) {
 // whole checks that the file is a whole trace, with the collections that the program saw.
 func (c *collecting) whole(ctx context.Context, program *dotnettest.Program) {
 	c.t.Helper()
-	diagtest.MustEndFile(c.t, c.path)
+	dotnettest.MustEndFile(c.t, c.path)
 	rows, seen := gcsRows(ctx, c.t, c.path), seenIn(ctx, c.path, program)
 	for _, truth := range seen {
 		compareRow(c.t, rowOf(rows, truth.Number), &truth)
@@ -303,10 +302,10 @@ func TestSurviveImpostors(t *testing.T) {
 	trace := webBytes(t)
 	knows := func(info bool, refusal uint32) func(uint16, net.Conn) {
 		return func(command uint16, c net.Conn) {
-			if info && command == diagtest.ProcessInfo {
-				diagtest.Answer(c, diagtest.OK, diagtest.Info("/app/web"))
+			if info && command == dotnettest.ProcessInfo {
+				dotnettest.Answer(c, dotnettest.OK, dotnettest.Info("/app/web"))
 			} else {
-				diagtest.Answer(c, diagtest.Error, binary.LittleEndian.AppendUint32(nil, refusal))
+				dotnettest.Answer(c, dotnettest.Error, binary.LittleEndian.AppendUint32(nil, refusal))
 			}
 		}
 	}
@@ -368,7 +367,7 @@ func TestSurviveTrickle(t *testing.T) {
 	ctx := patient(t)
 	asked := make(chan struct{})
 	c := collectingFromImpostor(ctx, t, func(command uint16, conn net.Conn) {
-		if command == diagtest.StopTracing {
+		if command == dotnettest.StopTracing {
 			close(asked)
 			io.Copy(io.Discard, conn)
 			return
@@ -396,7 +395,7 @@ func TestSurviveTrickle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := diagtest.Whole(trace[:head]) + 1; len(diagtest.MustEnd(t, b)) == 0 || len(b) != want {
+	if want := dotnettest.Whole(trace[:head]) + 1; len(dotnettest.MustEnd(t, b)) == 0 || len(b) != want {
 		t.Errorf("%d bytes, want %d", len(b), want)
 	}
 }
@@ -432,7 +431,7 @@ func impostor(t *testing.T, serve func(command uint16, c net.Conn)) string {
 	_, rest, _ := bytes.Cut(stat, []byte(") "))
 	started := strings.Fields(string(rest))[19]
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	diagtest.Serve(t, "unix", fmt.Sprintf("%s/dotnet-diagnostic-%d-%s-socket", dir, os.Getpid(), started), func(c net.Conn) {
+	dotnettest.Serve(t, "unix", fmt.Sprintf("%s/dotnet-diagnostic-%d-%s-socket", dir, os.Getpid(), started), func(c net.Conn) {
 		b := make([]byte, 1<<16)
 		if n, err := c.Read(b); err == nil && n >= 20 {
 			serve(uint16(b[16])<<8|uint16(b[17]), c)
@@ -445,13 +444,13 @@ func impostor(t *testing.T, serve func(command uint16, c net.Conn)) string {
 func begins(trace []byte) func(uint16, net.Conn) {
 	return func(command uint16, c net.Conn) {
 		switch command {
-		case diagtest.ProcessInfo:
-			diagtest.Answer(c, diagtest.OK, diagtest.Info("/app/web"))
+		case dotnettest.ProcessInfo:
+			dotnettest.Answer(c, dotnettest.OK, dotnettest.Info("/app/web"))
 		case collectTracing2:
-			diagtest.Answer(c, diagtest.OK, make([]byte, 8))
+			dotnettest.Answer(c, dotnettest.OK, make([]byte, 8))
 			c.Write(trace)
 		default:
-			diagtest.Answer(c, diagtest.Error, binary.LittleEndian.AppendUint32(nil, unknown))
+			dotnettest.Answer(c, dotnettest.Error, binary.LittleEndian.AppendUint32(nil, unknown))
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
@@ -23,7 +22,7 @@ func behindRelay(ctx context.Context, t *testing.T, version int) (program *dotne
 	if err != nil {
 		t.Fatal(err)
 	}
-	return program, diagtest.Relay(t, "tcp", "127.0.0.1:0", "unix", p.Address) + ",connect"
+	return program, dotnettest.Relay(t, "tcp", "127.0.0.1:0", "unix", p.Address) + ",connect"
 }
 
 // TestConnectOverTCP collects from a runtime behind a relay, and takes a snapshot there. The
@@ -53,7 +52,7 @@ func TestListenOverTCP(t *testing.T) {
 	for _, version := range dotnettest.Versions {
 		ctx := patient(t)
 		address, socket := freeAddress(t), portFor(t)
-		diagtest.Relay(t, "unix", socket, "tcp", address)
+		dotnettest.Relay(t, "unix", socket, "tcp", address)
 		program := dotnettest.Start(t, version, "web", 600, dotnettest.Often, "DOTNET_DiagnosticPorts="+socket+",suspend,connect")
 		c := newCollecting(ctx, t, "--diagnostic-port", address).start()
 		collected(ctx, t, c.path, program, 2)

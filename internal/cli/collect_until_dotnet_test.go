@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
@@ -116,7 +115,7 @@ func TestKeepKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, r := diagtest.Collections(t, b)
+	all, r := dotnettest.Collections(t, b)
 	if len(all) == 0 || r.Loss().Events > 0 {
 		t.Errorf("%d collections in %v, %d events lost", len(all), r.Info().Last, r.Loss().Events)
 	}
@@ -180,7 +179,7 @@ func TestRingKilled(t *testing.T) {
 	if left := segments(path); !slices.Equal(left, found) {
 		t.Errorf("%v are left, want %v", left, found)
 	}
-	diagtest.MustEndFile(t, path)
+	dotnettest.MustEndFile(t, path)
 }
 
 // segments returns the files of the rings for a path, the oldest first.

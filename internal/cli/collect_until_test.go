@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
@@ -37,7 +37,7 @@ func asked(t *testing.T, args ...string) (*collectOptions, *collect.Plan, diag.C
 
 // watching collects from a runtime, as the arguments say, until the trace ends or
 // ctx is done. It returns the collections in the file.
-func watching(ctx context.Context, t *testing.T, f *diagtest.Runtime, args ...string) (all []*gc.Collection, said string) {
+func watching(ctx context.Context, t *testing.T, f *dotnettest.Runtime, args ...string) (all []*gc.Collection, said string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "web.nettrace")
 	o, plan, config := asked(t, append(args, "-o", path)...)
@@ -48,7 +48,7 @@ func watching(ctx context.Context, t *testing.T, f *diagtest.Runtime, args ...st
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
 		t.Errorf("%v are there, %v", files, err)
 	}
-	return diagtest.MustEndFile(t, path), talk.String()
+	return dotnettest.MustEndFile(t, path), talk.String()
 }
 
 // numbers returns the numbers of the first and the last complete collection.
@@ -68,11 +68,11 @@ func numbers(all []*gc.Collection) (first, last uint32) {
 // has what is asked for before it.
 func TestUntil(t *testing.T) {
 	web := webBytes(t)
-	all, _ := diagtest.Collections(t, web)
+	all, _ := dotnettest.Collections(t, web)
 	i := slices.IndexFunc(all, func(c *gc.Collection) bool { return c.Number == 60 })
 	begin := slices.IndexFunc(all, func(c *gc.Collection) bool { return c.Start.Or(0) > all[i].Start.Or(0)-time.Second })
 
-	f := diagtest.New(web[:len(web)/2], web[len(web)/2:])
+	f := dotnettest.NewRuntime(web[:len(web)/2], web[len(web)/2:])
 	got, said := watching(context.Background(), t, f, "--until", "number=60", "--before", "1s", "--after", "50ms")
 	first, last := numbers(got)
 	if !f.Stopped() || first+2 < all[begin].Number || first > all[begin].Number || last < 60 {
@@ -91,7 +91,7 @@ func TestUntil(t *testing.T) {
 // TestUntilNot: if the condition is never met, the file has the most recent events.
 func TestUntilNot(t *testing.T) {
 	web := webBytes(t)
-	f := diagtest.New(web, nil)
+	f := dotnettest.NewRuntime(web, nil)
 	f.Ends = true
 	got, said := watching(context.Background(), t, f, "--until", "pause>1h", "--before", "1s")
 	if first, last := numbers(got); first < 50 || last < 90 {
@@ -107,7 +107,7 @@ func TestKeep(t *testing.T) {
 	web := webBytes(t)
 	ctx, interrupt := context.WithCancel(context.Background())
 	defer interrupt()
-	f := diagtest.New(web[:len(web)-10], web[len(web)-10:])
+	f := dotnettest.NewRuntime(web[:len(web)-10], web[len(web)-10:])
 	go func() {
 		<-f.Began
 		interrupt()
@@ -137,7 +137,7 @@ func TestStoppingEvent(t *testing.T) {
 		{[]string{"GC/Start", "Number:30"}, 90, "can never occur: it has no field Number; its fields: ClientSequenceNumber, ClrInstanceID, Count"},
 		{[]string{"GC/Start", "Count:4711"}, 90, "was never met"},
 	} {
-		f := diagtest.New(web[:len(web)-10], nil)
+		f := dotnettest.NewRuntime(web[:len(web)-10], nil)
 		f.Ends = true
 		args := []string{"--stopping-event-provider-name", "Microsoft-Windows-DotNETRuntime", "--stopping-event-event-name", tt.args[0]}
 		if len(tt.args) > 1 {

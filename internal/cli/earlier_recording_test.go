@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/extent"
 )
 
@@ -49,7 +49,7 @@ func earlierRecording(t *testing.T, args []string, kills int) {
 	r := recorder{t, args, filepath.Join(t.TempDir(), "web.nettrace")}
 	r.putEarlier()
 	code, took, said := r.record(serve, nil)
-	if b, err := os.ReadFile(r.path); err != nil || code != exitDone || diagtest.Whole(b) < len(trace)/2 {
+	if b, err := os.ReadFile(r.path); err != nil || code != exitDone || dotnettest.Whole(b) < len(trace)/2 {
 		t.Fatalf("exit code %d, %d bytes, %v: %s", code, len(b), err, said)
 	}
 	for what, failing := range map[string]func(uint16, net.Conn){
@@ -66,7 +66,7 @@ func earlierRecording(t *testing.T, args []string, kills int) {
 			time.Sleep(at)
 			_ = c.Process.Kill() // it may have ended
 		})
-		if b, err := os.ReadFile(r.path); err != nil || string(b) != earlierText && diagtest.Whole(b) == 0 {
+		if b, err := os.ReadFile(r.path); err != nil || string(b) != earlierText && dotnettest.Whole(b) == 0 {
 			t.Errorf("killed after %v: %d bytes, %v", at, len(b), err)
 		}
 	}

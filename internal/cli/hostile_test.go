@@ -22,7 +22,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/text"
@@ -144,7 +144,7 @@ func TestHostileCommandLine(t *testing.T) {
 	t.Parallel()
 	trace := webBytes(t)
 	for _, name := range hostile {
-		f := diagtest.New(trace, nil)
+		f := dotnettest.NewRuntime(trace, nil)
 		process := listen(t, f)
 		process.Name = name
 		dir := t.TempDir()

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -47,7 +47,7 @@ func TestAllSayTheSame(t *testing.T) {
 			o := newCollectOptions()
 			o.output = file
 			data := nettracetest.Gunzip(t, path)
-			if err := o.gather(t.Context(), &stdio{out: io.Discard, err: text.NewPrinter(talk)}, listen(t, diagtest.New(data, nil))); err != nil {
+			if err := o.gather(t.Context(), &stdio{out: io.Discard, err: text.NewPrinter(talk)}, listen(t, dotnettest.NewRuntime(data, nil))); err != nil {
 				t.Fatal(err)
 			}
 			_, said, _ := strings.Cut(talk.String(), " of events\n")
@@ -103,7 +103,7 @@ func replayed(t *testing.T, file string, data []byte) watch.Source {
 			t.Fatal(err)
 		}
 	}
-	running, stopped := []*diag.Process{listen(t, diagtest.New(data, nil))}, m.Processes()[0].Stopped
+	running, stopped := []*diag.Process{listen(t, dotnettest.NewRuntime(data, nil))}, m.Processes()[0].Stopped
 	return watch.Source{
 		List: func(context.Context) []*diag.Process {
 			defer func() { running = nil }() // it ends, and would be followed again

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
@@ -24,7 +24,7 @@ func webBytes(t *testing.T) []byte {
 }
 
 // capturing starts a session with a runtime.
-func capturing(t *testing.T, f *diagtest.Runtime) (*diag.Process, *diag.Session) {
+func capturing(t *testing.T, f *dotnettest.Runtime) (*diag.Process, *diag.Session) {
 	t.Helper()
 	process := &diag.Process{PID: 42, Name: "web", Address: f.Listen(t)}
 	session, err := process.Client().Collect(context.Background(), diag.Config{
@@ -52,7 +52,7 @@ func (b *brokenInput) SetReadDeadline(time.Time) error { return nil }
 // TestCaptureBroken: a connection that breaks is reported with the cause.
 func TestCaptureBroken(t *testing.T) {
 	trace := webBytes(t)
-	process, session := capturing(t, diagtest.New(trace, nil))
+	process, session := capturing(t, dotnettest.NewRuntime(trace, nil))
 	disk := &smallDisk{room: len(trace)}
 	c := newCapture(process, session, tracefile.On(disk, "web.nettrace"))
 	c.in = &brokenInput{bytes.NewReader(trace[:len(trace)/2])}
@@ -61,7 +61,7 @@ func TestCaptureBroken(t *testing.T) {
 		t.Error(err)
 	}
 	r, err := c.result()
-	if len(diagtest.MustEnd(t, disk.data)) == 0 || err != nil || !errors.Is(r.Broken, syscall.EIO) {
+	if len(dotnettest.MustEnd(t, disk.data)) == 0 || err != nil || !errors.Is(r.Broken, syscall.EIO) {
 		t.Error(r, err)
 	}
 }
@@ -98,7 +98,7 @@ func TestCaptureFull(t *testing.T) {
 	trace := webBytes(t)
 	const longestMark = 4
 	for _, room := range []int{5000, len(trace) / 2, len(trace) - 1} {
-		f := diagtest.New(trace[:len(trace)-10], trace[len(trace)-10:])
+		f := dotnettest.NewRuntime(trace[:len(trace)-10], trace[len(trace)-10:])
 		process, session := capturing(t, f)
 		disk := &smallDisk{room: room}
 		out := tracefile.On(disk, "web.nettrace")
@@ -115,8 +115,8 @@ func TestCaptureFull(t *testing.T) {
 		if _, ok := errors.AsType[*OutputError](err); !ok || !errors.Is(err, syscall.ENOSPC) || !f.Stopped() {
 			t.Errorf("room for %d: %v, stopped %t", room, err, f.Stopped())
 		}
-		diagtest.MustEnd(t, disk.data)
-		if want := diagtest.Whole(trace[:room-longestMark]) + 1; len(disk.data) != want {
+		dotnettest.MustEnd(t, disk.data)
+		if want := dotnettest.Whole(trace[:room-longestMark]) + 1; len(disk.data) != want {
 			t.Errorf("room for %d: %d bytes are in it, want %d", room, len(disk.data), want)
 		}
 		if r, err := c.result(); err != nil || !errors.Is(r.Failed, syscall.ENOSPC) {
@@ -130,7 +130,7 @@ func TestCaptureFull(t *testing.T) {
 func TestCaptureGone(t *testing.T) {
 	trace := webBytes(t)
 	for _, fail := range []error{nil, tracefile.ErrGone} {
-		f := diagtest.New(trace[:len(trace)-10], trace[len(trace)-10:])
+		f := dotnettest.NewRuntime(trace[:len(trace)-10], trace[len(trace)-10:])
 		process, session := capturing(t, f)
 		c := newCapture(process, session, tracefile.On(&smallDisk{room: len(trace) / 2, fail: fail}, "web.nettrace"))
 		if err := c.run(context.Background()); fail != nil && !errors.Is(err, fail) {
@@ -147,7 +147,7 @@ func TestCaptureGone(t *testing.T) {
 func TestCaptureSlowEnd(t *testing.T) {
 	trace := webBytes(t)
 	began, told := make(chan struct{}), make(chan struct{})
-	f := diagtest.New(nil, nil)
+	f := dotnettest.NewRuntime(nil, nil)
 	f.Write = func(c net.Conn, stop <-chan struct{}) {
 		_, _ = c.Write(trace[:len(trace)/2])
 		close(began)

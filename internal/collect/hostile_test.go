@@ -11,7 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
@@ -25,9 +25,9 @@ const maxHeap = 256 << 20
 func TestHostileRuntimes(t *testing.T) {
 	extent.Long(t, "receives gigabytes")
 	trace := webBytes(t)
-	want := len(diagtest.MustEnd(t, trace))
+	want := len(dotnettest.MustEnd(t, trace))
 	trace = trace[:len(trace)-1]
-	for _, h := range diagtest.HostileRuntimes(trace) {
+	for _, h := range dotnettest.HostileRuntimes(trace) {
 		t.Run(h.Name, func(t *testing.T) {
 			client := diag.NewClient(h.Listen(t))
 			client.Timeout = time.Second
@@ -54,7 +54,7 @@ func TestHostileRuntimes(t *testing.T) {
 			most := heap.Load()
 			t.Logf("%v; stopped: %v; broken: %v; %d bytes, heap of %d MB", err, c.stopped, c.broken, c.received.Load(), most>>20)
 			if h.Keeps {
-				if got := len(diagtest.MustEndFile(t, path)); got < want {
+				if got := len(dotnettest.MustEndFile(t, path)); got < want {
 					t.Errorf("%d collections are kept, want %d", got, want)
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
 )
@@ -30,7 +30,7 @@ func TestCaptureLimit(t *testing.T) {
 	whole := webBytes(t)
 	full, all := counted(t, whole)
 	length := full.Info().Last / 3
-	f := diagtest.New(whole[:len(whole)-10], whole[len(whole)-10:])
+	f := dotnettest.NewRuntime(whole[:len(whole)-10], whole[len(whole)-10:])
 	process, session := capturing(t, f)
 	disk := &smallDisk{room: len(whole)}
 	ctx, cancel := context.WithCancel(context.Background())

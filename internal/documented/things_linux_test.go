@@ -23,7 +23,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/fleet"
 	"github.com/gctrail/gctrail/internal/otlp"
 )
@@ -188,7 +188,7 @@ func relay(t *testing.T, _ *world) error {
 	t.Helper()
 	p, err := diag.Find(t.Context(), webPID)
 	if err == nil {
-		diagtest.Relay(t, "tcp", "127.0.0.1:9000", "unix", p.Address)
+		dotnettest.Relay(t, "tcp", "127.0.0.1:9000", "unix", p.Address)
 	}
 	return err
 }

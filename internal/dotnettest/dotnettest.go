@@ -1,6 +1,8 @@
-// Package dotnettest starts real .NET programs for tests: gcload-net8, -net9 and -net10,
-// which exercise the collector and record its work. Tests that need them skip if they are
-// not available. It also reads the heap snapshots in traces of such programs.
+// Package dotnettest has .NET runtimes for tests. It starts real programs: gcload-net8, -net9
+// and -net10, which exercise the collector and record its work. Tests that need them skip if
+// they are not available. A Runtime plays one: a server of the diagnostics protocol that takes
+// sessions and writes traces. The package also checks the resulting traces, and reads the heap
+// snapshots in them.
 package dotnettest
 
 import (

@@ -20,7 +20,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/servertest"
 )
 
@@ -162,7 +162,7 @@ func TestReceiveReal(t *testing.T) {
 // A replay is a daemon that answers anything with the same bytes.
 func replay(t *testing.T, answer []byte) string {
 	t.Helper()
-	return diagtest.Serve(t, "tcp", "127.0.0.1:0", func(c net.Conn) {
+	return dotnettest.Serve(t, "tcp", "127.0.0.1:0", func(c net.Conn) {
 		_, _ = c.Write(answer)
 		_ = c.(*net.TCPConn).CloseWrite()
 		_, _ = io.Copy(io.Discard, c)

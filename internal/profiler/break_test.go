@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/profiler"
@@ -19,7 +18,7 @@ import (
 func TestBrokenSessions(t *testing.T) {
 	extent.Long(t, "waits for the pause between two sessions")
 	sessions := make(chan struct{}, 100)
-	address := diagtest.Serve(t, "tcp", "127.0.0.1:0", diagtest.Answering("web", func(c net.Conn) {
+	address := dotnettest.Serve(t, "tcp", "127.0.0.1:0", dotnettest.Answering("web", func(c net.Conn) {
 		_, _ = c.Write([]byte("Nettrace, but no trace"))
 		sessions <- struct{}{}
 	}))

@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/emit"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // raise raises samples, each of an object of 1 MiB, at a steady rate until ctx ends.
@@ -44,7 +44,7 @@ type raiser struct {
 
 // serve answers one command.
 func (r *raiser) serve(t *testing.T, c net.Conn) {
-	const stopTracing = diagtest.StopTracing & 0xFF
+	const stopTracing = dotnettest.StopTracing & 0xFF
 	defer c.Close()
 	request := make([]byte, 1<<16)
 	n, err := c.Read(request)
@@ -53,7 +53,7 @@ func (r *raiser) serve(t *testing.T, c net.Conn) {
 		return
 	}
 	stops := request[17] == stopTracing
-	diagtest.Answer(c, diagtest.OK, make([]byte, 8))
+	dotnettest.Answer(c, dotnettest.OK, make([]byte, 8))
 	if stops {
 		r.stop <- struct{}{}
 		return

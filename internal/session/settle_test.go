@@ -7,7 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/session"
 )
 
@@ -15,7 +15,7 @@ import (
 // after no other one.
 func TestSettleSampling(t *testing.T) {
 	var began atomic.Int64
-	address := diagtest.Serve(t, "tcp", "127.0.0.1:0", diagtest.Answering("web", func(net.Conn) { began.Add(1) }))
+	address := dotnettest.Serve(t, "tcp", "127.0.0.1:0", dotnettest.Answering("web", func(net.Conn) { began.Add(1) }))
 	client := (&diag.Process{Address: address}).Client()
 	for _, c := range []struct {
 		provider diag.Provider

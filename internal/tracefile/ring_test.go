@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/nettracetest"
@@ -67,7 +67,7 @@ func (r *Ring) fill(t *testing.T, b []byte, rnd *rand.Rand) {
 // another trace.
 func collectionsIn(t *testing.T, b []byte, since time.Time) ([]*gc.Collection, *nettrace.Reader) {
 	t.Helper()
-	all, r := diagtest.Collections(t, b)
+	all, r := dotnettest.Collections(t, b)
 	if since.IsZero() {
 		return all, r
 	}

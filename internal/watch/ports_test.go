@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // A peer listens at a port of a test. It serves each connection, and knows how many are open.
@@ -24,7 +24,7 @@ type peer struct {
 func newPeer(t *testing.T, serve func(net.Conn)) *peer {
 	t.Helper()
 	p := &peer{closed: make(chan struct{}, 1000)}
-	p.address = diagtest.Serve(t, "tcp", "127.0.0.1:0", func(c net.Conn) {
+	p.address = dotnettest.Serve(t, "tcp", "127.0.0.1:0", func(c net.Conn) {
 		p.count(1)
 		defer func() { p.count(-1); p.closed <- struct{}{} }()
 		defer c.Close()
@@ -41,7 +41,7 @@ func (p *peer) count(n int) {
 
 // answering answers questions about a process with this command line.
 func answering(commandLine string) func(net.Conn) {
-	return diagtest.Answering(commandLine, func(net.Conn) {})
+	return dotnettest.Answering(commandLine, func(net.Conn) {})
 }
 
 func listOf(t *testing.T, ports ...string) func() []*diag.Process {

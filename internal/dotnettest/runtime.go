@@ -1,6 +1,4 @@
-// Package diagtest plays a .NET runtime for tests: a server of the diagnostics protocol
-// that takes sessions and writes traces; and it checks the resulting traces.
-package diagtest
+package dotnettest
 
 import (
 	"encoding/binary"
@@ -48,9 +46,9 @@ type Runtime struct {
 	asked       []uint16
 }
 
-// New returns a runtime that does not listen yet. Without a rest it hangs up
+// NewRuntime returns a runtime that does not listen yet. Without a rest it hangs up
 // after the first part.
-func New(first, rest []byte) *Runtime {
+func NewRuntime(first, rest []byte) *Runtime {
 	return &Runtime{
 		first: first, rest: rest, HangsUp: rest == nil, CommandLine: "/app/web",
 		Began: make(chan struct{}), stop: make(chan struct{}), ended: make(chan struct{}),

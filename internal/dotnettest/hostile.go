@@ -1,4 +1,4 @@
-package diagtest
+package dotnettest
 
 import (
 	"bytes"
