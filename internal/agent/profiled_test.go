@@ -15,7 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/servertest"
+	"github.com/gctrail/gctrail/internal/hosttest"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -26,7 +26,7 @@ type profiled struct {
 }
 
 func readProfile(r *http.Request) (profiled, error) {
-	labels, profile, err := servertest.Pushed(r)
+	labels, profile, err := hosttest.Pushed(r)
 	if err != nil {
 		return profiled{}, err
 	}

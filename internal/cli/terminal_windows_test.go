@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"github.com/gctrail/gctrail/internal/consoletest"
+	"github.com/gctrail/gctrail/internal/hosttest"
 )
 
 // TestObeysEscapes has a console obey escape sequences that did not.
@@ -20,7 +20,7 @@ func TestObeysEscapes(t *testing.T) {
 	if obeysEscapes(f) {
 		t.Error("a file is no console")
 	}
-	consoletest.Run(t, 80, 24, func(c *consoletest.Console) {
+	hosttest.OnConsole(t, 80, 24, func(c *hosttest.Console) {
 		h := windows.Handle(c.Out.Fd())
 		var mode uint32
 		if err := windows.GetConsoleMode(h, &mode); err != nil {
@@ -45,7 +45,7 @@ func TestTerminalOf(t *testing.T) {
 	t.Setenv("TERM", "")
 	t.Setenv("COLUMNS", "")
 	t.Setenv("LINES", "")
-	consoletest.Run(t, 90, 20, func(c *consoletest.Console) {
+	hosttest.OnConsole(t, 90, 20, func(c *hosttest.Console) {
 		for _, size := range [][2]int{{90, 20}, {70, 15}, {140, 50}} {
 			if err := c.Resize(size[0], size[1]); err != nil {
 				t.Error(err)

@@ -18,8 +18,8 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/hosttest"
 	"github.com/gctrail/gctrail/internal/lttng"
-	"github.com/gctrail/gctrail/internal/servertest"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -144,7 +144,7 @@ func TestLTTngReal(t *testing.T) {
 	if out, err := exec.Command("gcc", "-Itestdata", "-o", program, "testdata/probe.c", "-llttng-ust", "-ldl").CombinedOutput(); err != nil {
 		t.Skipf("no C compiler with liblttng-ust-dev: %v %.200s", err, out)
 	}
-	servertest.LTTng(t)
+	hosttest.LTTng(t)
 
 	const n = 100
 	cmd := exec.Command(program, "100")

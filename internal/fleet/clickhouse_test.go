@@ -19,13 +19,13 @@ import (
 
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/servertest"
+	"github.com/gctrail/gctrail/internal/hosttest"
 )
 
 // server starts a ClickHouse, or skips the test.
 func server(t *testing.T) *ClickHouse {
 	t.Helper()
-	s := servertest.NewClickHouse(t)
+	s := hosttest.NewClickHouse(t)
 	process := exec.Command(s.Command[0], s.Command[1:]...)
 	log, err := os.Create(filepath.Join(s.Folder, "log"))
 	if err != nil {
@@ -79,7 +79,7 @@ func created(t *testing.T, schema Schema) *ClickHouse {
 }
 
 func TestClickHouse(t *testing.T) {
-	c := created(t, Schema{Database: "gctrail", Cluster: servertest.Cluster, Days: 10_000})
+	c := created(t, Schema{Database: "gctrail", Cluster: hosttest.Cluster, Days: 10_000})
 	if err := c.CheckSchema(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestClickHouse(t *testing.T) {
 // TestInsertTwice: a repeated batch is stored once, even before parts are merged, and
 // also through a distributed table; a record in another batch counts once.
 func TestInsertTwice(t *testing.T) {
-	for _, schema := range []Schema{{Database: "gctrail"}, {Database: "gctrail", Cluster: servertest.Cluster}} {
+	for _, schema := range []Schema{{Database: "gctrail"}, {Database: "gctrail", Cluster: hosttest.Cluster}} {
 		c := created(t, schema)
 		table := Collections()
 		run(t, c, "SYSTEM STOP MERGES "+schema.stored(table))
@@ -201,7 +201,7 @@ func TestMove(t *testing.T) {
 
 // TestReplicated makes the tables of a cluster whose servers are replicas.
 func TestReplicated(t *testing.T) {
-	c := created(t, Schema{Database: "gctrail", Cluster: servertest.Cluster, Replicated: true, Days: 90})
+	c := created(t, Schema{Database: "gctrail", Cluster: hosttest.Cluster, Replicated: true, Days: 90})
 	if err := c.CheckSchema(t.Context()); err != nil {
 		t.Error(err)
 	}

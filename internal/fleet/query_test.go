@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/servertest"
+	"github.com/gctrail/gctrail/internal/hosttest"
 )
 
 // TestQueryReads checks that queries run in read-only mode, and that inserts and
@@ -30,7 +30,7 @@ func TestQueryReads(t *testing.T) {
 
 // TestQueryChangesNothing tries to change a server through queries.
 func TestQueryChangesNothing(t *testing.T) {
-	c := created(t, Schema{Database: "gctrail", Cluster: servertest.Cluster})
+	c := created(t, Schema{Database: "gctrail", Cluster: hosttest.Cluster})
 	if w := post(receiver(c, ""), encode(t, pods(1)[0].logs(1, 10))); w.Code != http.StatusOK {
 		t.Fatalf("status %d", w.Code)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/gctrail/gctrail/ctf"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/servertest"
+	"github.com/gctrail/gctrail/internal/hosttest"
 )
 
 func TestParse(t *testing.T) {
@@ -88,8 +88,8 @@ func TestReceiveReal(t *testing.T) {
 		t.Skipf("no C compiler with liblttng-ust-dev: %v %.200s", err, out)
 	}
 	control, data, viewers := freePort(t), freePort(t), freePort(t)
-	servertest.LTTng(t)
-	servertest.Start(t, "lttng-relayd", "-C", "tcp://127.0.0.1:"+control, "-D", "tcp://127.0.0.1:"+data, "-L", "tcp://127.0.0.1:"+viewers, "-o", t.TempDir())
+	hosttest.LTTng(t)
+	hosttest.Start(t, "lttng-relayd", "-C", "tcp://127.0.0.1:"+control, "-D", "tcp://127.0.0.1:"+data, "-L", "tcp://127.0.0.1:"+viewers, "-o", t.TempDir())
 	session := "live-" + strconv.Itoa(os.Getpid())
 	lttng(t, "create", session, "--live=100000", "-C", "tcp://127.0.0.1:"+control, "-D", "tcp://127.0.0.1:"+data)
 	destroy := sync.OnceFunc(func() { _ = exec.Command("lttng", "destroy", session).Run() })

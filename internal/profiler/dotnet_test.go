@@ -14,13 +14,13 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/hosttest"
 	"github.com/gctrail/gctrail/internal/profiler"
-	"github.com/gctrail/gctrail/internal/servertest"
 )
 
 // pushed returns the profile of a request to Pyroscope, and its service.
 func pushed(r *http.Request) (of string, p *pprof.Profile, err error) {
-	labels, profile, err := servertest.Pushed(r)
+	labels, profile, err := hosttest.Pushed(r)
 	if err != nil {
 		return "", nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/gctrail/gctrail/internal/consoletest"
+	"github.com/gctrail/gctrail/internal/hosttest"
 )
 
 // A tee is a console that records the output since it was cleared.
@@ -55,7 +55,7 @@ func letters(s string) string {
 // TestResize resizes the screen's console: as a user does, then only its window, which
 // consoles need not report, or only its buffer, which is not visible.
 func TestResize(t *testing.T) {
-	consoletest.Run(t, 100, 30, func(c *consoletest.Console) {
+	hosttest.OnConsole(t, 100, 30, func(c *hosttest.Console) {
 		out := &tee{File: c.Out}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()

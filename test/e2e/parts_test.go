@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/servertest"
+	"github.com/gctrail/gctrail/internal/hosttest"
 )
 
 // A server is a ClickHouse.
@@ -20,7 +20,7 @@ type server struct {
 // startServer starts a ClickHouse and creates gctrail's tables on it.
 func startServer(t *testing.T) *server {
 	t.Helper()
-	of := servertest.NewClickHouse(t)
+	of := hosttest.NewClickHouse(t)
 	s := &server{address: of.Address, program: &program{
 		name: "clickhouse", folder: of.Folder, command: of.Command, ready: answers(of.Address),
 	}}

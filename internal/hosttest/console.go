@@ -1,6 +1,6 @@
 //go:build windows
 
-package consoletest
+package hosttest
 
 import (
 	"bufio"
@@ -30,9 +30,9 @@ const (
 	limit  = time.Minute
 )
 
-// Run runs a test in another process, on a pseudo console of a size. The console is the
+// OnConsole runs a test in another process, on a pseudo console of a size. The console is the
 // standard input and output of that process, which runs the calling test only.
-func Run(t *testing.T, width, height int, test func(*Console)) {
+func OnConsole(t *testing.T, width, height int, test func(*Console)) {
 	t.Helper()
 	if os.Getenv(marker) == t.Name() {
 		test(attach(t))

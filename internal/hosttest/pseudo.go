@@ -1,6 +1,6 @@
 //go:build windows
 
-package consoletest
+package hosttest
 
 import (
 	"bufio"

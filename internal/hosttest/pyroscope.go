@@ -1,4 +1,4 @@
-package servertest
+package hosttest
 
 import (
 	"compress/gzip"

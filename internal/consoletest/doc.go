@@ -1,2 +1,0 @@
-// Package consoletest runs tests on consoles of Windows.
-package consoletest
