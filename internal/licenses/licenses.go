@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-//go:generate go run ./gen
+//go:generate go -C ../../tools run ./licenses
 
 // Packed, they take a fifteenth of the room in the binary.
 //

@@ -1,5 +1,7 @@
-// Gen collects the licences of everything that is linked into gctrail, from the
-// module cache, and writes them as one text, packed.
+// Licenses collects the licences of everything that is linked into gctrail, from the
+// module cache, and writes them as one text, packed:
+//
+//	go -C tools run ./licenses
 package main
 
 import (
@@ -19,10 +21,10 @@ import (
 	"strings"
 )
 
-const output = "THIRD_PARTY_LICENSES.gz"
+const output = "../internal/licenses/THIRD_PARTY_LICENSES.gz"
 
 // page has the licences of the packages from npm that are in the page.
-const page = "../../web/dist/LICENSES"
+const page = "../web/dist/LICENSES"
 
 // platforms are the platforms that gctrail is built for, because each may link other
 // modules.
@@ -97,6 +99,7 @@ func (f folders) add(module, dir string) {
 func modules(platform string, dirs map[string]folders) error {
 	system, arch, _ := strings.Cut(platform, "/")
 	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Module", "github.com/gctrail/gctrail/cmd/gctrail")
+	cmd.Dir = ".."
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
