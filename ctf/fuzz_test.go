@@ -11,7 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
-	"github.com/gctrail/gctrail/internal/ctftest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -28,7 +28,7 @@ func FuzzReader(f *testing.F) {
 			f.Fatal(err)
 		}
 		text, _, _ := strings.Cut(string(b), wantMark)
-		files, err := ctftest.Assemble(text)
+		files, err := tracetest.CTF(text)
 		if err != nil {
 			f.Fatal(err)
 		}

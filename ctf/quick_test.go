@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/ctftest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -25,7 +25,7 @@ func TestQuickHeader(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, _, _ = bytes.Cut(text, []byte("-- want --\n"))
-		files, err := ctftest.Assemble(string(text))
+		files, err := tracetest.CTF(string(text))
 		if err != nil {
 			t.Fatal(err)
 		}

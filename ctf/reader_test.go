@@ -15,8 +15,8 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
-	"github.com/gctrail/gctrail/internal/ctftest"
 	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -55,7 +55,7 @@ func TestReader(t *testing.T) {
 
 func assemble(t testing.TB, text string) fstest.MapFS {
 	t.Helper()
-	files, err := ctftest.Assemble(text)
+	files, err := tracetest.CTF(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/internal/etltest"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -33,7 +33,7 @@ func listing(opts etl.Options, files ...[]byte) string {
 		}
 		listEvent(&b, ev)
 	}
-	eventtest.ListLoss(&b, r.Loss())
+	tracetest.ListLoss(&b, r.Loss())
 	return b.String()
 }
 

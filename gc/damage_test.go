@@ -18,7 +18,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -38,7 +38,7 @@ func damageFixtures(t *testing.T) map[string][]byte {
 	}
 	fixtures := make(map[string][]byte)
 	for _, path := range paths {
-		b := nettracetest.Gunzip(t, path)
+		b := tracetest.Gunzip(t, path)
 		fixtures[strings.TrimSuffix(filepath.Base(path), ".gz")] = b[:min(len(b), damageBytes)]
 	}
 	paths, err = filepath.Glob("../testdata/*.etl.zip")

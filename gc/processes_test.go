@@ -7,7 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -24,7 +24,7 @@ func (c *crowd) Loss() *trace.Loss { return &c.loss }
 func (c *crowd) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		for n := range c.processes {
-			m, at := eventtest.Maker{PID: uint64(1 + n), TID: 9}, time.Duration(n)*time.Microsecond
+			m, at := tracetest.Maker{PID: uint64(1 + n), TID: 9}, time.Duration(n)*time.Microsecond
 			if !yield(m.At(at, &clr.GCStart{Count: 1}), nil) || !yield(m.At(at, &clr.GCEnd{Count: 1}), nil) {
 				return
 			}

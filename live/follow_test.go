@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/live"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -94,7 +94,7 @@ const (
 )
 
 func TestFollow(t *testing.T) {
-	whole := nettracetest.Gunzip(t, webTrace)
+	whole := tracetest.Gunzip(t, webTrace)
 	for _, test := range []struct {
 		name     string
 		trace    []byte
@@ -161,7 +161,7 @@ func TestSlowCaller(t *testing.T) {
 		})
 	}}
 	seen, dropped := 0, 0
-	for u, err := range live.Follow(context.Background(), (&replay{trace: nettracetest.Gunzip(t, webTrace)}).start(t), opts) {
+	for u, err := range live.Follow(context.Background(), (&replay{trace: tracetest.Gunzip(t, webTrace)}).start(t), opts) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func (w writerFunc) Write(b []byte) (int, error) {
 // TestStop: a runtime is asked to end its trace when the caller has enough, or
 // its context ends.
 func TestStop(t *testing.T) {
-	whole := nettracetest.Gunzip(t, webTrace)
+	whole := tracetest.Gunzip(t, webTrace)
 	t.Run("break", func(t *testing.T) {
 		r := &replay{trace: whole, endless: true}
 		for u, err := range live.Follow(context.Background(), r.start(t), live.Options{}) {
@@ -229,7 +229,7 @@ func TestPanic(t *testing.T) {
 			t.Errorf("recovered %v", err)
 		}
 	}()
-	for range live.Follow(t.Context(), (&replay{trace: nettracetest.Gunzip(t, webTrace)}).start(t), opts) {
+	for range live.Follow(t.Context(), (&replay{trace: tracetest.Gunzip(t, webTrace)}).start(t), opts) {
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"testing/iotest"
 
 	"github.com/gctrail/gctrail/internal/eventpipe"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -136,11 +136,11 @@ func FuzzAhead(f *testing.F) {
 		}
 		text, _, _ = bytes.Cut(text, []byte("\n-- want --\n"))
 		for want := range uint8(3) {
-			f.Add(nettracetest.MustAssemble(f, string(text)), uint16(100*i), want)
+			f.Add(tracetest.MustNettrace(f, string(text)), uint16(100*i), want)
 		}
 	}
 	for _, name := range []string{"net10-killed-web.nettrace.gz", "net21-win-x86-objver3.netperf.gz"} {
-		f.Add(nettracetest.Gunzip(f, "../testdata/"+name)[:32<<10], uint16(5000), uint8(0))
+		f.Add(tracetest.Gunzip(f, "../testdata/"+name)[:32<<10], uint16(5000), uint8(0))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, window uint16, want uint8) {
 		opts := Options{Stacks: want&1 == 0}
@@ -161,7 +161,7 @@ func TestAheadTraces(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, path := range paths {
 		name := filepath.Base(path)
-		data := nettracetest.Gunzip(t, path)
+		data := tracetest.Gunzip(t, path)
 		compare(t, name, data[:min(len(data), 512<<10)], Options{Stacks: true}, 5000)
 		data = data[:min(len(data), 64<<10)]
 		for range 10 {
@@ -179,7 +179,7 @@ func TestAheadTraces(t *testing.T) {
 // TestWalks checks that walkers walk nearly all blocks of real traces.
 func TestWalks(t *testing.T) {
 	for _, path := range []string{"net10-lossy-handles", "net10-wks-pin-collect", "net10-wks-stacks", "net9-srv-datas-web-collect"} {
-		in := bytes.NewReader(nettracetest.Gunzip(t, "../testdata/"+path+".nettrace.gz"))
+		in := bytes.NewReader(tracetest.Gunzip(t, "../testdata/"+path+".nettrace.gz"))
 		r := NewReader(in, Options{Want: func(d *trace.Descriptor) bool { return d.ID < 10 }})
 		if err := r.open(); err != nil {
 			t.Fatal(err)
@@ -206,7 +206,7 @@ func TestWalks(t *testing.T) {
 
 // TestRuns checks that events come in runs, of the kinds that may, where a thread raises many.
 func TestRuns(t *testing.T) {
-	data := nettracetest.Gunzip(t, "../testdata/net10-lossy-handles.nettrace.gz")
+	data := tracetest.Gunzip(t, "../testdata/net10-lossy-handles.nettrace.gz")
 	const set, destroy = 30, 31
 	inRuns := func(d *trace.Descriptor) bool { return d.ID == set || d.ID == destroy }
 	yields, handles := 0, 0
@@ -238,7 +238,7 @@ func TestRuns(t *testing.T) {
 // TestAheadEnds ends reading early, and with an input that fails: no goroutine is
 // left, and the error is the input's.
 func TestAheadEnds(t *testing.T) {
-	data := nettracetest.Gunzip(t, "../testdata/net10-lossy-handles.nettrace.gz")
+	data := tracetest.Gunzip(t, "../testdata/net10-lossy-handles.nettrace.gz")
 	r := NewReader(bytes.NewReader(data), Options{Ahead: true})
 	for range r.Events() {
 		break
@@ -257,7 +257,7 @@ func TestAheadEnds(t *testing.T) {
 // TestAheadMemory reads blocks of the largest size: each parcel has one buffer for them.
 func TestAheadMemory(t *testing.T) {
 	const blocks, size = 24, eventpipe.MaxBlock - 1
-	head := nettracetest.MustAssemble(t, "nettrace v6")
+	head := tracetest.MustNettrace(t, "nettrace v6")
 	block := make([]byte, 4+size)
 	binary.LittleEndian.PutUint32(block, size|uint32(eventpipe.BlockUnknown)<<24)
 	in := []io.Reader{bytes.NewReader(head)}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -12,7 +12,7 @@ import (
 // benchmarkRead reads a trace of 150,543 events that came from a gc-verbose
 // session.
 func benchmarkRead(b *testing.B, opts nettrace.Options) {
-	data := nettracetest.Gunzip(b, "../testdata/net10-lossy-handles.nettrace.gz")
+	data := tracetest.Gunzip(b, "../testdata/net10-lossy-handles.nettrace.gz")
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	var events uint64
@@ -45,7 +45,7 @@ func BenchmarkEventsWithStacks(b *testing.B) { benchmarkRead(b, nettrace.Options
 // BenchmarkZeros skips zeros that follow a trace which lacks its end.
 func BenchmarkZeros(b *testing.B) {
 	const zeros = 64 << 20
-	data := nettracetest.Gunzip(b, "../testdata/net10-killed-web.nettrace.gz")
+	data := tracetest.Gunzip(b, "../testdata/net10-killed-web.nettrace.gz")
 	data = append(data, make([]byte, zeros)...)
 	b.SetBytes(zeros)
 	for b.Loop() {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestFlippedBits flips each bit of the head of a trace, and some of the rest. A
@@ -19,7 +19,7 @@ func TestFlippedBits(t *testing.T) {
 	const head = 112 * 8
 	flips := extent.Pick(200, 500, 20_000)
 	for _, name := range []string{"net10-wks-web-collect.nettrace", "net21-win-x86-objver3.netperf"} {
-		data := nettracetest.Gunzip(t, "../testdata/"+name+".gz")
+		data := tracetest.Gunzip(t, "../testdata/"+name+".gz")
 		_, whole := readAll(t, data)
 		rng := rand.New(rand.NewPCG(1, 2))
 		for i := 0; i < head+flips; i += extent.Pick(5, 1, 1) {
@@ -49,7 +49,7 @@ func TestFlippedBits(t *testing.T) {
 // TestNonsenseAfter appends blocks of random bytes to a trace. Bytes that look like
 // events there must not make the trace longer.
 func TestNonsenseAfter(t *testing.T) {
-	data := nettracetest.Gunzip(t, "../testdata/net10-wks-web-collect.nettrace.gz")
+	data := tracetest.Gunzip(t, "../testdata/net10-wks-web-collect.nettrace.gz")
 	events, whole := readAll(t, data)
 	for seed := range uint64(50) {
 		random := rand.NewChaCha8([32]byte{byte(seed)})

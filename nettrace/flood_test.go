@@ -8,7 +8,7 @@ import (
 
 	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -17,8 +17,8 @@ import (
 func TestFloods(t *testing.T) {
 	extent.Long(t, "reads 10 traces of a million records each")
 	const n, perBlock = 1_000_000, 1000
-	v4 := nettracetest.MustAssemble(t, "nettrace v4\nmetadata\n  def id=1 provider=P event=1\n")
-	v6 := nettracetest.MustAssemble(t, "nettrace v6\nthreads\n  thread index=1 pid=1 tid=1\nmetadata\n  def id=1 provider=P event=1\n  def id=2 provider=Universal.System event=0\n")
+	v4 := tracetest.MustNettrace(t, "nettrace v4\nmetadata\n  def id=1 provider=P event=1\n")
+	v6 := tracetest.MustNettrace(t, "nettrace v6\nthreads\n  thread index=1 pid=1 tid=1\nmetadata\n  def id=1 provider=P event=1\n  def id=2 provider=Universal.System event=0\n")
 	le := binary.LittleEndian
 	for _, test := range []struct {
 		name    string

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -14,8 +14,8 @@ import (
 // FuzzReader reads anything: it must end, keep within the input, yield an error last if
 // at all, and count the emitted events.
 func FuzzReader(f *testing.F) {
-	f.Add(nettracetest.Gunzip(f, "../testdata/net10-killed-web.nettrace.gz")[:4096])
-	f.Add(nettracetest.Gunzip(f, "../testdata/net21-win-x86-objver3.netperf.gz")[:4096])
+	f.Add(tracetest.Gunzip(f, "../testdata/net10-killed-web.nettrace.gz")[:4096])
+	f.Add(tracetest.Gunzip(f, "../testdata/net21-win-x86-objver3.netperf.gz")[:4096])
 	texts, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(texts) == 0 {
 		f.Fatalf("no assembled traces: %v", err)
@@ -26,7 +26,7 @@ func FuzzReader(f *testing.F) {
 			f.Fatal(err)
 		}
 		text, _, _ = bytes.Cut(text, []byte("\n-- want --\n"))
-		f.Add(nettracetest.MustAssemble(f, string(text)))
+		f.Add(tracetest.MustNettrace(f, string(text)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{Stacks: true})

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -32,7 +31,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, want, _ := strings.Cut(string(file), mark)
-			input := nettracetest.MustAssemble(t, text)
+			input := tracetest.MustNettrace(t, text)
 			got := listing(input)
 			if extent.Update() {
 				file := strings.TrimRight(text, "\n") + "\n" + mark + got
@@ -72,7 +71,7 @@ func listing(input []byte) string {
 		fmt.Fprintf(&b, "kind: %s/%d/%d %q opcode %d, level %d, keywords %#x%s: %d\n",
 			d.Provider, d.ID, d.Version, d.Name, d.Opcode, d.Level, d.Keywords, fields(d.Fields), n)
 	}
-	eventtest.ListLoss(&b, r.Loss())
+	tracetest.ListLoss(&b, r.Loss())
 	return b.String()
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -42,7 +42,7 @@ func growing(t *testing.T) [][]byte {
 	text, have := "", 0
 	for _, p := range liveParts {
 		text += p.text
-		b := nettracetest.MustAssemble(t, text)
+		b := tracetest.MustNettrace(t, text)
 		added = append(added, b[have:])
 		have = len(b)
 	}

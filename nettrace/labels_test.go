@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -24,7 +24,7 @@ func TestManyOverrides(t *testing.T) {
 	for i := range events - 1 {
 		fmt.Fprintf(&text, "  event time=%d labels=%d\n", i+2, i+2)
 	}
-	r := nettrace.NewReader(bytes.NewReader(nettracetest.MustAssemble(t, text.String()+"end\n")), nettrace.Options{})
+	r := nettrace.NewReader(bytes.NewReader(tracetest.MustNettrace(t, text.String()+"end\n")), nettrace.Options{})
 	n, kinds := 0, make(map[*trace.Descriptor]bool)
 	for ev, err := range r.Events() {
 		if err != nil {

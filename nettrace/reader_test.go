@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -32,7 +32,7 @@ func TestRealTraces(t *testing.T) {
 		{"net10-killed-web.nettrace", "nettrace V4", 8, 1144, 0, trace.LowerBound, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := nettrace.NewReader(bytes.NewReader(nettracetest.Gunzip(t, "../testdata/"+test.name+".gz")), nettrace.Options{})
+			r := nettrace.NewReader(bytes.NewReader(tracetest.Gunzip(t, "../testdata/"+test.name+".gz")), nettrace.Options{})
 			var events int
 			last := time.Duration(-1 << 62)
 			for ev, err := range r.Events() {
@@ -61,7 +61,7 @@ func TestRealTraces(t *testing.T) {
 
 // TestReadSizes reads a trace in the smallest pieces an io.Reader may give.
 func TestReadSizes(t *testing.T) {
-	data := nettracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
+	data := tracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
 	r := nettrace.NewReader(iotest.OneByteReader(bytes.NewReader(data)), nettrace.Options{Stacks: true})
 	events := 0
 	for _, err := range r.Events() {
@@ -76,7 +76,7 @@ func TestReadSizes(t *testing.T) {
 }
 
 func TestReadTwice(t *testing.T) {
-	r := nettrace.NewReader(bytes.NewReader(nettracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")), nettrace.Options{})
+	r := nettrace.NewReader(bytes.NewReader(tracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")), nettrace.Options{})
 	for range r.Events() {
 		break
 	}
@@ -89,7 +89,7 @@ func TestReadTwice(t *testing.T) {
 
 // TestReadError treats an input that fails in its middle like a truncated trace.
 func TestReadError(t *testing.T) {
-	data := nettracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
+	data := tracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
 	broken := errors.New("disk gone")
 	r := nettrace.NewReader(io.MultiReader(bytes.NewReader(data[:50_000]), iotest.ErrReader(broken)), nettrace.Options{})
 	for _, err := range r.Events() {
@@ -104,7 +104,7 @@ func TestReadError(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
 	for _, test := range []struct {
 		name, input string
 		is          error
@@ -132,7 +132,7 @@ func TestRefusals(t *testing.T) {
 
 // TestSteadyState: the number of allocations does not grow with the events.
 func TestSteadyState(t *testing.T) {
-	data := nettracetest.Gunzip(t, "../testdata/net10-lossy-handles.nettrace.gz")
+	data := tracetest.Gunzip(t, "../testdata/net10-lossy-handles.nettrace.gz")
 	allocs := testing.AllocsPerRun(3, func() {
 		r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{})
 		for range r.Events() {

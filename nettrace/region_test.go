@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/eventpipe"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // blockOf returns an event block of n events of one capture thread, 10 ticks
@@ -29,7 +29,7 @@ func blockOf(off int, capture uint64, seq uint32, from uint64, n int) []byte {
 // all of one thread, then all of another.
 func TestLargeRegion(t *testing.T) {
 	const blocks, events = 320, 1000
-	data := nettracetest.MustAssemble(t, "nettrace v4 freq=1000000000 sync=0\nmetadata\n  def id=1 provider=P event=1\n")
+	data := tracetest.MustNettrace(t, "nettrace v4 freq=1000000000 sync=0\nmetadata\n  def id=1 provider=P event=1\n")
 	for thread := uint64(1); thread <= 2; thread++ {
 		for i := range blocks {
 			data = append(data, blockOf(len(data), thread, uint32(i*events+1), 1_000_000+uint64(i*events*10)+thread, events)...)

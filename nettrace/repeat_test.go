@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/eventpipe"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestRepeated inserts copies of event blocks into a trace, right after the originals and
 // five objects later. Events and losses must not change.
 func TestRepeated(t *testing.T) {
-	data := nettracetest.Gunzip(t, "../testdata/net10-wks-web-collect.nettrace.gz")
+	data := tracetest.Gunzip(t, "../testdata/net10-wks-web-collect.nettrace.gz")
 	want, whole := readAll(t, data)
 	for _, distance := range []int{0, 5} {
 		got, r := readAll(t, repeat(t, data, distance))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -38,7 +38,7 @@ func occurrences(t *testing.T, data []byte) (map[occurrence]int, *Reader) {
 // which the trace says that events may be lost, and that is only a part of its time.
 func TestUnreadTimes(t *testing.T) {
 	for _, name := range []string{"net10-wks-requests", "net10-wks-stacks"} {
-		data := nettracetest.Gunzip(t, "../testdata/"+name+".nettrace.gz")
+		data := tracetest.Gunzip(t, "../testdata/"+name+".nettrace.gz")
 		whole, undamaged := occurrences(t, data)
 		length := undamaged.Info().Last
 		blocks := eventBlocks(t, data)

@@ -7,7 +7,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -18,7 +18,7 @@ func TestWriterHead(t *testing.T) {
 		firstBatch = 6   // events
 		secondEnd  = 803 // where the second batch, of one event, ends in the file
 	)
-	want := nettracetest.Gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz")[:secondEnd]
+	want := tracetest.Gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz")[:secondEnd]
 	r := NewReader(bytes.NewReader(want), Options{Stacks: true})
 	var got bytes.Buffer
 	var w *Writer
@@ -60,7 +60,7 @@ func newWriter(t testing.TB, out io.Writer, opt WriterOptions) *Writer {
 // TestWriterCopies writes the events of a real trace in both formats, and reads them
 // back.
 func TestWriterCopies(t *testing.T) {
-	want, r := readAll(t, nettracetest.Gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz"))
+	want, r := readAll(t, tracetest.Gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz"))
 	info := r.Info()
 	for _, version := range []int{4, 6} {
 		var out bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -117,7 +117,7 @@ func TestWriterBytes(t *testing.T) {
 			if c.opt.Uncompressed {
 				headers = "uncompressed"
 			}
-			want := nettracetest.MustAssemble(t, string(bytes.ReplaceAll([]byte(c.text), []byte("HEADERS"), []byte(headers))))
+			want := tracetest.MustNettrace(t, string(bytes.ReplaceAll([]byte(c.text), []byte("HEADERS"), []byte(headers))))
 			if got := small(t, c.opt); !bytes.Equal(got, want) {
 				t.Errorf("got\n%swant\n%s", hex.Dump(got), hex.Dump(want))
 			}
@@ -158,7 +158,7 @@ end`
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if want := nettracetest.MustAssemble(t, text); !bytes.Equal(out.Bytes(), want) {
+	if want := tracetest.MustNettrace(t, text); !bytes.Equal(out.Bytes(), want) {
 		t.Errorf("got\n%swant\n%s", hex.Dump(out.Bytes()), hex.Dump(want))
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -23,7 +23,7 @@ func TestComplete(t *testing.T) {
 		{"V4", "nettrace v4\n" + def, trace.Descriptor{}},
 	} {
 		var got trace.Descriptor
-		in, err := open.Reader(bytes.NewReader(nettracetest.MustAssemble(t, test.text)), test.name, open.Options{
+		in, err := open.Reader(bytes.NewReader(tracetest.MustNettrace(t, test.text)), test.name, open.Options{
 			Want: func(d *trace.Descriptor) bool { got = *d; return true },
 		})
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -46,7 +46,7 @@ func varints(name string, numbers ...uint64) []byte {
 // TestImages: a file's mapping names addresses that belong to no method, at its time, and
 // reports whether a name could be expected.
 func TestImages(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var table Table
 	for _, ev := range []*trace.Event{
 		kernelImage(imageLoad, 2*second, 7, 0x1000, 0x1000, `\Device\HarddiskVolume1\Windows\old.dll`),
@@ -115,7 +115,7 @@ func TestUniversalSymbols(t *testing.T) {
 // Precompiled methods reach to the next one that is called, and what the rundown
 // says of them counts for more.
 func TestEntryPoints(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var table Table
 	entry := func(id, at uint64, name string) *clr.R2RGetEntryPoint {
 		return &clr.R2RGetEntryPoint{

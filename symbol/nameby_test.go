@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/symbol"
 )
 
 // TestNameBy: another trace of a process names its stacks, also where the first had no names.
 func TestNameBy(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	stacks := symbol.NewStacks(new(symbol.Table))
 	ev := maker.At(time.Second, &clr.GCAllocationTick{})
 	ev.SetStack(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 0x1010), 0x2010), 8)
@@ -43,7 +43,7 @@ func TestNameBy(t *testing.T) {
 
 // TestManyStacks: stacks keep their ids while their cache grows.
 func TestManyStacks(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	stacks := symbol.NewStacks(new(symbol.Table))
 	intern := func(n int) symbol.StackID {
 		ev := maker.At(0, &clr.GCAllocationTick{})

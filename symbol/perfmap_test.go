@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestReadPerfMaps: perf maps name code that the trace does not, of the processes that
@@ -29,10 +29,10 @@ func TestReadPerfMaps(t *testing.T) {
 	stacks := NewStacks(&table)
 	var ids []StackID
 	for _, pid := range []uint64{6, 7, 9} {
-		m := eventtest.Maker{PID: pid}
+		m := tracetest.Maker{PID: pid}
 		ids = append(ids, stacks.Intern(m.At(1*second, &clr.GCTriggered{}, 0x1010, 0x1080, 0x2008, 0x3000)))
 	}
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	table.Feed(m.At(2*second, listed(load(1, 0x1000, 0x20, "listed"))))
 	m.PID = 8
 	table.Feed(m.At(2*second, listed(load(1, 0x1000, 0x20, "other"))))

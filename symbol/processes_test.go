@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestManyProcesses: a Table counts the methods of processes that it has no room for, and
@@ -15,7 +15,7 @@ func TestManyProcesses(t *testing.T) {
 	stacks := NewStacks(&table)
 	var last StackID
 	for n := range maxProcesses + more {
-		maker := eventtest.Maker{PID: uint64(1 + n), TID: 1}
+		maker := tracetest.Maker{PID: uint64(1 + n), TID: 1}
 		ev := maker.At(0, &clr.MethodLoadVerbose{
 			MethodStartAddress: address, MethodSize: 16,
 			MethodNamespace: clr.NewUTF16("A"), MethodName: clr.NewUTF16("B"),

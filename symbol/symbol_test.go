@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -47,7 +47,7 @@ func TestNames(t *testing.T) {
 // TestResolveByTime: an address that is used again belongs to the method that was loaded there
 // last.
 func TestResolveByTime(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var table Table
 	old, then, now := load(1, 0x1000, 0x100, "old"), load(2, 0x1040, 0x100, "then"), load(3, 0x1000, 0x200, "now")
 	for _, ev := range []*trace.Event{
@@ -98,7 +98,7 @@ func frames(s *Stacks, id StackID) []string {
 
 // A stack keeps the code that was at its addresses when it was taken.
 func TestStacksOfReplacedCode(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var table Table
 	s := NewStacks(&table)
 	first, second1 := load(1, 0x1000, 0x100, "first"), load(2, 0x1000, 0x80, "second")
@@ -133,7 +133,7 @@ func TestStacksOfReplacedCode(t *testing.T) {
 
 // Stacks without end take no memory without end.
 func TestStacksAreBounded(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var table Table
 	s := NewStacks(&table)
 	known := s.Intern(m.At(0, &clr.GCTriggered{}, 1, 2, 3))
@@ -158,7 +158,7 @@ func TestStacksAreBounded(t *testing.T) {
 }
 
 func TestTypes(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var types Types
 	types.Feed(m.At(0, &clr.BulkType{Count: 3, Values: []clr.BulkTypeValue{
 		{TypeID: 1, Name: clr.NewUTF16("System.Int32")},
@@ -177,10 +177,10 @@ func TestTypes(t *testing.T) {
 
 // FuzzTable feeds arbitrary payloads to a table, and then resolves stacks with it.
 func FuzzTable(f *testing.F) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	f.Add(m.At(0, load(1, 0x1000, 0x100, "name")).Payload, m.At(0, load(2, 0x1010, 0xffffffff, "x")).Payload, uint64(0x1010))
 	f.Fuzz(func(t *testing.T, a, b []byte, addr uint64) {
-		m := eventtest.Maker{PID: 7}
+		m := tracetest.Maker{PID: 7}
 		var table Table
 		s := NewStacks(&table)
 		shown := m.At(1, &clr.GCTriggered{}, addr, addr+1)
@@ -202,7 +202,7 @@ func FuzzTable(f *testing.F) {
 }
 
 func BenchmarkIntern(b *testing.B) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var table Table
 	s := NewStacks(&table)
 	var events []*trace.Event

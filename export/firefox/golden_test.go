@@ -14,8 +14,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -70,7 +70,7 @@ func TestDocument(t *testing.T) {
 // stacked returns stacks of two methods, and a function that returns the stack with some
 // addresses, leaf first.
 func stacked() (*symbol.Stacks, func(addresses ...uint64) symbol.StackID) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var methods symbol.Table
 	for i, name := range []string{"Leaf", "Main"} {
 		methods.Feed(maker.At(0, &clr.MethodLoadVerbose{MethodID: uint64(i + 1), MethodStartAddress: uint64(i+1) << 12, MethodSize: 0x100, MethodName: clr.NewUTF16(name)}))

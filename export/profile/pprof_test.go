@@ -12,14 +12,14 @@ import (
 	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/symbol"
 )
 
 // TestSamples checks the contents of a sample: objects, bytes, its labels, and the address and
 // name of its only frame.
 func TestSamples(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var methods symbol.Table
 	methods.Feed(maker.At(0, &clr.MethodLoadVerbose{MethodID: 1, MethodStartAddress: 0x1000, MethodSize: 0x100, MethodName: clr.NewUTF16("Run")}))
 	stacks := symbol.NewStacks(&methods)

@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/export/snapshot"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // read returns the last snapshot of a trace.
@@ -89,7 +89,7 @@ func TestGCDump(t *testing.T) {
 // equal, and writing the second gives the same bytes.
 func TestGCDumpAgain(t *testing.T) {
 	first := new(bytes.Buffer)
-	first.Write(nettracetest.Gunzip(t, "../../testdata/net8-wks-rich.gcdump.gz"))
+	first.Write(tracetest.Gunzip(t, "../../testdata/net8-wks-rich.gcdump.gz"))
 	var files [][]byte
 	var snapshots []*heap.Snapshot
 	for range 3 {

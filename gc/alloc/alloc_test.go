@@ -8,7 +8,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -21,7 +21,7 @@ func tick(name string, kind clr.AllocationKind, amount, size uint64) *clr.GCAllo
 }
 
 func TestTicks(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var m Model
 	mPass := pass.New(&m)
 	for range 60 {
@@ -59,7 +59,7 @@ func TestTicks(t *testing.T) {
 
 // A tick of .NET Framework 4.0 has no type.
 func TestTickWithoutType(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	ev := maker.At(0, tick("A", clr.AllocationKindSmall, 102_500, 24))
 	d := *ev.Desc
 	d.Version = 1
@@ -86,7 +86,7 @@ func TestSampledIntervals(t *testing.T) {
 	sum := make([]float64, len(types))
 	totals := 0
 	for range traces {
-		maker := eventtest.Maker{PID: 7}
+		maker := tracetest.Maker{PID: 7}
 		var m Model
 		var all int64
 		mPass := pass.New(&m)
@@ -144,7 +144,7 @@ func binomial(rng *rand.Rand, n int, p float64) int {
 }
 
 func TestSampledObjects(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var types symbol.Types
 	m := Model{Types: &types}
 	mPass := pass.New(&m)
@@ -157,7 +157,7 @@ func TestSampledObjects(t *testing.T) {
 }
 
 func TestBest(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var m Model
 	if got := m.BestSource(7); got != SourceUnknown {
 		t.Errorf("nothing: %v", got)
@@ -174,7 +174,7 @@ func TestBest(t *testing.T) {
 }
 
 func TestByStackAndMethod(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var table symbol.Table
 	m := Model{Stacks: symbol.NewStacks(&table)}
 	mPass := pass.New(&m)
@@ -206,7 +206,7 @@ func TestByStackAndMethod(t *testing.T) {
 // Types and stacks without end take no memory without end, and no bytes are
 // lost.
 func TestBounded(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var table symbol.Table
 	m := Model{Stacks: symbol.NewStacks(&table)}
 	const n = maxRows + 1000
@@ -232,11 +232,11 @@ func TestBounded(t *testing.T) {
 }
 
 func FuzzFeed(f *testing.F) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	f.Add(maker.At(0, tick("A", clr.AllocationKindSmall, 102_500, 24)).Payload)
 	f.Add(maker.At(0, &clr.AllocationSampled{ObjectSize: math.MaxUint64}).Payload)
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		maker := eventtest.Maker{PID: 7}
+		maker := tracetest.Maker{PID: 7}
 		var m Model
 		mPass := pass.New(&m)
 		for _, like := range []clr.Event{&clr.GCAllocationTick{}, &clr.AllocationSampled{}, &clr.GCSampledObjectAllocationLow{}} {
@@ -257,7 +257,7 @@ func FuzzFeed(f *testing.F) {
 
 // TestFeedAllocates: a Model allocates nothing for known types and stacks.
 func TestFeedAllocates(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var table symbol.Table
 	m := Model{Stacks: symbol.NewStacks(&table)}
 	ev := maker.At(0, tick("A", clr.AllocationKindSmall, 102_500, 24), 1, 2, 3)
@@ -272,7 +272,7 @@ func TestFeedAllocates(t *testing.T) {
 // TestLargeBelow weighs large objects of known size by the bytes that their ticks
 // stand for, and leaves out small objects and ticks without sizes.
 func TestLargeBelow(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	m := Model{LargeLimits: []uint64{200_000, 500_000}}
 	mPass := pass.New(&m)
 	mPass.Feed(maker.At(0, tick("A", clr.AllocationKindSmall, 150_000, 150_000)))
@@ -295,7 +295,7 @@ func TestLargeBelow(t *testing.T) {
 
 // TestTakeBefore: the sums before each collection are retained until they are taken.
 func TestTakeBefore(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	model := Model{KeepStarts: true}
 	sampled := &clr.AllocationSampled{ObjectSize: 1 << 40} // certain to be sampled
 	modelPass := pass.New(&model)

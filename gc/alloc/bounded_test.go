@@ -7,8 +7,8 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/symbol"
 )
 
@@ -17,7 +17,7 @@ import (
 func TestDistinctStacks(t *testing.T) {
 	n := extent.Pick[uint64](400_000, 400_000, 10_000_000)
 	const amount = 102_400
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var table symbol.Table
 	m := Model{Stacks: symbol.NewStacks(&table)}
 	for digit := range uint64(4) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestImpossibleTicks checks that ticks whose figures contradict each other are left out and
@@ -28,7 +28,7 @@ func TestImpossibleTicks(t *testing.T) {
 		}),
 	} {
 		var m Model
-		maker := eventtest.Maker{PID: 1, TID: 1}
+		maker := tracetest.Maker{PID: 1, TID: 1}
 		sound := tick(func(*clr.GCAllocationTick) {})
 		mPass := pass.New(&m)
 		mPass.Feed(maker.At(0, &sound))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -15,7 +15,7 @@ func TestManyProcesses(t *testing.T) {
 	var m Model
 	mPass := pass.New(&m)
 	for n := range pass.MaxProcesses + more {
-		maker := eventtest.Maker{PID: uint64(1 + n), TID: 1}
+		maker := tracetest.Maker{PID: uint64(1 + n), TID: 1}
 		mPass.Feed(maker.At(0, &clr.GCAllocationTick{AllocationAmount: amount, AllocationAmount64: amount}))
 	}
 	totals := m.Totals()

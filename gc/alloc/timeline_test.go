@@ -6,12 +6,12 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // A timeline has the bytes of the rows, at the times of the events.
 func TestTimeline(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	m := Model{KeepTimes: true}
 	e := tick("A", clr.AllocationKindSmall, 1000, 24)
 	mPass := pass.New(&m)
@@ -38,7 +38,7 @@ func TestTimeline(t *testing.T) {
 // However many events there are, a bounded number of entries is kept, in order, and no
 // byte is lost.
 func TestTimelineIsBounded(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	m := Model{KeepTimes: true}
 	types := []*clr.GCAllocationTick{tick("A", clr.AllocationKindSmall, 1000, 24), tick("B", clr.AllocationKindSmall, 1000, 24)}
 	const n = 2_000_000

@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 const ms = time.Millisecond
@@ -15,7 +15,7 @@ const ms = time.Millisecond
 func TestPhases(t *testing.T) {
 	var got []*Collection
 	model := Model{Done: func(c *Collection) { got = append(got, c) }}
-	m := eventtest.Maker{PID: 7, TID: 1}
+	m := tracetest.Maker{PID: 7, TID: 1}
 	modelPass := pass.New(&model)
 	at := func(when int, tid uint64, e clr.Event) {
 		m.TID = tid

@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // This prints how long the phases of a background collection took. A phase whose begin
@@ -22,7 +22,7 @@ func ExampleModel() {
 			}
 		}
 	}}
-	events := eventtest.Maker{PID: 42, TID: 1} // in place of a trace.Source
+	events := tracetest.Maker{PID: 42, TID: 1} // in place of a trace.Source
 	p := pass.New(&model)
 	for i, e := range []clr.Event{
 		&clr.GCStart{Count: 5, Depth: 2, Type: clr.GCTypeBackgroundGC},

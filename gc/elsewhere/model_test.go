@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -104,7 +104,7 @@ func TestPool(t *testing.T) {
 // TestExceptions counts the exceptions of a time, by their types.
 func TestExceptions(t *testing.T) {
 	m := Model{Keep: func(at time.Duration) bool { return at < 10*ms }}
-	make1 := eventtest.Maker{PID: 1, TID: 1}
+	make1 := tracetest.Maker{PID: 1, TID: 1}
 	for i, name := range []string{"A", "B", "A", "C", "A"} {
 		m.feed(make1.At(time.Duration(3*i)*ms, &clr.ExceptionThrown{ExceptionType: clr.NewUTF16(name)}))
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc/handle"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -24,7 +24,7 @@ func benchmark(b *testing.B, newModel func() pass.Model) {
 	path := os.Getenv("GCTRAIL_BENCH")
 	if path == "" {
 		path = filepath.Join(b.TempDir(), "trace")
-		if err := os.WriteFile(path, nettracetest.Gunzip(b, "../../testdata/net10-lossy-handles.nettrace.gz"), 0o600); err != nil {
+		if err := os.WriteFile(path, tracetest.Gunzip(b, "../../testdata/net10-lossy-handles.nettrace.gz"), 0o600); err != nil {
 			b.Fatal(err)
 		}
 	}

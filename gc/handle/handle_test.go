@@ -8,13 +8,13 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
 
 func TestHandles(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var h Handles
 	hPass := pass.New(&h)
 	set := func(at time.Duration, id uint64, kind clr.HandleKind) {
@@ -53,7 +53,7 @@ func TestHandles(t *testing.T) {
 }
 
 func TestHandlesByStack(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var table symbol.Table
 	h := Handles{Stacks: symbol.NewStacks(&table)}
 	hPass := pass.New(&h)
@@ -95,7 +95,7 @@ func TestGrowth(t *testing.T) {
 }
 
 func TestPins(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var p Pins
 	pPass := pass.New(&p)
 	pin := func(id uint64, typ string) {
@@ -125,7 +125,7 @@ func TestPins(t *testing.T) {
 // A size that exceeds the heap that the collection left is no size, however often the object
 // was reported. Its pins count.
 func TestPinsBeyondHeap(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var p Pins
 	pPass := pass.New(&p)
 	feed := func(e clr.Event) { pPass.Feed(m.At(0, e)) }
@@ -155,7 +155,7 @@ func TestPinsBeyondHeap(t *testing.T) {
 // A pinned object is attributed to the handle that pins it, and the gap before it to its
 // type.
 func TestPinsByHandle(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var p Pins
 	pPass := pass.New(&p)
 	feed := func(e clr.Event) { pPass.Feed(m.At(0, e)) }
@@ -195,7 +195,7 @@ func TestPinsByHandle(t *testing.T) {
 }
 
 func TestFinalizers(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var types symbol.Types
 	f := Finalizers{Types: &types}
 	ms := time.Millisecond
@@ -225,7 +225,7 @@ func TestFinalizers(t *testing.T) {
 func TestFinalizersOfProcesses(t *testing.T) {
 	var f Finalizers
 	p := pass.New(&f)
-	runs, keeps, neither := eventtest.Maker{PID: 7}, eventtest.Maker{PID: 8}, eventtest.Maker{PID: 9}
+	runs, keeps, neither := tracetest.Maker{PID: 7}, tracetest.Maker{PID: 8}, tracetest.Maker{PID: 9}
 	p.Feed(runs.At(1, &clr.GCFinalizersBegin{}))
 	p.Feed(runs.At(2, &clr.GCFinalizersEnd{Count: 1}))
 	p.Feed(keeps.At(3, &clr.GCHeapStats{FinalizationPromotedCount: 1, FinalizationPromotedSize: 24}))
@@ -241,7 +241,7 @@ func TestFinalizersOfProcesses(t *testing.T) {
 
 // Memory does not grow with the trace, and what is left out is still counted.
 func TestBounded(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var h Handles
 	e := clr.SetGCHandle{Kind: clr.HandleKindStrong}
 	hPass := pass.New(&h)
@@ -257,7 +257,7 @@ func TestBounded(t *testing.T) {
 // Handles that are far from each other take no more memory than others, and room that is
 // free again is used.
 func TestBoundedPages(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var h Handles
 	e := clr.SetGCHandle{Kind: clr.HandleKindStrong}
 	hPass := pass.New(&h)
@@ -279,10 +279,10 @@ func TestBoundedPages(t *testing.T) {
 }
 
 func FuzzFeed(f *testing.F) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	f.Add(m.At(0, &clr.SetGCHandle{HandleID: 1}).Payload, int64(1<<62))
 	f.Fuzz(func(t *testing.T, payload []byte, at int64) {
-		m := eventtest.Maker{PID: 7}
+		m := tracetest.Maker{PID: 7}
 		var h Handles
 		var p Pins
 		var z Finalizers
@@ -312,7 +312,7 @@ func FuzzFeed(f *testing.F) {
 // TestUnfinished checks that a run of the finalizer thread without an end is known, with
 // the objects that wait for it.
 func TestUnfinished(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var f Finalizers
 	ms := time.Millisecond
 	fPass := pass.New(&f)
@@ -335,7 +335,7 @@ func TestUnfinished(t *testing.T) {
 // TestPinsOfHandles: Handles give Pins the events in the order of the trace, although they
 // apply the ones of handles later.
 func TestPinsOfHandles(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var alone, with Pins
 	handles := Handles{Pins: &with}
 	p := pass.New(&alone, &handles)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -20,7 +20,7 @@ func TestManyProcesses(t *testing.T) {
 	)
 	p := pass.New(&handles, &pins, &finalizers)
 	for n := range pass.MaxProcesses + more {
-		maker := eventtest.Maker{PID: uint64(1 + n), TID: 1}
+		maker := tracetest.Maker{PID: uint64(1 + n), TID: 1}
 		for _, e := range []clr.Event{
 			&clr.GCStart{Count: 1}, &clr.PinObjectAtGCTime{ObjectID: uint64(8 * (1 + n)), ObjectSize: 8},
 			&clr.SetGCHandle{HandleID: uint64(1 + n), Kind: clr.HandleKindStrong}, &clr.FinalizeObject{TypeID: 1},

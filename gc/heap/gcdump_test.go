@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -200,7 +200,7 @@ func TestSampledGCDump(t *testing.T) {
 
 // TestRealGCDump: PerfView wrote the file of a snapshot with as many objects and bytes.
 func TestRealGCDump(t *testing.T) {
-	s, err := heap.ReadGCDump(bytes.NewReader(nettracetest.Gunzip(t, "../../testdata/net8-wks-rich.gcdump.gz")))
+	s, err := heap.ReadGCDump(bytes.NewReader(tracetest.Gunzip(t, "../../testdata/net8-wks-rich.gcdump.gz")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -46,7 +46,7 @@ func BenchmarkLarge(b *testing.B) {
 // feedLarge feeds a heap of n objects of 50 types: a tree of three references each, and from
 // every third object one to an earlier object.
 func feedLarge(p *pass.Pass, n int) {
-	maker := eventtest.Maker{PID: 7, TID: 1}
+	maker := tracetest.Maker{PID: 7, TID: 1}
 	feed := func(e clr.Event) {
 		ev := maker.At(0, e)
 		ev.PointerSize, ev.Payload = 8, e.Append(nil, ev.Desc.Version, 8)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // A golden holds the figures that another program found in a snapshot: see golden.py among the
@@ -140,7 +140,7 @@ func BenchmarkSnapshots(b *testing.B) {
 	path := os.Getenv("GCTRAIL_BENCH")
 	if path == "" {
 		path = filepath.Join(b.TempDir(), "leak.nettrace")
-		if err := os.WriteFile(path, nettracetest.Gunzip(b, "../../testdata/net10-wks-leak.nettrace.gz"), 0o600); err != nil {
+		if err := os.WriteFile(path, tracetest.Gunzip(b, "../../testdata/net10-wks-leak.nettrace.gz"), 0o600); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 func TestSegments(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var m Segments
 	mPass := pass.New(&m)
 	feed := func(e clr.Event) { mPass.Feed(maker.At(0, e)) }
@@ -59,7 +59,7 @@ func TestSegmentsOfManyProcesses(t *testing.T) {
 	var m Segments
 	mPass := pass.New(&m)
 	for n := range pass.MaxProcesses + more {
-		maker := eventtest.Maker{PID: uint64(1 + n)}
+		maker := tracetest.Maker{PID: uint64(1 + n)}
 		mPass.Feed(maker.At(0, &clr.GCCreateSegment{Address: 1, Size: 100}))
 		mPass.Feed(maker.At(0, &clr.GCEnd{Count: 1}))
 	}
@@ -74,7 +74,7 @@ func TestSegmentsOfManyProcesses(t *testing.T) {
 			t.Fatalf("process %d: %+v, %t", 1+n, got, ok)
 		}
 	}
-	maker := eventtest.Maker{PID: 1}
+	maker := tracetest.Maker{PID: 1}
 	for n := range maxSnapshots + more {
 		mPass.Feed(maker.At(0, &clr.GCEnd{Count: uint32(n / 2)})) // each twice
 		mPass.Feed(maker.At(0, &clr.GCEnd{Count: uint32(n)}))
@@ -94,7 +94,7 @@ func TestCommittedTotal(t *testing.T) {
 func FuzzSegments(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22})
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		maker := eventtest.Maker{PID: 7}
+		maker := tracetest.Maker{PID: 7}
 		var m Segments
 		mPass := pass.New(&m)
 		for _, like := range []clr.Event{&clr.GCCreateSegment{}, &clr.GCCreateSegment{}, &clr.GCFreeSegment{}, &clr.GCDynamicEvent{}, &clr.GCEnd{}} {

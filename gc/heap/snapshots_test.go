@@ -15,7 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -72,7 +72,7 @@ func written() []clr.Event {
 // read returns the snapshots in events.
 func read(t testing.TB, m *heap.Snapshots, pointerSize int, events ...clr.Event) []*heap.Snapshot {
 	t.Helper()
-	maker := eventtest.Maker{PID: 7, TID: 1}
+	maker := tracetest.Maker{PID: 7, TID: 1}
 	p := pass.New(m)
 	for i, e := range events {
 		ev := maker.At(time.Duration(i)*time.Millisecond, e)
@@ -394,7 +394,7 @@ func FuzzSnapshots(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, narrow bool) {
 		m := &heap.Snapshots{MaxObjects: heap.MaxObjects}
 		p := pass.New(m)
-		maker := eventtest.Maker{PID: 7}
+		maker := tracetest.Maker{PID: 7}
 		for at := time.Duration(0); len(b) >= 3; at++ {
 			kind := kinds[int(b[0])%len(kinds)]
 			size := min(int(b[1])|int(b[2])<<8, len(b)-3)

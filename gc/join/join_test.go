@@ -8,7 +8,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 const ms = time.Millisecond
@@ -16,7 +16,7 @@ const ms = time.Millisecond
 // A script feeds a model with the actions of two threads of heaps: thread 10 is heap 0's,
 // and 11 heap 1's.
 type script struct {
-	makers map[uint64]*eventtest.Maker
+	makers map[uint64]*tracetest.Maker
 	model  Model
 	pass   *pass.Pass
 	done   []*Collection
@@ -30,7 +30,7 @@ func cloned(c *Collection) *Collection {
 }
 
 func newScript() *script {
-	s := &script{makers: map[uint64]*eventtest.Maker{10: {PID: 7, TID: 10}, 11: {PID: 7, TID: 11}, 12: {PID: 7, TID: 12}}}
+	s := &script{makers: map[uint64]*tracetest.Maker{10: {PID: 7, TID: 10}, 11: {PID: 7, TID: 11}, 12: {PID: 7, TID: 12}}}
 	s.model.Done = func(c *Collection) { s.done = append(s.done, cloned(c)) }
 	s.pass = pass.New(&s.model)
 	return s

@@ -6,11 +6,11 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 func TestTunings(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var tunings Tunings
 	at := time.Duration(0)
 	tuningsPass := pass.New(&tunings)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -63,12 +63,12 @@ func joined(events ...*trace.Event) *trace.Event {
 
 // handleEvents are three events in a run, the last of which is too short, and one before and
 // after them.
-func handleEvents(maker eventtest.Maker) *eventtest.Source {
+func handleEvents(maker tracetest.Maker) *tracetest.Source {
 	short := maker.At(4, &clr.DestroyGCHandle{HandleID: 14})
 	short.Payload = short.Payload[:8]
 	late := maker.At(2, &clr.SetGCHandle{HandleID: 15})
 	late.Late = true
-	return &eventtest.Source{List: []*trace.Event{
+	return &tracetest.Source{List: []*trace.Event{
 		maker.At(1, &clr.SetGCHandle{HandleID: 11}), maker.At(1, &clr.GCHeapStats{}),
 		joined(maker.At(2, &clr.SetGCHandle{HandleID: 12}), maker.At(3, &clr.DestroyGCHandle{HandleID: 13}), short), late,
 		maker.At(5, &clr.DestroyGCHandle{HandleID: 16}),
@@ -81,7 +81,7 @@ func TestEvents(t *testing.T) {
 	set, destroy := clr.KindSetGCHandle, clr.KindDestroyGCHandle
 	both := &taker{kinds: []clr.Kind{clr.KindGCHeapStats}, runs: []clr.Kind{set, destroy}}
 	one := &taker{runs: []clr.Kind{destroy}}
-	run(t, handleEvents(eventtest.Maker{PID: 7}), both, one)
+	run(t, handleEvents(tracetest.Maker{PID: 7}), both, one)
 	want := [][]string{
 		{"SetGCHandle 11 of 7 at 1: true"},
 		{"GCHeapStats"},
@@ -108,7 +108,7 @@ func TestWhenInRuns(t *testing.T) {
 		{func(at time.Duration) bool { return at == 2 }, "[[SetGCHandle 12]]"},
 	} {
 		m := &taker{runs: []clr.Kind{clr.KindSetGCHandle, clr.KindDestroyGCHandle}}
-		run(t, handleEvents(eventtest.Maker{PID: 7}), pass.When(test.keep, m))
+		run(t, handleEvents(tracetest.Maker{PID: 7}), pass.When(test.keep, m))
 		for _, call := range m.calls {
 			for i := range call {
 				var kind, id string
@@ -125,10 +125,10 @@ func TestWhenInRuns(t *testing.T) {
 // TestRunsLeftOut: of a process that there is no room for, all events of a run count.
 func TestRunsLeftOut(t *testing.T) {
 	m := &taker{runs: []clr.Kind{clr.KindSetGCHandle, clr.KindDestroyGCHandle}}
-	src := handleEvents(eventtest.Maker{PID: 7})
+	src := handleEvents(tracetest.Maker{PID: 7})
 	var before []*trace.Event
 	for n := range pass.MaxProcesses {
-		maker := eventtest.Maker{PID: uint64(10 + n)}
+		maker := tracetest.Maker{PID: uint64(10 + n)}
 		before = append(before, maker.At(0, &clr.SetGCHandle{}))
 	}
 	src.List = append(before, src.List...)

@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -38,8 +38,8 @@ func run(t *testing.T, src trace.Source, models ...pass.Model) {
 // TestKinds: each model is given the events of its kinds, in the order of the trace, and the
 // first model is given them first.
 func TestKinds(t *testing.T) {
-	maker := eventtest.Maker{PID: 7, TID: 1}
-	src := &eventtest.Source{List: []*trace.Event{
+	maker := tracetest.Maker{PID: 7, TID: 1}
+	src := &tracetest.Source{List: []*trace.Event{
 		maker.At(1, &clr.GCStart{Count: 1}), maker.At(2, &clr.GCEnd{Count: 1}), maker.At(3, &clr.GCStart{Count: 2}),
 		{Desc: &trace.Descriptor{Provider: "another", ID: 1}, Clock: &trace.Clock{Frequency: 1}},
 	}}
@@ -65,10 +65,10 @@ func TestKinds(t *testing.T) {
 
 // TestLate: late events go to none but the raw models.
 func TestLate(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	late := maker.At(1, &clr.GCStart{Count: 1})
 	late.Late = true
-	src := &eventtest.Source{List: []*trace.Event{maker.At(2, &clr.GCStart{Count: 2}), late}}
+	src := &tracetest.Source{List: []*trace.Event{maker.At(2, &clr.GCStart{Count: 2}), late}}
 	var seen, raw int
 	run(t, src, &recorder{kinds: []clr.Kind{clr.KindGCStart}, event: func(*pass.Event) { seen++ }},
 		pass.Raw(always, func(*trace.Event) { raw++ }), pass.Raw(never, func(*trace.Event) { t.Error("an event that is not wanted") }))
@@ -79,8 +79,8 @@ func TestLate(t *testing.T) {
 
 // TestWhen: a model is given the events that are kept, and its end.
 func TestWhen(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
-	src := &eventtest.Source{}
+	maker := tracetest.Maker{PID: 7}
+	src := &tracetest.Source{}
 	for i := range 5 {
 		src.List = append(src.List, maker.At(time.Duration(i), &clr.GCStart{}))
 	}
@@ -100,9 +100,9 @@ func TestWhen(t *testing.T) {
 // many models read them, and go to the raw models alone.
 func TestProcesses(t *testing.T) {
 	const more = 3
-	src := &eventtest.Source{Lost: trace.Loss{Exactness: trace.Exact}}
+	src := &tracetest.Source{Lost: trace.Loss{Exactness: trace.Exact}}
 	for n := range pass.MaxProcesses + more {
-		maker := eventtest.Maker{PID: uint64(1 + n)}
+		maker := tracetest.Maker{PID: uint64(1 + n)}
 		src.List = append(src.List, maker.At(0, &clr.GCStart{}), maker.At(1, &clr.GCEnd{}))
 	}
 	src.List = append(src.List, src.List[0]) // of a process that is known
@@ -123,8 +123,8 @@ func TestProcesses(t *testing.T) {
 
 // TestRuntimes: runtimes are distinguished by process and instance, up to a bound.
 func TestRuntimes(t *testing.T) {
-	maker, other := eventtest.Maker{PID: 7}, eventtest.Maker{PID: 8}
-	src := &eventtest.Source{}
+	maker, other := tracetest.Maker{PID: 7}, tracetest.Maker{PID: 8}
+	src := &tracetest.Source{}
 	for i := range 20 {
 		src.List = append(src.List, maker.At(0, &clr.GCStart{ClrInstanceID: uint16(i % 18)}))
 	}
@@ -150,7 +150,7 @@ func TestRuntimes(t *testing.T) {
 // TestDecode: a payload is decoded once for all models, also where it is too short, and again
 // for one that asks for another struct.
 func TestDecode(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	whole := maker.At(1, &clr.GCStart{Count: 5, Depth: 2})
 	short := whole.Clone()
 	short.Payload = short.Payload[:6]
@@ -176,7 +176,7 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}}
-	run(t, &eventtest.Source{List: []*trace.Event{whole, short, whole}}, a, b)
+	run(t, &tracetest.Source{List: []*trace.Event{whole, short, whole}}, a, b)
 	if want := []bool{true, false, true}; !slices.Equal(got, want) {
 		t.Errorf("whole: %v, want %v", got, want)
 	}
@@ -218,8 +218,8 @@ func (c *counter) Event(*pass.Event) { c.starts++ }
 // TestErrors: an error of the trace, and the end of the context, end a reading, and the
 // models with it.
 func TestErrors(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
-	src := &eventtest.Source{Err: errors.New("no more")}
+	maker := tracetest.Maker{PID: 7}
+	src := &tracetest.Source{Err: errors.New("no more")}
 	for range 1000 {
 		src.List = append(src.List, maker.At(0, &clr.GCStart{}))
 	}
@@ -244,8 +244,8 @@ func TestErrors(t *testing.T) {
 // TestLive: a collection is yielded as soon as its last event is read, which the other models
 // have been given before.
 func TestLive(t *testing.T) {
-	maker := eventtest.Maker{PID: 7, TID: 1}
-	src := &eventtest.Source{Lost: trace.Loss{Exactness: trace.Exact}}
+	maker := tracetest.Maker{PID: 7, TID: 1}
+	src := &tracetest.Source{Lost: trace.Loss{Exactness: trace.Exact}}
 	of := func(n uint32) []*trace.Event {
 		at := time.Duration(n) * time.Second
 		return []*trace.Event{
@@ -271,14 +271,14 @@ func TestLive(t *testing.T) {
 }
 
 // An informed source has a description.
-type informed struct{ *eventtest.Source }
+type informed struct{ *tracetest.Source }
 
 func (informed) Info() *trace.Info { return &trace.Info{PID: trace.UnknownID} }
 
 // TestManyKinds: a trace with more Descriptors than are remembered loses nothing.
 func TestManyKinds(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
-	src := &eventtest.Source{}
+	maker := tracetest.Maker{PID: 7}
+	src := &tracetest.Source{}
 	for range 10000 {
 		ev := maker.At(0, &clr.GCStart{})
 		d := *ev.Desc
@@ -319,7 +319,7 @@ func TestTable(t *testing.T) {
 
 // BenchmarkFeed measures the dispatch of one event to two models.
 func BenchmarkFeed(b *testing.B) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	events := []*trace.Event{maker.At(0, &clr.SetGCHandle{}), maker.At(1, &clr.DestroyGCHandle{})}
 	decode := func(e *pass.Event) { e.Decoded() }
 	kinds := []clr.Kind{clr.KindSetGCHandle, clr.KindDestroyGCHandle}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -30,7 +30,7 @@ func (a *actor) hosted(at int, name string, activity byte, texts ...string) {
 // none where the process has them with their ids.
 func TestHosting(t *testing.T) {
 	for _, traced := range []bool{false, true} {
-		a := &actor{Maker: eventtest.Maker{PID: 7}}
+		a := &actor{Maker: tracetest.Maker{PID: 7}}
 		a.hosted(9, "RequestStop", 9) // began before the trace
 		a.hosted(10, "RequestStart", 1, "GET", "/a")
 		a.hosted(11, "RequestStart", 2, "POST", "/b")
@@ -48,7 +48,7 @@ func TestHosting(t *testing.T) {
 			fmt.Sprintf(` Request "GET /a" from 10 took 10ns, paused 2 for [], suspended 0, request %v, complete true`, !traced),
 			fmt.Sprintf(` Request "POST /b" from 11 took 5ns, paused 2 for [], suspended 0, request %v, complete true`, !traced),
 		}
-		got := spansOf(t, new(Model), &eventtest.Source{List: a.events})
+		got := spansOf(t, new(Model), &tracetest.Source{List: a.events})
 		if diff := cmp.Diff(want, got[:min(len(got), len(want))]); diff != "" {
 			t.Errorf("traced %v: %s", traced, diff)
 		}
@@ -60,14 +60,14 @@ func TestHosting(t *testing.T) {
 		spans := make(map[bool][]string)
 		spans[false] = []string{"POST /b 5ns 2ns ", "GET /a 10ns 2ns "}
 		spans[true] = append(spans[false], "In 1ns 0s "+traceID)
-		follow(t, &f, &eventtest.Source{List: a.events})
+		follow(t, &f, &tracetest.Source{List: a.events})
 		if diff := cmp.Diff(spans[traced], ended); diff != "" {
 			t.Errorf("traced %v: %s", traced, diff)
 		}
 	}
 }
 
-func follow(t *testing.T, f *Follower, src *eventtest.Source) {
+func follow(t *testing.T, f *Follower, src *tracetest.Source) {
 	t.Helper()
 	if err := pass.Run(t.Context(), src, f.Models()...); err != nil {
 		t.Fatal(err)

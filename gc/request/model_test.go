@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -32,7 +32,7 @@ func payload(source, name string, arguments ...string) []byte {
 
 // An actor makes the events of activities of a process.
 type actor struct {
-	eventtest.Maker
+	tracetest.Maker
 	events []*trace.Event
 }
 
@@ -54,7 +54,7 @@ func (a *actor) restart(at int, tid uint64) {
 }
 
 // spansOf returns the spans of all processes in words.
-func spansOf(t *testing.T, m *Model, src *eventtest.Source) []string {
+func spansOf(t *testing.T, m *Model, src *tracetest.Source) []string {
 	t.Helper()
 	if err := pass.Run(t.Context(), src, m.Models()...); err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func spanID(n int) string { return fmt.Sprintf("%016x", n) }
 // TestSpans pauses requests, which are nested, open, of several listeners, or begun before the
 // trace.
 func TestSpans(t *testing.T) {
-	a := &actor{Maker: eventtest.Maker{PID: 7}}
+	a := &actor{Maker: tracetest.Maker{PID: 7}}
 	ids := func(n, parent int) []string {
 		return []string{"TraceId", traceID, "SpanId", spanID(n), "ParentSpanId", spanID(parent)}
 	}
@@ -104,7 +104,7 @@ func TestSpans(t *testing.T) {
 	a.raise(91, "ActivityStart", "Web", "In", "TraceId", traceID, "SpanId", "not hexadecimal") // no id
 
 	var m Model
-	src := &eventtest.Source{List: a.events}
+	src := &tracetest.Source{List: a.events}
 	src.Lost.Add(3, 65, 66)
 	m.Collected(&gc.Collection{Process: &gc.Process{PID: 7}, Number: 6, Pauses: []gc.Pause{{Start: 30, Duration: 5}, {Start: 36, Duration: 4}}})
 	m.Collected(&gc.Collection{Process: &gc.Process{PID: 7}, Number: 5, Pauses: []gc.Pause{{Start: 8, Duration: 6}}})
@@ -125,7 +125,7 @@ func TestSpans(t *testing.T) {
 
 // TestSummaries sums up 200 requests, of which the last two are paused for most of their time.
 func TestSummaries(t *testing.T) {
-	a := &actor{Maker: eventtest.Maker{PID: 7}}
+	a := &actor{Maker: tracetest.Maker{PID: 7}}
 	for n := range 200 {
 		at, took, path := 10_000*n, 100+n, "/a"
 		if n >= 100 {
@@ -142,7 +142,7 @@ func TestSummaries(t *testing.T) {
 	}
 	a.raise(3_000_000, "ActivityStart", "Web", "In", "SpanId", spanID(999), "Path", "/a") // which does not end
 	var m Model
-	src := &eventtest.Source{List: a.events}
+	src := &tracetest.Source{List: a.events}
 	if err := pass.Run(t.Context(), src, m.Models()...); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestStalls(t *testing.T) {
 		ev.Payload = binary.LittleEndian.AppendUint32(make([]byte, 12), reason)[:size]
 		a.events = append(a.events, ev)
 	}
-	a := &actor{Maker: eventtest.Maker{PID: 7}}
+	a := &actor{Maker: tracetest.Maker{PID: 7}}
 	ids := func(n int) []string { return []string{"TraceId", traceID, "SpanId", spanID(n)} }
 	a.raise(100*ms, "ActivityStart", "Web", "In", ids(1)...)
 	a.raise(1300*ms, "ActivityStart", "Web", "In", ids(2)...)
@@ -188,7 +188,7 @@ func TestStalls(t *testing.T) {
 	a.PID = 8
 	adjusted(a, 2700*ms, 6, 16)
 	var m Model
-	src := &eventtest.Source{List: a.events}
+	src := &tracetest.Source{List: a.events}
 	if err := pass.Run(t.Context(), src, m.Models()...); err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestHostile(t *testing.T) {
 // TestBounds: there is no room for more than a million open spans, nor for more spans than
 // asked for.
 func TestBounds(t *testing.T) {
-	a := &actor{Maker: eventtest.Maker{PID: 7}}
+	a := &actor{Maker: tracetest.Maker{PID: 7}}
 	a.raise(1, "ActivityStart", "Web", "In", "SpanId", spanID(1))
 	ev := a.events[0]
 	var m Model
@@ -307,7 +307,7 @@ func TestDecode(t *testing.T) {
 // TestMany: requests of many sorts are summed up together beyond the first ones, names beyond
 // their bound are unknown, and an id may come again.
 func TestMany(t *testing.T) {
-	a := &actor{Maker: eventtest.Maker{PID: 7}}
+	a := &actor{Maker: tracetest.Maker{PID: 7}}
 	const spans = maxNames + 10
 	for n := range spans {
 		ids := []string{"SpanId", spanID(1), "Path", fmt.Sprint(n)}
@@ -315,7 +315,7 @@ func TestMany(t *testing.T) {
 		a.raise(10*n+1, "ActivityStop", "Web", "In", ids...)
 	}
 	var m Model
-	src := &eventtest.Source{List: a.events}
+	src := &tracetest.Source{List: a.events}
 	if err := pass.Run(t.Context(), src, m.Models()...); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -147,7 +147,7 @@ func labelled(name string, value int) string { return name + `="` + strconv.Itoa
 // sends nothing, are reported, take bounded memory, and delay no other process.
 func TestBadPorts(t *testing.T) {
 	extent.Long(t, "receives hundreds of megabytes")
-	trace := nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
+	trace := tracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 	head, events := dotnettest.Head(trace), trace[len(dotnettest.Head(trace)):len(trace)-1]
 	flooded := make(chan struct{})
 	hold := func(c net.Conn) { _, _ = c.Read(make([]byte, 1)) }

@@ -9,20 +9,20 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
 // A flood raises one event of many.
 type flood struct {
 	name  string
-	raise func(m *eventtest.Maker, n int) clr.Event
+	raise func(m *tracetest.Maker, n int) clr.Event
 }
 
 // same raises one event, by threads in turn.
-func same(threads int, e func(n int) clr.Event) func(*eventtest.Maker, int) clr.Event {
-	return func(m *eventtest.Maker, n int) clr.Event {
+func same(threads int, e func(n int) clr.Event) func(*tracetest.Maker, int) clr.Event {
+	return func(m *tracetest.Maker, n int) clr.Event {
 		m.TID = uint64(1 + n%threads)
 		return e(n)
 	}
@@ -49,7 +49,7 @@ var floods = []flood{
 		return &clr.GCStart{Count: uint32(n)}
 	})},
 	{"runtimes", same(1, func(n int) clr.Event { return &clr.GCStart{Count: uint32(n), ClrInstanceID: uint16(n)} })},
-	{"processes", func(m *eventtest.Maker, n int) clr.Event {
+	{"processes", func(m *tracetest.Maker, n int) clr.Event {
 		m.PID = uint64(1 + n)
 		return &clr.GCStart{Count: 1}
 	}},
@@ -68,7 +68,7 @@ var floods = []flood{
 		}
 		return &clr.GCRestartEEBegin{}
 	})},
-	{"reasons", func(_ *eventtest.Maker, n int) clr.Event {
+	{"reasons", func(_ *tracetest.Maker, n int) clr.Event {
 		return []clr.Event{
 			&clr.GCSuspendEEBegin{Reason: clr.SuspendReason(n)}, &clr.GCSuspendEEEnd{}, &clr.GCRestartEEBegin{}, &clr.GCRestartEEEnd{},
 		}[n%4]
@@ -99,7 +99,7 @@ var floods = []flood{
 	{"allocation ticks", same(many, func(int) clr.Event { return &clr.GCAllocationTick{AllocationAmount64: 1 << 49} })},
 	{"threads that wait to allocate", same(many, func(int) clr.Event { return &clr.BGCAllocWaitBegin{Reason: clr.BGCAllocWaitReasonGetLOHSeg} })},
 	{"memory pressure", same(many, func(int) clr.Event { return &clr.IncreaseMemoryPressure{BytesAllocated: 1 << 49} })},
-	{"names", func(m *eventtest.Maker, n int) clr.Event {
+	{"names", func(m *tracetest.Maker, n int) clr.Event {
 		m.PID = uint64(1 + n%1000)
 		if n < 1000 {
 			return &clr.RuntimeInformationStart{CommandLine: long}
@@ -114,7 +114,7 @@ var long, short = clr.NewUTF16(strings.Repeat("x", 10_000)), clr.NewUTF16("x")
 // raised returns the first events of a flood, a microsecond apart.
 func (f *flood) raised(events int) iter.Seq[*trace.Event] {
 	return func(yield func(*trace.Event) bool) {
-		m := eventtest.Maker{PID: 42, TID: 1}
+		m := tracetest.Maker{PID: 42, TID: 1}
 		for n := range events {
 			e := f.raise(&m, n)
 			if !yield(m.At(time.Duration(n)*time.Microsecond, e)) {

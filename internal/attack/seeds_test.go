@@ -21,8 +21,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
 	"github.com/gctrail/gctrail/internal/etltest"
-	"github.com/gctrail/gctrail/internal/eventtest"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -43,7 +42,7 @@ func (s *seed) wrapped(data []byte) []byte {
 
 // program returns the events of a process in a few collections.
 func program(collections int) []*trace.Event {
-	m := eventtest.Maker{PID: 42, TID: 9}
+	m := tracetest.Maker{PID: 42, TID: 9}
 	var all []*trace.Event
 	at := 10 * time.Millisecond
 	raise := func(e clr.Event) {
@@ -65,7 +64,7 @@ func program(collections int) []*trace.Event {
 
 // A layout is one way to arrange a program's events in a .nettrace.
 type layout struct {
-	head         string // see nettracetest
+	head         string // see tracetest
 	uncompressed bool
 }
 
@@ -131,7 +130,7 @@ func (l layout) assembled(tb testing.TB, collections int) []byte {
 		fmt.Fprintf(&b, "removethreads 1=%d 2=0\n", len(events))
 	}
 	fmt.Fprintln(&b, "end")
-	return nettracetest.MustAssemble(tb, b.String())
+	return tracetest.MustNettrace(tb, b.String())
 }
 
 // seeds returns small traces of every format and in every container.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -39,7 +39,7 @@ type bitTrace struct {
 func readBitTrace(t *testing.T, name string) *bitTrace {
 	t.Helper()
 	b := &bitTrace{name: name, byKind: make(map[clr.Kind][]int)}
-	in := nettrace.NewReader(bytes.NewReader(nettracetest.Gunzip(t, "../../testdata/"+name+".nettrace.gz")), nettrace.Options{Stacks: true})
+	in := nettrace.NewReader(bytes.NewReader(tracetest.Gunzip(t, "../../testdata/"+name+".nettrace.gz")), nettrace.Options{Stacks: true})
 	for ev, err := range in.Events() {
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestLargestHeap compares the commands' figures on the largest heap of a run whose heap
@@ -84,7 +84,7 @@ func TestLargestHeap(t *testing.T) {
 // TestBudgetOfIncomplete: a budget leaves out a trace that is cut, since whole runs cost more,
 // and is not written where no trace is left.
 func TestBudgetOfIncomplete(t *testing.T) {
-	data := nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
+	data := tracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 	dir := t.TempDir()
 	cut, whole, limits := filepath.Join(dir, "cut.nettrace"), filepath.Join(dir, "whole.nettrace"), filepath.Join(dir, "budget.yaml")
 	if err := errors.Join(os.WriteFile(cut, data[:len(data)/4], 0o600), os.WriteFile(whole, data, 0o600)); err != nil {

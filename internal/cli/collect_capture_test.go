@@ -14,8 +14,8 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // listen starts a runtime, and returns its process.
@@ -55,7 +55,7 @@ func captured(ctx context.Context, t *testing.T, f *dotnettest.Runtime) (file []
 
 func webBytes(t *testing.T) []byte {
 	t.Helper()
-	return nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
+	return tracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 }
 
 // TestCaptureStopped: an interrupted collection still reads the trace to its end.

@@ -26,8 +26,8 @@ import (
 	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // elsewhere are the commands with an output of another kind, and why they are not here.
@@ -116,8 +116,8 @@ func TestEarlierOutput(t *testing.T) {
 	dir := t.TempDir()
 	in, heap, bad, limits := filepath.Join(dir, "in.nettrace"), filepath.Join(dir, "heap.nettrace"), filepath.Join(dir, "bad.nettrace"), filepath.Join(dir, "budget.yaml")
 	err := errors.Join(
-		os.WriteFile(in, nettracetest.Gunzip(t, "../../testdata/net10-wks-stacks.nettrace.gz"), 0o600),
-		os.WriteFile(heap, nettracetest.Gunzip(t, "../../testdata/net10-wks-leak.nettrace.gz"), 0o600),
+		os.WriteFile(in, tracetest.Gunzip(t, "../../testdata/net10-wks-stacks.nettrace.gz"), 0o600),
+		os.WriteFile(heap, tracetest.Gunzip(t, "../../testdata/net10-wks-leak.nettrace.gz"), 0o600),
 		os.WriteFile(bad, []byte("no trace at all"), 0o600),
 	)
 	if err != nil {

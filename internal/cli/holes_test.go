@@ -19,7 +19,7 @@ import (
 
 	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -168,7 +168,7 @@ func cut(t *testing.T, r *rand.Rand, name string) holedTrace {
 	how := ""
 	if strings.HasSuffix(name, ".etl.zip") {
 		data = etltest.Unzipped(t, name)
-	} else if data = nettracetest.Gunzip(t, name); r.IntN(2) == 0 {
+	} else if data = tracetest.Gunzip(t, name); r.IntN(2) == 0 {
 		data, how = v6(t, data), " as V6"
 	}
 	n := len(data)/20 + r.IntN(len(data)*19/20)

@@ -24,8 +24,8 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/etltest"
-	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -308,7 +308,7 @@ func TestHostileNamesForAgents(t *testing.T) {
 	client := mcpClient(t, root)
 	for _, name := range hostile {
 		f := processNamed(name)
-		tick := eventtest.Maker{PID: 4, TID: 5}
+		tick := tracetest.Maker{PID: 4, TID: 5}
 		ev := tick.At(0, &clr.GCAllocationTick{AllocationAmount64: 100 << 10, TypeName: clr.NewUTF16(name), HeapIndex: 0})
 		f.Buffer(0).Event(etltest.Event{
 			Type: etltest.Event64, Time: f.Header.Time + 200_000, PID: 4, TID: 5, Provider: etltest.Runtime,

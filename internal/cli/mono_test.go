@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestMono: a trace of Mono has the collections that its profiler raises, and without them it is
@@ -48,7 +48,7 @@ events
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "mono.nettrace")
-			if err := os.WriteFile(path, nettracetest.MustAssemble(t, "nettrace v4\n"+test.body+"end\n"), 0o600); err != nil {
+			if err := os.WriteFile(path, tracetest.MustNettrace(t, "nettrace v4\n"+test.body+"end\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			for command, want := range map[string]string{"report": test.report, "events": test.events} {

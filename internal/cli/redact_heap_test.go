@@ -14,7 +14,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 const (
@@ -114,7 +114,7 @@ func TestRedactTwice(t *testing.T) {
 // TestRedactHeap: no output with --redact has a name of a type, a file or a static field;
 // with --keep-system, types of the framework stay, and the program's do not.
 func TestRedactHeap(t *testing.T) {
-	dump, err := heap.ReadGCDump(bytes.NewReader(nettracetest.Gunzip(t, richDump)))
+	dump, err := heap.ReadGCDump(bytes.NewReader(tracetest.Gunzip(t, richDump)))
 	if err != nil {
 		t.Fatal(err)
 	}

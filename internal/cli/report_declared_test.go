@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/ctftest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // assembleCTF writes an assembled LTTng trace, and returns its folder.
 func assembleCTF(t *testing.T, text string) string {
 	t.Helper()
-	files, err := ctftest.Assemble(text)
+	files, err := tracetest.CTF(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/internal/web"
 	"github.com/gctrail/gctrail/live"
@@ -46,7 +46,7 @@ func TestAllSayTheSame(t *testing.T) {
 			file, talk := filepath.Join(t.TempDir(), "web.nettrace"), new(bytes.Buffer)
 			o := newCollectOptions()
 			o.output = file
-			data := nettracetest.Gunzip(t, path)
+			data := tracetest.Gunzip(t, path)
 			if err := o.gather(t.Context(), &stdio{out: io.Discard, err: text.NewPrinter(talk)}, listen(t, dotnettest.NewRuntime(data, nil))); err != nil {
 				t.Fatal(err)
 			}

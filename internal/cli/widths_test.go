@@ -16,8 +16,8 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -54,7 +54,7 @@ func inUTF16(s string) []byte {
 // are any.
 func widened(t *testing.T, path string) (string, bool) {
 	t.Helper()
-	trace := nettracetest.Gunzip(t, path)
+	trace := tracetest.Gunzip(t, path)
 	was := bytes.Clone(trace)
 	for from, to := range wideNames {
 		a, b := inUTF16(from), inUTF16(to)

@@ -14,13 +14,13 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/tracefile"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 func webBytes(t *testing.T) []byte {
 	t.Helper()
-	return nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
+	return tracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 }
 
 // capturing starts a session with a runtime.

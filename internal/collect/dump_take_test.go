@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -113,7 +113,7 @@ func (r *snapshotRuntime) write(w *nettrace.Writer) error {
 	if int(number) <= r.holes {
 		second++
 	}
-	maker := eventtest.Maker{PID: 7, TID: 1}
+	maker := tracetest.Maker{PID: 7, TID: 1}
 	at := time.Duration(number) * time.Second
 	for i, e := range []clr.Event{
 		&clr.GCStart{Count: number, Depth: 2, Reason: clr.GCReasonInduced},

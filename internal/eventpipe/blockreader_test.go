@@ -5,13 +5,13 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // FuzzCompressed compares the fast and the checked way to read compressed headers: both
 // must find the same events and the same error.
 func FuzzCompressed(f *testing.F) {
-	in := NewFramer(bytes.NewReader(nettracetest.Gunzip(f, "../../testdata/net10-killed-web.nettrace.gz")), FileWindow)
+	in := NewFramer(bytes.NewReader(tracetest.Gunzip(f, "../../testdata/net10-killed-web.nettrace.gz")), FileWindow)
 	if err := in.Open(); err != nil {
 		f.Fatal(err)
 	}

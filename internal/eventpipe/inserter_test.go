@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/eventpipe"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -80,7 +80,7 @@ func events(t *testing.T, data []byte) (own []seen, others int, info *trace.Info
 func TestInserter(t *testing.T) {
 	for _, name := range []string{"net10-wks-web-collect.nettrace.gz", "net8-srv-background.nettrace.gz", "net10-wks-pressure-collect.nettrace.gz"} {
 		for _, chunk := range []int{300, 64 << 10} {
-			whole := nettracetest.Gunzip(t, "../../testdata/"+name)
+			whole := tracetest.Gunzip(t, "../../testdata/"+name)
 			want, _, info := events(t, whole)
 			d := &dripping{data: whole, size: len(whole), chunk: chunk, info: info, rand: rand.New(rand.NewPCG(1, 2))}
 			d.to = eventpipe.NewInserter(d)
@@ -119,7 +119,7 @@ func left(whole, out []byte) int {
 
 // TestInserterPasses checks that input other than a whole V4 trace comes out unchanged.
 func TestInserterPasses(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 	damaged := bytes.Clone(whole)
 	damaged[len(damaged)/2] ^= 0x40
 	for name, data := range map[string][]byte{

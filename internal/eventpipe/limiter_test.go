@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/eventpipe"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -45,7 +45,7 @@ func lossOf(t *testing.T, data []byte) (*trace.Loss, time.Duration) {
 // rundown's events remain, and nothing counts as lost.
 func TestLimiter(t *testing.T) {
 	for _, name := range []string{"net10-wks-web-collect.nettrace.gz", "net10-wks-stacks.nettrace.gz", "net8-srv-background.nettrace.gz"} {
-		whole := nettracetest.Gunzip(t, "../../testdata/"+name)
+		whole := tracetest.Gunzip(t, "../../testdata/"+name)
 		want, r := everything(t, whole)
 		start, last := r.Info().Start, r.Info().Last
 		if out := limited(t, whole, last); !bytes.Equal(out, whole) {
@@ -88,7 +88,7 @@ func TestLimiter(t *testing.T) {
 // TestLimiterLoss checks that events lost by the runtime before the end still count as
 // lost.
 func TestLimiterLoss(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net10-lossy-handles.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net10-lossy-handles.nettrace.gz")
 	loss, last := lossOf(t, whole)
 	if loss.Events == 0 {
 		t.Fatal("the trace has lost nothing")
@@ -108,7 +108,7 @@ func TestLimiterLoss(t *testing.T) {
 
 // TestLimiterPasses checks that input other than a V4 trace comes out unchanged.
 func TestLimiterPasses(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 	for name, data := range map[string][]byte{
 		"nothing": nil, "text": []byte("this is no trace, but quite long for a head"), "V6": []byte("Nettrace\x00\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00\x00"),
 		"head": whole[:20], "cut": whole[:len(whole)/3],

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestRecords encodes every record of the real traces again.
@@ -18,7 +18,7 @@ func TestRecords(t *testing.T) {
 	}
 	for _, path := range traces {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			f := NewFramer(bytes.NewReader(nettracetest.Gunzip(t, path)), FileWindow)
+			f := NewFramer(bytes.NewReader(tracetest.Gunzip(t, path)), FileWindow)
 			if err := f.Open(); err != nil {
 				t.Fatal(err)
 			}

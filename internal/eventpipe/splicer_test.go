@@ -12,7 +12,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/eventpipe"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -85,7 +85,7 @@ func everything(t *testing.T, b []byte) (all []seen, r *nettrace.Reader) {
 func TestSplice(t *testing.T) {
 	for _, name := range []string{"net10-wks-web-collect", "net9-srv-datas-web-collect", "net30-win-x64-survival", "net10-killed-web", "net10-lossy-handles"} {
 		t.Run(name, func(t *testing.T) {
-			whole := nettracetest.Gunzip(t, "../../testdata/"+name+".nettrace.gz")
+			whole := tracetest.Gunzip(t, "../../testdata/"+name+".nettrace.gz")
 			all, full := everything(t, whole)
 			_, blocks, _, _ := spliced(t, whole, 0, nil)
 			clean := 0
@@ -116,7 +116,7 @@ func TestSplice(t *testing.T) {
 // TestSpliceKeep: events from before the cut that name the runtime are retained once, and
 // not counted as lost or repeated.
 func TestSpliceKeep(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	first := func(b []byte) (runtime string, events int) {
 		var m gc.Model
 		r := nettrace.NewReader(bytes.NewReader(b), nettrace.Options{Want: gc.Identifies})
@@ -162,7 +162,7 @@ func TestSpliceStart(t *testing.T) {
 		{3_124_099, 0, 3_124_099*2 + 3_000_000, "01:00:02"},
 		{1000, 5000, 4999, "01:00:00"},
 	} {
-		whole := nettracetest.MustAssemble(t, fmt.Sprintf(`
+		whole := tracetest.MustNettrace(t, fmt.Sprintf(`
 nettrace v4 freq=%d sync=%d start=2025-01-02T01:00:00Z
 metadata
   def id=1 provider=P event=1
@@ -188,7 +188,7 @@ end`, tt.freq, tt.sync, tt.at))
 // TestSpliceRegions: stacks of the region that is cut into are retained, but neither
 // older ones nor sequence points before the cut.
 func TestSpliceRegions(t *testing.T) {
-	whole := nettracetest.MustAssemble(t, `
+	whole := tracetest.MustNettrace(t, `
 nettrace v4
 metadata
   def id=1 provider=P event=1
@@ -215,12 +215,12 @@ end`)
 // TestObjectReader: only V4 has objects, and an input may continue behind its end.
 func TestObjectReader(t *testing.T) {
 	for _, text := range []string{"netperf v3\nend", "nettrace v6\nend"} {
-		_, err := eventpipe.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, text))).Next()
+		_, err := eventpipe.NewObjectReader(bytes.NewReader(tracetest.MustNettrace(t, text))).Next()
 		if !errors.Is(err, trace.ErrUnsupportedVersion) {
 			t.Error(err)
 		}
 	}
-	whole := nettracetest.MustAssemble(t, "nettrace v4\nobject Other payload=u32:1\nevents\nsp time=+1\nend")
+	whole := tracetest.MustNettrace(t, "nettrace v4\nobject Other payload=u32:1\nevents\nsp time=+1\nend")
 	var in bytes.Buffer
 	r := eventpipe.NewObjectReader(&in)
 	in.Write(whole[:32+3+8+4+5+1+48+1])
@@ -252,7 +252,7 @@ func TestObjectReader(t *testing.T) {
 
 // TestObjectTicks: clocks of any frequency, and times before the clock's beginning.
 func TestObjectTicks(t *testing.T) {
-	r := eventpipe.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, "nettrace v4 freq=3124099 sync=5000000\nend")))
+	r := eventpipe.NewObjectReader(bytes.NewReader(tracetest.MustNettrace(t, "nettrace v4 freq=3124099 sync=5000000\nend")))
 	if _, err := r.Next(); err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestObjectTicks(t *testing.T) {
 
 // FuzzSplice cuts the head off damaged traces, at any block: the rest is a trace.
 func FuzzSplice(f *testing.F) {
-	whole := nettracetest.Gunzip(f, "../../testdata/net10-killed-web.nettrace.gz")
+	whole := tracetest.Gunzip(f, "../../testdata/net10-killed-web.nettrace.gz")
 	f.Add(whole[:6000], uint8(1))
 	f.Add(whole[:3000], uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, n uint8) {

@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -159,7 +159,7 @@ func manyTypes(t *testing.T, objects, types int) *heap.Snapshot {
 	t.Helper()
 	m := heap.Snapshots{MaxObjects: heap.MaxObjects}
 	p := pass.New(&m)
-	maker := eventtest.Maker{PID: 7, TID: 1}
+	maker := tracetest.Maker{PID: 7, TID: 1}
 	feed := func(e clr.Event) {
 		ev := maker.At(time.Millisecond, e)
 		ev.PointerSize, ev.Payload = 8, e.Append(nil, ev.Desc.Version, 8)

@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/gc/request"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -59,8 +59,8 @@ func TestRequests(t *testing.T) {
 // TestManyRequests: of many requests, the slowest are shown one by one, and the others are counted.
 func TestManyRequests(t *testing.T) {
 	const n = maxDots + 5_000
-	maker := eventtest.Maker{PID: 7}
-	src := new(eventtest.Source)
+	maker := tracetest.Maker{PID: 7}
+	src := new(tracetest.Source)
 	raise := func(at time.Duration, event string, id int) {
 		text := func(b []byte, s string) []byte { return append(clr.AppendUTF16(b, s), 0, 0) }
 		ev := maker.At(at, &clr.GCEnd{}) // for its clock and process

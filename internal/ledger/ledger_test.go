@@ -16,7 +16,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/ledger"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 const mb = 1e6
@@ -210,7 +210,7 @@ func budget(r ledger.Record) ledger.Record {
 // TestVersion1 reads a ledger as version 1 wrote it.
 func TestVersion1(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "version1"+ledger.Suffix)
-	if err := os.WriteFile(path, nettracetest.Gunzip(t, "testdata/version1.ledger.gz"), 0o600); err != nil {
+	if err := os.WriteFile(path, tracetest.Gunzip(t, "testdata/version1.ledger.gz"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	l := open(t, path)

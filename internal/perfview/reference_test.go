@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/perfview"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -99,7 +99,7 @@ func rebuild(t *testing.T, path string) map[string]*perfview.GC {
 func readReferences(t *testing.T, path string) []reference {
 	t.Helper()
 	var all []reference
-	for line := range bytes.Lines(nettracetest.Gunzip(t, path)) {
+	for line := range bytes.Lines(tracetest.Gunzip(t, path)) {
 		var r reference
 		if err := json.Unmarshal(line, &r); err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/symbol"
 )
 
@@ -47,7 +47,7 @@ func parts(t *testing.T, message []byte) map[protowire.Number][][]byte {
 
 // allocations has one row: 3 objects and 100 bytes of type A, of the method Run.
 func allocations() profile.Profile {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var methods symbol.Table
 	methods.Feed(maker.At(0, &clr.MethodLoadVerbose{MethodID: 1, MethodStartAddress: 0x1000, MethodSize: 0x100, MethodName: clr.NewUTF16("Run")}))
 	stacks := symbol.NewStacks(&methods)
@@ -126,7 +126,7 @@ func TestProfilesData(t *testing.T) {
 
 // TestWanted: of a list of methods, the ones at an address are kept.
 func TestWanted(t *testing.T) {
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	wanted := []uint64{0x1000, 0x10ff, 0x3000}
 	for start, want := range map[uint64]bool{0x0f00: false, 0x0f01: true, 0x1000: true, 0x1100: false, 0x2fff: true, 0x3001: false} {
 		ev := maker.At(0, &clr.MethodLoadVerbose{MethodStartAddress: start, MethodSize: 0x100})

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestRestAfter: a process rests as long as its events would have taken at the allowed rate.
@@ -52,7 +52,7 @@ func TestWindow(t *testing.T) {
 func TestRested(t *testing.T) {
 	start := time.Now()
 	at := func(second int) time.Time { return start.Add(time.Duration(second) * time.Second) }
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var s sampling
 	sample := func(second int) {
 		s.resume(at(second))
@@ -91,7 +91,7 @@ func TestRested(t *testing.T) {
 func TestIdleAfterRest(t *testing.T) {
 	start := time.Now()
 	at := func(second int) time.Time { return start.Add(time.Duration(second) * time.Second) }
-	maker := eventtest.Maker{PID: 7}
+	maker := tracetest.Maker{PID: 7}
 	var s sampling
 	s.begin(at(0))
 	s.pass.Feed(maker.At(time.Second, &clr.AllocationSampled{ObjectSize: 8 << 20, TypeName: clr.NewUTF16("A")}))

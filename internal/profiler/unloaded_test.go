@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // A session of a test: what a process samples and unloads.
 type unloading struct {
 	sampling
-	maker eventtest.Maker
+	maker tracetest.Maker
 	start time.Time
 }
 
@@ -48,7 +48,7 @@ func (u *unloading) names(n *names, second int) (all []string) {
 // TestUnloaded: stacks whose code was unloaded have its names, also where other code took its
 // place, and no list of methods is asked for them.
 func TestUnloaded(t *testing.T) {
-	u := unloading{maker: eventtest.Maker{PID: 7}, start: time.Now()}
+	u := unloading{maker: tracetest.Maker{PID: 7}, start: time.Now()}
 	u.begin(u.start)
 	list := newNames()
 	list.table.Feed(u.maker.At(0, &clr.MethodDCEndVerbose{MethodID: 1, MethodStartAddress: 0x9000, MethodSize: 0x100, MethodName: clr.NewUTF16("Run")}))
@@ -72,7 +72,7 @@ func TestUnloaded(t *testing.T) {
 
 // TestManyUnloaded: how many names are kept of an interval is bounded.
 func TestManyUnloaded(t *testing.T) {
-	u := unloading{maker: eventtest.Maker{PID: 7}, start: time.Now()}
+	u := unloading{maker: tracetest.Maker{PID: 7}, start: time.Now()}
 	u.begin(u.start)
 	const many = 50_000
 	for i := range uint64(many) {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -121,7 +121,7 @@ func TestUndefinedIsLeftOut(t *testing.T) {
 			t.Errorf("a sample of %q: %t", payload, ok)
 		}
 	}
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	if r.Fields(m.At(0, &clr.GCStart{}), &clr.GCDynamicEvent{Name: clr.NewUTF16("Acme")}) {
 		t.Error("an unknown dynamic event stays")
 	}
@@ -144,7 +144,7 @@ func TestStacks(t *testing.T) {
 	first, then := method(1, 0x7f0000001000, 0x100, "first"), method(2, 0x7f0000001000, 0x80, "then")
 	unloaded := clr.MethodUnloadVerbose(*first)
 	last := clr.MethodDCEndVerbose(*method(3, 0x7f0000005000, 0x40, "last"))
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	var stacks []*trace.Event
 	seen := func(at time.Duration, stack ...uint64) *trace.Event {
 		ev := m.At(at, &clr.GCTriggered{}, stack...)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // hash matches each hash in a text.
@@ -23,7 +23,7 @@ const (
 
 // learned returns a Redactor that keeps names, and knows modules of a shared framework and
 // of a program, and types in them.
-func learned(m *eventtest.Maker) *Redactor {
+func learned(m *tracetest.Maker) *Redactor {
 	r := New(Options{KeepSystem: true})
 	method := func(module uint64, namespace string) *clr.MethodDCEndVerbose {
 		return &clr.MethodDCEndVerbose{ModuleID: module, MethodNamespace: clr.NewUTF16(namespace), MethodName: clr.NewUTF16("F")}
@@ -56,7 +56,7 @@ func learned(m *eventtest.Maker) *Redactor {
 // TestKeepSystem checks that names are kept which begin as the framework's do and are, as
 // the trace shows, from its modules; X stands for a hash.
 func TestKeepSystem(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	r := learned(&m)
 	hashes := func(s string) string { return hash.ReplaceAllString(s, "X") }
 	for name, want := range map[string]string{
@@ -99,7 +99,7 @@ func TestKeepSystem(t *testing.T) {
 // TestKeepMethods checks that the names and signatures of the framework's methods are kept,
 // and none of the program's.
 func TestKeepMethods(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	r := learned(&m)
 	for _, c := range []struct {
 		module                  uint64

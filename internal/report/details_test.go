@@ -11,9 +11,9 @@ import (
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -25,7 +25,7 @@ const (
 	growAt    = 0x4000
 )
 
-func fedDetails(m *eventtest.Maker, induced int) (*Details, *pass.Pass) {
+func fedDetails(m *tracetest.Maker, induced int) (*Details, *pass.Pass) {
 	d := NewDetails(new(selection.Selection), new(trace.Info))
 	p := pass.New(d.Models()...)
 	for at, name := range map[uint64]string{collectAt: "System.GC|Collect", cleanupAt: "App|Cleanup", readAt: "System.IO.Stream|Read", growAt: "App.Buffer|Grow"} {
@@ -46,7 +46,7 @@ func fedDetails(m *eventtest.Maker, induced int) (*Details, *pass.Pass) {
 // TestDetails: findings name the program's own methods instead of the library methods
 // that it calls.
 func TestDetails(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	d, p := fedDetails(&m, 3)
 	tick := func(name string, amount uint64, kind clr.AllocationKind, stack ...uint64) {
 		p.Feed(m.At(time.Second, &clr.GCAllocationTick{
@@ -86,7 +86,7 @@ func TestDetails(t *testing.T) {
 // Handles, pins and finalized objects come with their shares of all, and handles with
 // the program's method that creates them.
 func TestDetailsOfObjects(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	d, p := fedDetails(&m, 0)
 	set := func(id uint64, kind clr.HandleKind, stack ...uint64) {
 		p.Feed(m.At(time.Second, &clr.SetGCHandle{HandleID: id, Kind: kind}, stack...))
@@ -130,7 +130,7 @@ func TestDetailsOfObjects(t *testing.T) {
 // The phases of background collections come with the collection in which each took
 // longest, and matter where background collections take a good part of the pauses.
 func TestPhasesOfBackgroundCollections(t *testing.T) {
-	m := eventtest.Maker{PID: 7}
+	m := tracetest.Maker{PID: 7}
 	d, p := fedDetails(&m, 0)
 	ms := time.Millisecond
 	for number, mark := range map[uint32]time.Duration{1: 5 * ms, 2: 20 * ms} {

@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/binread"
-	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -34,7 +34,7 @@ func TestMissing(t *testing.T) {
 		"1 place could not be read, the first at byte 1,000":                          &trace.FormatError{Err: binread.Malformed("it")},
 		"1 place could not be read, the first at byte 1,000 (gzip: invalid checksum)": errors.New("gzip: invalid checksum"),
 	} {
-		var source eventtest.Source
+		var source tracetest.Source
 		source.Lost.AddDamage(trace.Damage{Off: 1000, Err: err})
 		if got := Missing(&open.Input{Source: &source}, nil); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -22,7 +22,7 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -123,7 +123,7 @@ func TestRing(t *testing.T) {
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".nettrace.gz")
 		t.Run(name, func(t *testing.T) {
-			whole := nettracetest.Gunzip(t, path)
+			whole := tracetest.Gunzip(t, path)
 			all, full := collectionsIn(t, whole, time.Time{})
 			rnd := rand.New(rand.NewPCG(1, uint64(len(whole))))
 			compared := 0
@@ -144,7 +144,7 @@ func TestRing(t *testing.T) {
 // TestRingTime checks that a ring with room for a whole trace keeps the last part of it
 // that its time limit asks for, and hardly more.
 func TestRingTime(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	_, full := collectionsIn(t, whole, time.Time{})
 	last := full.Info().Last
 	for _, share := range []time.Duration{4, 2} {
@@ -351,7 +351,7 @@ func (f diskFile) WriteAt(p []byte, off int64) (int, error) {
 
 // TestRingFull: a full disk shortens the ring, and is reported. The file remains correct.
 func TestRingFull(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
 	all, full := collectionsIn(t, whole, time.Time{})
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, part := range []int64{3, 4, 6} {
@@ -391,7 +391,7 @@ func (r *Ring) joined(t *testing.T) []byte {
 // TestRingSmallDisk: a ring with a limit far above the room on its disk keeps as much as
 // fits.
 func TestRingSmallDisk(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
 	all, full := collectionsIn(t, whole, time.Time{})
 	dir := t.TempDir()
 	r := newRing(t, filepath.Join(dir, "kept.nettrace"), Limits{Size: 1e9}, nil)
@@ -409,7 +409,7 @@ func TestRingSmallDisk(t *testing.T) {
 // TestRingDiskTaken: when other programs fill the disk while a ring has one segment, the
 // ring continues with as much as fits, and reports that.
 func TestRingDiskTaken(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
 	all, full := collectionsIn(t, whole, time.Time{})
 	for _, closed := range []bool{false, true} {
 		var said []string
@@ -457,7 +457,7 @@ func TestRingDiskTaken(t *testing.T) {
 
 // TestRingFullHeld: on a full disk, held segments are joined, not the latest ones.
 func TestRingFullHeld(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
 	var said []string
 	dir := t.TempDir()
 	r := newRing(t, filepath.Join(dir, "kept.nettrace"), Limits{Size: 5e6}, func(text string) { said = append(said, text) })
@@ -482,7 +482,7 @@ func TestRingFullHeld(t *testing.T) {
 
 // TestRingHolds: held segments are not dropped, and the ring reports that it overruns.
 func TestRingHolds(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")
 	r := newRing(t, filepath.Join(t.TempDir(), "kept.nettrace"), Limits{Size: 100_000}, nil)
 	overruns := 0
 	r.Overrun = func() { overruns++ }
@@ -507,7 +507,7 @@ func TestRingHolds(t *testing.T) {
 // TestRingLeft: segments that cannot be joined stay, as traces, and the names of an
 // earlier ring's segments are not used again.
 func TestRingLeft(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 	dir := t.TempDir()
 	path := filepath.Join(dir, "kept.nettrace")
 	old := filepath.Join(dir, "kept.ring-0002.nettrace")

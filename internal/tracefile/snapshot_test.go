@@ -8,8 +8,8 @@ import (
 
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/tracefile"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -58,7 +58,7 @@ func TestSnapshot(t *testing.T) {
 		"stacks":         "net10-wks-stacks",
 	} {
 		t.Run(name, func(t *testing.T) {
-			whole := nettracetest.Gunzip(t, "../../testdata/"+file+".nettrace.gz")
+			whole := tracetest.Gunzip(t, "../../testdata/"+file+".nettrace.gz")
 			all, _, _ := contents(t, whole)
 			for _, size := range []int{len(whole), len(whole) * 9 / 10, len(whole)*9/10 - 1, len(whole) / 2, len(whole) / 3} {
 				received := objects(t, whole[:size])
@@ -97,7 +97,7 @@ func TestSnapshot(t *testing.T) {
 
 // TestSnapshotV6 takes the other format.
 func TestSnapshotV6(t *testing.T) {
-	in := nettrace.NewReader(bytes.NewReader(nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")), nettrace.Options{})
+	in := nettrace.NewReader(bytes.NewReader(tracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")), nettrace.Options{})
 	var v6 bytes.Buffer
 	var w *nettrace.Writer
 	for ev, err := range in.Events() {
@@ -129,7 +129,7 @@ func TestSnapshotV6(t *testing.T) {
 // TestSnapshotTellsLoss: events missing from the received part are missing from the
 // snapshot, too.
 func TestSnapshotTellsLoss(t *testing.T) {
-	received := nettracetest.Gunzip(t, "../../testdata/net10-lossy-handles.nettrace.gz")
+	received := tracetest.Gunzip(t, "../../testdata/net10-lossy-handles.nettrace.gz")
 	var out bytes.Buffer
 	if err := tracefile.WriteSnapshot(&out, received, &tracefile.Process{CommandLine: "api"}); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestSnapshotTellsLoss(t *testing.T) {
 
 // TestSnapshotOfDamage: damage is not made to look whole.
 func TestSnapshotOfDamage(t *testing.T) {
-	received := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
+	received := tracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	clear(received[len(received)/2 : len(received)/2+64])
 	var out bytes.Buffer
 	if err := tracefile.WriteSnapshot(&out, received, &tracefile.Process{CommandLine: "api"}); err != nil {

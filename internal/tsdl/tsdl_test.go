@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/ctftest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/internal/tsdl"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -205,7 +205,7 @@ func metadata(t testing.TB) map[string][]byte {
 		}
 		for _, form := range []string{"ctf=1.8", "ctf=2", "ctf=1.8 packets=300", "ctf=1.8 order=be packets=300"} {
 			text, _, _ := strings.Cut(string(text), "-- want --")
-			files, err := ctftest.Assemble(strings.ReplaceAll(text, "trace", "trace "+form))
+			files, err := tracetest.CTF(strings.ReplaceAll(text, "trace", "trace "+form))
 			if err != nil {
 				continue // a word of the text is not the beginning of a line
 			}

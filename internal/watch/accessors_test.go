@@ -9,7 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -18,7 +18,7 @@ func collectionsOf(tb testing.TB, path string) []*gc.Collection {
 	tb.Helper()
 	var list []*gc.Collection
 	var model gc.Model
-	for c, err := range model.Collections(nettrace.NewReader(bytes.NewReader(nettracetest.Gunzip(tb, path)), nettrace.Options{Want: gc.Wants})) {
+	for c, err := range model.Collections(nettrace.NewReader(bytes.NewReader(tracetest.Gunzip(tb, path)), nettrace.Options{Want: gc.Wants})) {
 		if err != nil {
 			tb.Fatal(err)
 		}

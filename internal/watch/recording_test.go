@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/eventpipe"
-	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/tracefile"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -58,7 +58,7 @@ func save(t *testing.T, trace []byte, part, limit int) ([]byte, *recording) {
 // TestSave: the saved file is a whole trace, however much was received, and whatever was
 // cut off its beginning.
 func TestSave(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	saved, r := save(t, whole, 1000, len(whole))
 	if all := numbersOf(t, saved); r.cut || !bytes.HasPrefix(saved, whole[:len(saved)-100]) || len(all) < 50 {
 		t.Errorf("%d bytes saved, of %d: collections %v", len(saved), len(whole), all)
@@ -83,7 +83,7 @@ func TestSave(t *testing.T) {
 // what arrives later continues it, though the trace was cut between an object
 // and its end tag.
 func TestShortenAnywhere(t *testing.T) {
-	killed := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
+	killed := tracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	whole, _ := save(t, killed, len(killed), len(killed))
 	in := eventpipe.NewObjectReader(bytes.NewReader(whole))
 	for {
@@ -123,7 +123,7 @@ func TestSaveNoTrace(t *testing.T) {
 // equals the whole trace's, except for the last ones, because the bytes freed by a
 // background collection are known only when later ones have begun.
 func TestSaveSettled(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
+	whole := tracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	lines := func(data []byte) map[uint32]string {
 		r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{})
 		all := map[uint32]string{}

@@ -22,7 +22,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
 )
@@ -74,7 +74,7 @@ func TestServeHeapDump(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, sent := range [][]byte{data, nettracetest.Gunzip(t, path)} {
+	for id, sent := range [][]byte{data, tracetest.Gunzip(t, path)} {
 		r, err := http.Post("http://"+addr+"/upload?name=net8-wks-rich.gcdump.gz&t="+token, "application/octet-stream", bytes.NewReader(sent))
 		if err != nil {
 			t.Fatal(err)

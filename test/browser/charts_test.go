@@ -14,8 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/eventtest"
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -124,7 +123,7 @@ func TestMonoPage(t *testing.T) {
 	t.Parallel()
 	information := clr.RuntimeInformationStart{Sku: clr.RuntimeSkuMono, BclMajorVersion: 9, CommandLine: clr.NewUTF16("/data/app/shop")}
 	path := filepath.Join(t.TempDir(), "mono.nettrace")
-	if err := os.WriteFile(path, nettracetest.MustAssemble(t, `nettrace v4
+	if err := os.WriteFile(path, tracetest.MustNettrace(t, `nettrace v4
 metadata
   def id=1 provider=Microsoft-Windows-DotNETRuntimeRundown event=187 level=4
 events
@@ -269,7 +268,7 @@ func processes(t *testing.T, n int) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		maker := eventtest.Maker{PID: uint64(pid + 1), TID: 1}
+		maker := tracetest.Maker{PID: uint64(pid + 1), TID: 1}
 		for i, e := range []clr.Event{
 			&clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGC, Count: 0}, &clr.GCSuspendEEEnd{},
 			&clr.GCStart{Count: 1, Reason: clr.GCReasonAllocSmall}, &clr.GCEnd{Count: 1}, &clr.GCRestartEEBegin{}, &clr.GCRestartEEEnd{},

@@ -1,4 +1,4 @@
-package nettracetest
+package tracetest
 
 import (
 	"encoding/binary"
@@ -9,11 +9,11 @@ import (
 
 var le = binary.LittleEndian
 
-// Assemble returns the file that a text describes. Errors name the line.
-func Assemble(text string) ([]byte, error) {
+// Nettrace returns the .netperf or .nettrace file that a text describes. Errors name the line.
+func Nettrace(text string) ([]byte, error) {
 	a := &assembler{}
 	for i, s := range strings.Split(text, "\n") {
-		l := parse(s, i+1)
+		l := parse(s, i+1, "")
 		if l.word == "" {
 			continue
 		}
@@ -27,10 +27,10 @@ func Assemble(text string) ([]byte, error) {
 	return a.out, nil
 }
 
-// MustAssemble is Assemble for texts that belong to a test.
-func MustAssemble(t testing.TB, text string) []byte {
+// MustNettrace is Nettrace for texts that belong to a test.
+func MustNettrace(t testing.TB, text string) []byte {
 	t.Helper()
-	b, err := Assemble(text)
+	b, err := Nettrace(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package nettracetest_test
+package tracetest_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // assembled are texts with the bytes according to the format's description.
@@ -138,7 +138,7 @@ ff
 func TestAssemble(t *testing.T) {
 	for _, c := range assembled {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := nettracetest.Assemble(c.text)
+			got, err := tracetest.Nettrace(c.text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestAssembleErrors(t *testing.T) {
 		"nettrace 4":                                        `line 1: nettrace: version "4"`,
 		"nettrace v4\nevents # fine\n  event payload=f64:x": `line 3: event: "x" is no number`,
 	} {
-		if _, err := nettracetest.Assemble(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := tracetest.Nettrace(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}

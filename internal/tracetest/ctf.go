@@ -1,4 +1,4 @@
-package ctftest
+package tracetest
 
 import (
 	"encoding/hex"
@@ -28,7 +28,7 @@ type traceText struct {
 type streamText struct {
 	id      uint64
 	header  string
-	context []field
+	context []ctfField
 	count   int
 	seq     bool
 	values  []string // of the context of the event before
@@ -37,7 +37,7 @@ type streamText struct {
 type eventText struct {
 	id, stream uint64
 	name       string
-	fields     []field
+	fields     []ctfField
 }
 
 // A packetText is a packet that is being written.
@@ -48,14 +48,14 @@ type packetText struct {
 	content, size int // where the sizes stand, in bits
 }
 
-// Assemble returns the files that a text describes.
-func Assemble(text string) (fstest.MapFS, error) {
+// CTF returns the files of the traces of CTF that a text describes. Errors name the line.
+func CTF(text string) (fstest.MapFS, error) {
 	files := fstest.MapFS{}
 	var t *traceText
 	n := 0
 	for s := range strings.Lines(text) {
 		n++
-		l := parse(s, n)
+		l := parse(s, n, "metadata")
 		if l.word == "" {
 			continue
 		}
@@ -65,7 +65,7 @@ func Assemble(text string) (fstest.MapFS, error) {
 			continue
 		}
 		if t == nil {
-			return nil, l.fail("%s before the trace", l.word)
+			return nil, l.wrong("no trace before it")
 		}
 		if err := t.line(l); err != nil {
 			return nil, err
@@ -76,8 +76,8 @@ func Assemble(text string) (fstest.MapFS, error) {
 }
 
 func newTrace(l *line, files fstest.MapFS) *traceText {
-	t := &traceText{files: files, dir: l.text("dir", "."), version: l.text("ctf", "1.8"), freq: 1e9, packets: int(l.num("packets", 0))}
-	t.big, t.natural = l.text("order", "le") == "be", l.text("align", "packed") == "natural"
+	t := &traceText{files: files, dir: l.str("dir", "."), version: l.str("ctf", "1.8"), freq: 1e9, packets: int(l.num("packets", 0))}
+	t.big, t.natural = l.str("order", "le") == "be", l.str("align", "packed") == "natural"
 	for i := range t.uuid {
 		t.uuid[i] = byte(l.num("uuid", 1)) + byte(i)
 	}
@@ -97,19 +97,19 @@ func (t *traceText) largeAlign() int { return t.alignment(16) }
 func (t *traceText) line(l *line) error {
 	switch l.word {
 	case "env":
-		for k, v := range l.pairs {
-			t.env = append(t.env, [2]string{k, v})
+		for _, p := range l.pairs {
+			t.env = append(t.env, [2]string{p.name, p.value})
 		}
 	case "clock":
 		t.freq, t.seconds, t.cycles = l.num("freq", 1e9), l.num("seconds", 0), l.num("cycles", 0)
 	case "stream":
-		s := &streamText{id: l.id(), header: l.text("header", "large"), count: int(l.num("count", 64)), seq: l.text("seq", "yes") == "yes"}
-		if c, ok := l.pairs["context"]; ok {
-			s.context = t.fields(c)
+		s := &streamText{id: l.first(), header: l.str("header", "large"), count: int(l.num("count", 64)), seq: l.str("seq", "yes") == "yes"}
+		if c := l.all("context"); len(c) > 0 {
+			s.context = t.fields(c[0])
 		}
 		t.streams = append(t.streams, s)
 	case "event":
-		t.events = append(t.events, &eventText{id: l.id(), stream: l.num("stream", 0), name: l.words[1], fields: t.fields(l.text("fields", "[]"))})
+		t.events = append(t.events, &eventText{id: l.first(), stream: l.num("stream", 0), name: l.words[1], fields: t.fields(l.str("fields", "[]"))})
 	case "metadata":
 		t.metadata += strings.Join(l.words, " ") + "\n"
 	case "file":
@@ -124,7 +124,7 @@ func (t *traceText) line(l *line) error {
 	case "raw":
 		b, err := hex.DecodeString(l.words[0])
 		if err != nil {
-			return l.fail("%v", err)
+			return l.wrong("%v", err)
 		}
 		if t.packet == nil {
 			t.files[t.file].Data = append(t.files[t.file].Data, b...)
@@ -132,14 +132,14 @@ func (t *traceText) line(l *line) error {
 		}
 		t.packet.w.bytes(b)
 	default:
-		return l.fail("unknown word %s", l.word)
+		return l.wrong("unknown word")
 	}
-	return nil
+	return l.err
 }
 
 func (t *traceText) beginPacket(l *line) error {
 	if t.file == "" {
-		return l.fail("packet without a file")
+		return l.wrong("packet without a file")
 	}
 	p := &packetText{line: l}
 	for _, s := range t.streams {
@@ -148,7 +148,7 @@ func (t *traceText) beginPacket(l *line) error {
 		}
 	}
 	if p.stream == nil {
-		return l.fail("stream is not defined")
+		return l.wrong("stream is not defined")
 	}
 	w := &p.w
 	w.integer(t.u(32), l.num("magic", 0xc1fc1fc1))
@@ -170,19 +170,19 @@ func (t *traceText) beginPacket(l *line) error {
 	}
 	w.integer(t.u(32), l.num("cpu", 0))
 	t.packet = p
-	return nil
+	return l.err
 }
 
 func (t *traceText) event(l *line) error {
 	p := t.packet
 	var e *eventText
 	for _, known := range t.events {
-		if p != nil && known.id == l.id() && known.stream == p.stream.id {
+		if p != nil && known.id == l.first() && known.stream == p.stream.id {
 			e = known
 		}
 	}
 	if e == nil {
-		return l.fail("event is not defined")
+		return l.wrong("event is not defined")
 	}
 	values := l.words[1:]
 	full := len(values) > 0 && values[0] == "full"
@@ -190,16 +190,16 @@ func (t *traceText) event(l *line) error {
 		values = values[1:]
 	}
 	if len(values) != len(e.fields) {
-		return l.fail("%d values for %d fields", len(values), len(e.fields))
+		return l.wrong("%d values for %d fields", len(values), len(e.fields))
 	}
 	w, time := &p.w, l.num("time", 0)
 	t.eventHeader(w, p.stream, e.id, time, full)
-	if c, ok := l.pairs["context"]; ok {
-		p.stream.values = list(c)
+	if c := l.all("context"); len(c) > 0 {
+		p.stream.values = list(c[0])
 	}
 	t.structure(w, p.stream.context, p.stream.values)
 	t.structure(w, e.fields, values)
-	return nil
+	return l.err
 }
 
 func (t *traceText) eventHeader(w *bitWriter, s *streamText, id, time uint64, full bool) {
@@ -228,7 +228,7 @@ func (t *traceText) eventHeader(w *bitWriter, s *streamText, id, time uint64, fu
 	w.integer(t.u(64), time)
 }
 
-func (t *traceText) structure(w *bitWriter, fields []field, values []string) {
+func (t *traceText) structure(w *bitWriter, fields []ctfField, values []string) {
 	length := t.u(32)
 	w.align(structAlign(fields, length))
 	for i, f := range fields {

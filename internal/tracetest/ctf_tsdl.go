@@ -1,4 +1,4 @@
-package ctftest
+package tracetest
 
 import (
 	"fmt"
@@ -67,7 +67,7 @@ func (t *traceText) tsdlStream(p func(string, ...any), s *streamText) {
 	p("};\n")
 }
 
-func (t *traceText) tsdlField(f field) string {
+func (t *traceText) tsdlField(f ctfField) string {
 	name := "_" + f.name
 	length := fmt.Sprintf("%s __%s_length; ", tsdlType(t.u(32)), f.name)
 	switch f.typ.kind {

@@ -1,4 +1,4 @@
-package nettracetest
+package tracetest
 
 import (
 	"slices"

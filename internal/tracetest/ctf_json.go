@@ -1,4 +1,4 @@
-package ctftest
+package tracetest
 
 import (
 	"encoding/json"
@@ -43,7 +43,7 @@ func (t *traceText) json() string {
 	for _, f := range fragments {
 		b, err := json.MarshalIndent(f, "", "  ")
 		if err != nil {
-			panic("ctftest: " + err.Error())
+			panic("tracetest: " + err.Error())
 		}
 		out = append(append(out, 0x1e), b...)
 	}
@@ -103,7 +103,7 @@ func structure(align int, members ...object) object {
 
 func member(name string, class object) object { return object{"name": name, "field-class": class} }
 
-func (t *traceText) members(fields []field, origin string) []object {
+func (t *traceText) members(fields []ctfField, origin string) []object {
 	out := []object{}
 	for _, f := range fields {
 		name := "_" + f.name + "_length"
@@ -155,7 +155,7 @@ func (t *traceText) class(ty typ, roles ...string) object {
 	case 'a':
 		o["type"], o["length"], o["element-field-class"] = "static-length-array", ty.size, t.class(*ty.elem)
 	default:
-		panic("ctftest: a sequence within another type")
+		panic("tracetest: a sequence within another type")
 	}
 	return o
 }

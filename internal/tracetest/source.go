@@ -1,4 +1,4 @@
-package eventtest
+package tracetest
 
 import (
 	"iter"

@@ -1,5 +1,4 @@
-// Package eventtest makes up the runtime's events for tests of readers.
-package eventtest
+package tracetest
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package ctftest
+package tracetest
 
 import (
 	"encoding/hex"
@@ -57,7 +57,7 @@ func (w *bitWriter) value(t typ, length typ, text string) {
 	case 'f':
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			panic("ctftest: " + err.Error())
+			panic("tracetest: " + err.Error())
 		}
 		bits := math.Float64bits(v)
 		if t.size == 32 {
@@ -73,7 +73,7 @@ func (w *bitWriter) value(t typ, length typ, text string) {
 	case 'b', 'B':
 		b, err := hex.DecodeString(strings.TrimPrefix(text, "0x"))
 		if err != nil {
-			panic("ctftest: " + err.Error())
+			panic("tracetest: " + err.Error())
 		}
 		w.integer(length, uint64(len(b)))
 		w.bytes(b)
@@ -90,7 +90,7 @@ func (w *bitWriter) value(t typ, length typ, text string) {
 }
 
 // structAlign returns the alignment of a structure with these fields.
-func structAlign(fields []field, length typ) int {
+func structAlign(fields []ctfField, length typ) int {
 	n := 1
 	for _, f := range fields {
 		n = max(n, f.typ.align)

@@ -1,4 +1,4 @@
-package nettracetest
+package tracetest
 
 import (
 	"encoding/binary"
@@ -26,17 +26,20 @@ type pair struct {
 	used        bool
 }
 
-// parse splits a line into its parts.
-func parse(s string, number int) *line {
+// parse splits a line into its parts. A line that begins with the word whole has no pairs.
+func parse(s string, number int, whole string) *line {
 	l := &line{number: number, indented: s != strings.TrimLeft(s, " \t")}
 	for s = strings.TrimSpace(s); s != "" && s[0] != '#'; s = strings.TrimSpace(s) {
 		var tok string
-		tok, s = l.token(s)
+		var closed bool
+		if tok, s, closed = token(s); !closed {
+			l.fail("open quote or bracket")
+		}
 		name, value, isPair := strings.Cut(tok, "=")
 		switch {
 		case l.word == "":
 			l.word = tok
-		case isPair && name != "":
+		case isPair && name != "" && l.word != whole:
 			l.pairs = append(l.pairs, pair{name: name, value: value})
 		default:
 			l.words = append(l.words, tok)
@@ -45,30 +48,42 @@ func parse(s string, number int) *line {
 	return l
 }
 
-// token cuts off the part before a blank that is in no quotes or brackets.
-func (l *line) token(s string) (tok, rest string) {
+// token cuts off the part before a blank that is in no quotes or brackets, and reports whether
+// all of these are closed. It removes quotes, except in brackets.
+func token(s string) (tok, rest string, closed bool) {
 	var b strings.Builder
-	var quoted, listed bool
+	var quoted bool
+	depth := 0
 	for i := range len(s) {
 		c := s[i]
 		switch {
 		case c == '"':
 			quoted = !quoted
-			continue
+			if depth == 0 {
+				continue
+			}
 		case quoted:
 		case c == '[':
-			listed = true
+			depth++
 		case c == ']':
-			listed = false
-		case !listed && (c == ' ' || c == '\t'):
-			return b.String(), s[i:]
+			depth--
+		case (c == ' ' || c == '\t') && depth <= 0:
+			return b.String(), s[i:], true
 		}
 		b.WriteByte(c)
 	}
-	if quoted || listed {
-		l.fail("open quote or bracket")
+	return b.String(), "", !quoted && depth <= 0
+}
+
+// list returns the items in a pair of brackets.
+func list(s string) (items []string) {
+	s = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
+	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
+		var item string
+		item, s, _ = token(s)
+		items = append(items, item)
 	}
-	return b.String(), ""
+	return items
 }
 
 // fail remembers the first thing that is wrong.
@@ -76,6 +91,12 @@ func (l *line) fail(format string, args ...any) {
 	if l.err == nil {
 		l.err = fmt.Errorf("line %d: %s: %s", l.number, l.word, fmt.Sprintf(format, args...))
 	}
+}
+
+// wrong remembers and returns what is wrong.
+func (l *line) wrong(format string, args ...any) error {
+	l.fail(format, args...)
+	return l.err
 }
 
 // done returns the first error, or names what was not used.
@@ -99,6 +120,14 @@ func (l *line) next() string {
 	w := l.words[0]
 	l.words = l.words[1:]
 	return w
+}
+
+// first returns the first single word as a number, which stays.
+func (l *line) first() uint64 {
+	if len(l.words) == 0 {
+		return 0
+	}
+	return number(l.words[0])
 }
 
 // has reports whether a pair of that name, or a single word, is there. It takes
@@ -177,14 +206,28 @@ func (l *line) numbered() (list [][2]uint64) {
 }
 
 func (l *line) parseNum(s string) uint64 {
-	if n, err := strconv.ParseUint(strings.TrimPrefix(s, "+"), 0, 64); err == nil {
-		return n
-	}
-	n, err := strconv.ParseInt(s, 0, 64)
+	n, err := parseNumber(s)
 	if err != nil {
 		l.fail("%q is no number", s)
 	}
-	return uint64(n)
+	return n
+}
+
+// number panics if s is not a number, because that is a mistake in a test.
+func number(s string) uint64 {
+	n, err := parseNumber(s)
+	if err != nil {
+		panic("tracetest: " + err.Error())
+	}
+	return n
+}
+
+func parseNumber(s string) (uint64, error) {
+	if n, err := strconv.ParseUint(strings.TrimPrefix(s, "+"), 0, 64); err == nil {
+		return n, nil
+	}
+	n, err := strconv.ParseInt(s, 0, 64)
+	return uint64(n), err
 }
 
 func (l *line) parseHex(s string) []byte {

@@ -1,4 +1,4 @@
-package ctftest
+package tracetest
 
 import (
 	"strconv"
@@ -14,20 +14,20 @@ type typ struct {
 	elem  *typ
 }
 
-type field struct {
+type ctfField struct {
 	name string
 	typ  typ
 }
 
 // fields reads a list of TYPE:NAME.
-func (t *traceText) fields(s string) []field {
-	var out []field
+func (t *traceText) fields(s string) []ctfField {
+	var out []ctfField
 	for _, f := range list(s) {
 		kind, name, ok := strings.Cut(f, ":")
 		if !ok {
-			panic("ctftest: field " + f)
+			panic("tracetest: field " + f)
 		}
-		out = append(out, field{name, t.typ(kind)})
+		out = append(out, ctfField{name, t.typ(kind)})
 	}
 	return out
 }
@@ -61,7 +61,7 @@ func (t *traceText) typ(s string) typ {
 	}
 	size, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSuffix(s[1:], "be"), "le"))
 	if err != nil {
-		panic("ctftest: type " + s)
+		panic("tracetest: type " + s)
 	}
 	ty.size, ty.align = size, t.alignment(size)
 	if aligned {
