@@ -61,7 +61,7 @@ type Agent struct {
 	profiler *profiler.Profiler // nil for none
 	rules    []*rule
 	captures *captures
-	token    []byte // empty for none
+	token    string // empty for none
 
 	capturing sync.WaitGroup
 	ctx       context.Context // of Run

@@ -2,14 +2,12 @@ package agent
 
 import (
 	"cmp"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/internal/guard"
@@ -19,23 +17,23 @@ import (
 const minToken = 16
 
 // token reads the token that requests need for anything but metrics.
-func (c *Config) token() ([]byte, error) {
+func (c *Config) token() (string, error) {
 	if c.TokenFile == "" {
-		return nil, nil
+		return "", nil
 	}
 	token, err := guard.ReadSecret(c.TokenFile)
 	if err != nil {
-		return nil, fmt.Errorf("token file: %w", err)
+		return "", fmt.Errorf("token file: %w", err)
 	}
 	if len(token) < minToken {
-		return nil, fmt.Errorf("token file: %s: the token must have at least %d bytes", c.TokenFile, minToken)
+		return "", fmt.Errorf("token file: %s: the token must have at least %d bytes", c.TokenFile, minToken)
 	}
-	return []byte(token), nil
+	return token, nil
 }
 
 // control adds the paths for captures. Without a token it adds none.
 func (a *Agent) control(mux *http.ServeMux) {
-	if len(a.token) == 0 {
+	if a.token == "" {
 		return
 	}
 	mux.HandleFunc("POST /api/v1/captures", a.authorized(a.postCapture))
@@ -45,8 +43,7 @@ func (a *Agent) control(mux *http.ServeMux) {
 
 func (a *Agent) authorized(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		given, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !isBearer || subtle.ConstantTimeCompare([]byte(given), a.token) != 1 {
+		if !guard.Bears(r, a.token) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token is needed", http.StatusUnauthorized)
 			return

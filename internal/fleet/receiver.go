@@ -3,8 +3,6 @@ package fleet
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +15,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/gctrail/gctrail/internal/guard"
 )
 
 const (
@@ -38,8 +38,7 @@ const (
 // a sender can drop its records after the answer. Any number of receivers can run behind
 // a load balancer, because they have no state.
 type Receiver struct {
-	token [sha256.Size]byte
-	open  bool // there is no token
+	token string // empty for none
 	now   func() time.Time
 
 	batches  batcher
@@ -76,7 +75,7 @@ func otherSignals() map[string]*signal {
 // delay are stored together.
 func NewReceiver(store Store, token string, delay time.Duration) *Receiver {
 	r := &Receiver{
-		token: sha256.Sum256([]byte(token)), open: token == "", now: time.Now,
+		token: token, now: time.Now,
 		decoding: make(chan struct{}, maxRequests),
 		batches:  batcher{store: store, delay: delay, open: make(map[*Table]*batch)},
 		refusal:  func(string) {}, signals: otherSignals(),
@@ -157,19 +156,7 @@ func (r *Receiver) logs(w http.ResponseWriter, req *http.Request) {
 	_, _ = w.Write(answer(d))
 }
 
-// allowed compares hashes, so that its duration reveals nothing about the token.
-func (r *Receiver) allowed(req *http.Request) bool {
-	const scheme = "Bearer "
-	given := req.Header.Get("Authorization")
-	if r.open {
-		return true
-	}
-	if len(given) < len(scheme) || given[:len(scheme)] != scheme {
-		return false
-	}
-	sum := sha256.Sum256([]byte(given[len(scheme):]))
-	return subtle.ConstantTimeCompare(sum[:], r.token[:]) == 1
-}
+func (r *Receiver) allowed(req *http.Request) bool { return r.token == "" || guard.Bears(req, r.token) }
 
 // read decodes the body of a request. If that fails, status is the answer.
 func (r *Receiver) read(w http.ResponseWriter, req *http.Request) (_ *decoded, status int, _ error) {
