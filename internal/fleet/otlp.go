@@ -57,12 +57,7 @@ const maxAttributes = 512
 func (d *decoder) decode(body []byte, out *decoded) error {
 	d.out = out
 	defer func() { d.out = nil }()
-	err := fields(body, func(number protowire.Number, value []byte) error {
-		if number != 1 { // resource_logs
-			return nil
-		}
-		return d.resourceLogs(value)
-	})
+	err := otlp.EachBytes(body, 1, d.resourceLogs) // resource_logs
 	if errors.Is(err, otlp.ErrMessage) {
 		return errProtobuf
 	}
@@ -71,15 +66,12 @@ func (d *decoder) decode(body []byte, out *decoded) error {
 
 func (d *decoder) resourceLogs(message []byte) error {
 	d.resource = d.resource[:0]
-	err := fields(message, func(number protowire.Number, value []byte) error {
-		if number != 1 { // resource
-			return nil
-		}
-		return fields(value, func(number protowire.Number, value []byte) error {
-			if number != 1 || len(d.resource) == maxAttributes {
+	err := otlp.EachBytes(message, 1, func(resource []byte) error {
+		return otlp.EachBytes(resource, 1, func(encoded []byte) error { // attributes
+			if len(d.resource) == maxAttributes {
 				return nil
 			}
-			a, err := keyValue(value)
+			a, err := keyValue(encoded)
 			d.resource = append(d.resource, a)
 			return err
 		})
@@ -87,16 +79,8 @@ func (d *decoder) resourceLogs(message []byte) error {
 	if err != nil {
 		return err
 	}
-	return fields(message, func(number protowire.Number, value []byte) error {
-		if number != 2 { // scope_logs
-			return nil
-		}
-		return fields(value, func(number protowire.Number, value []byte) error {
-			if number != 2 { // log_records
-				return nil
-			}
-			return d.record(value)
-		})
+	return otlp.EachBytes(message, 2, func(scope []byte) error { // scope_logs
+		return otlp.EachBytes(scope, 2, d.record) // log_records
 	})
 }
 
@@ -179,23 +163,12 @@ func (d *decoder) reject(why string) {
 	d.out.why = why
 }
 
-// fields calls f with the fields of a message that are messages or strings.
-func fields(message []byte, f func(protowire.Number, []byte) error) error {
-	return otlp.EachField(message, func(number protowire.Number, typ protowire.Type, value []byte) error {
-		if typ != protowire.BytesType {
-			return nil
-		}
-		return f(number, value)
-	})
-}
-
-func keyValue(message []byte) (attribute, error) {
-	var a attribute
-	err := fields(message, func(number protowire.Number, value []byte) error {
-		switch number {
-		case 1:
+func keyValue(message []byte) (a attribute, err error) {
+	err = otlp.EachField(message, func(number protowire.Number, typ protowire.Type, value []byte) error {
+		switch {
+		case number == 1 && typ == protowire.BytesType:
 			a.key = value
-		case 2:
+		case number == 2 && typ == protowire.BytesType:
 			a.value = value
 		}
 		return nil
@@ -252,8 +225,8 @@ func anyText(message []byte) string { return anyValue(figure.Text, message).Text
 // words joins the strings of an ArrayValue.
 func words(message []byte) string {
 	var all []string
-	_ = fields(message, func(field protowire.Number, value []byte) error {
-		if word := anyText(value); field == 1 && word != "" && len(all) < maxAttributes {
+	_ = otlp.EachBytes(message, 1, func(value []byte) error {
+		if word := anyText(value); word != "" && len(all) < maxAttributes {
 			all = append(all, word)
 		}
 		return nil

@@ -31,10 +31,8 @@ func Pushed(r *http.Request) (labels map[string]string, profile []byte, err erro
 
 // fields returns the fields of a message of protobuf with a number.
 func fields(message []byte, number protowire.Number) (found [][]byte) {
-	_ = otlp.EachField(message, func(n protowire.Number, typ protowire.Type, value []byte) error {
-		if n == number && typ == protowire.BytesType {
-			found = append(found, value)
-		}
+	_ = otlp.EachBytes(message, number, func(value []byte) error {
+		found = append(found, value)
 		return nil
 	})
 	return found

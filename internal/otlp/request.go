@@ -134,8 +134,8 @@ func jsonMessage(answer []byte) string {
 // requests; empty for another answer.
 func statusMessage(answer []byte) (message string) {
 	const fieldMessage = 2
-	_ = EachField(answer, func(number protowire.Number, typ protowire.Type, text []byte) error {
-		if number == fieldMessage && typ == protowire.BytesType && len(text) <= longestMessage && utf8.Valid(text) {
+	_ = EachBytes(answer, fieldMessage, func(text []byte) error {
+		if len(text) <= longestMessage && utf8.Valid(text) {
 			message = string(text)
 		}
 		return nil
@@ -164,10 +164,7 @@ const (
 
 // partialSuccess returns how many items an answer rejects, and why.
 func partialSuccess(answer []byte) (rejected int, message string) {
-	_ = EachField(answer, func(number protowire.Number, typ protowire.Type, partial []byte) error {
-		if number != fieldPartialSuccess || typ != protowire.BytesType {
-			return nil
-		}
+	_ = EachBytes(answer, fieldPartialSuccess, func(partial []byte) error {
 		return EachField(partial, func(number protowire.Number, typ protowire.Type, value []byte) error {
 			switch {
 			case number == fieldRejected && typ == protowire.VarintType:
@@ -207,4 +204,15 @@ func EachField(message []byte, f func(number protowire.Number, typ protowire.Typ
 		message = message[n:]
 	}
 	return nil
+}
+
+// EachBytes calls f with every field of a message that has a number and is a message itself, or
+// text, until f returns an error.
+func EachBytes(message []byte, number protowire.Number, f func(value []byte) error) error {
+	return EachField(message, func(n protowire.Number, typ protowire.Type, value []byte) error {
+		if n != number || typ != protowire.BytesType {
+			return nil
+		}
+		return f(value)
+	})
 }
