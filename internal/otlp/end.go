@@ -36,15 +36,15 @@ func Ended() []Attribute[*End] { return slices.Clone(ended) }
 var ended = []Attribute[*End]{
 	text("cause", func(e *End) string { return e.Cause }),
 	text("memory", func(e *End) string { return e.Memory }),
-	size("rss_bytes", func(e *End) gc.Opt[int64] { return e.RSS }),
-	size("heap_bytes", func(e *End) gc.Opt[int64] { return e.Heap }),
-	size("committed_bytes", func(e *End) gc.Opt[int64] { return e.Committed }),
-	size("native_bytes", func(e *End) gc.Opt[int64] { return e.Native }),
-	size("cgroup_used_bytes", func(e *End) gc.Opt[int64] { return e.Used }),
-	size("cgroup_limit_bytes", func(e *End) gc.Opt[int64] { return e.Limit }),
-	size("hard_limit_bytes", func(e *End) gc.Opt[int64] { return e.HardLimit }),
-	count("oom_kills", func(e *End) gc.Opt[int64] { return e.OOMKills }),
-	count("last_gc", func(e *End) gc.Opt[int64] { return e.LastGC }),
+	number("rss_bytes", figure.Bytes, func(e *End) gc.Opt[int64] { return e.RSS }),
+	number("heap_bytes", figure.Bytes, func(e *End) gc.Opt[int64] { return e.Heap }),
+	number("committed_bytes", figure.Bytes, func(e *End) gc.Opt[int64] { return e.Committed }),
+	number("native_bytes", figure.Bytes, func(e *End) gc.Opt[int64] { return e.Native }),
+	number("cgroup_used_bytes", figure.Bytes, func(e *End) gc.Opt[int64] { return e.Used }),
+	number("cgroup_limit_bytes", figure.Bytes, func(e *End) gc.Opt[int64] { return e.Limit }),
+	number("hard_limit_bytes", figure.Bytes, func(e *End) gc.Opt[int64] { return e.HardLimit }),
+	number("oom_kills", figure.Int, func(e *End) gc.Opt[int64] { return e.OOMKills }),
+	number("last_gc", figure.Int, func(e *End) gc.Opt[int64] { return e.LastGC }),
 }
 
 // OfEnd returns the record of a process that ended at a time.
@@ -69,14 +69,6 @@ func text(name string, get func(*End) string) Attribute[*End] {
 		}
 		return figure.Value{}
 	}}
-}
-
-func size(name string, get func(*End) gc.Opt[int64]) Attribute[*End] {
-	return number(name, figure.Bytes, get)
-}
-
-func count(name string, get func(*End) gc.Opt[int64]) Attribute[*End] {
-	return number(name, figure.Int, get)
 }
 
 func number(name string, typ figure.Type, get func(*End) gc.Opt[int64]) Attribute[*End] {
