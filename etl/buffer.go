@@ -62,6 +62,15 @@ func (h *bufferHeader) decode(b []byte) {
 	}
 }
 
+// parseBuffer returns the header of the buffer that b begins with; false if there cannot be one.
+func parseBuffer(b []byte) (h bufferHeader, ok bool) {
+	if len(b) < bufferHeaderSize {
+		return h, false
+	}
+	h.decode(b)
+	return h, h.plausible()
+}
+
 func (h *bufferHeader) compressed() bool { return h.flags&flagCompressed != 0 }
 
 // plausible reports whether h can be the header of a buffer.

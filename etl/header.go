@@ -81,10 +81,9 @@ func readHeader(r io.ReaderAt, size int64) (*logfileHeader, error) {
 // isHeader reports whether b begins with a header buffer, and in it the event that
 // carries the file header.
 func isHeader(b []byte) bool {
-	var h bufferHeader
-	h.decode(b)
+	h, ok := parseBuffer(b)
 	e := b[bufferHeaderSize:]
-	return h.plausible() && h.kind == typeHeader &&
+	return ok && h.kind == typeHeader &&
 		e[3] == typedEvent && (e[2] == system32 || e[2] == system64) && le.Uint16(e[6:]) == 0
 }
 

@@ -255,12 +255,8 @@ func (h *bufferHeader) firstTime(b []byte) (int64, bool) {
 // wholeBuffer reports whether all of the buffer at pos was written, which begins with
 // head.
 func (f *file) wholeBuffer(head []byte, pos int64) bool {
-	if len(head) < bufferHeaderSize {
-		return false
-	}
-	var h bufferHeader
-	h.decode(head)
-	return h.plausible() && pos+int64(h.size) <= f.size
+	h, ok := parseBuffer(head)
+	return ok && pos+int64(h.size) <= f.size
 }
 
 // resync finds the next buffer after a place at which none begins. It searches beyond the
@@ -291,12 +287,9 @@ func (f *file) bufferAt(pos int64) bool {
 	if pos >= f.size {
 		return pos == f.size
 	}
-	if n, _ := f.r.ReadAt(b[:min(f.size-pos, bufferHeaderSize)], pos); n < bufferHeaderSize {
-		return false
-	}
-	var h bufferHeader
-	h.decode(b[:])
-	return h.plausible()
+	n, _ := f.r.ReadAt(b[:min(f.size-pos, bufferHeaderSize)], pos)
+	_, ok := parseBuffer(b[:n])
+	return ok
 }
 
 var zeros [64 << 10]byte
@@ -342,9 +335,8 @@ func isBuffer(f *file, b []byte) bool {
 	if le.Uint32(b[0x04:]) != le.Uint32(b[0x30:]) { // quickly rejects most
 		return false
 	}
-	var h bufferHeader
-	h.decode(b)
-	return h.plausible() && h.kind == typeGeneric && h.logger == f.header.logger &&
+	h, ok := parseBuffer(b)
+	return ok && h.kind == typeGeneric && h.logger == f.header.logger &&
 		h.used <= f.header.bufferSize && h.size <= f.header.bufferSize+bufferHeaderSize &&
 		h.flags&^(flagFlushMarker|flagEventsLost|flagBufferLost|flagProcIndex|flagCompressed) == 0
 }

@@ -90,11 +90,8 @@ func earliestIn(f File, pos int64) int64 {
 	ticks := int64(math.MaxInt64)
 	for pos < f.Size {
 		n, _ := f.ReadAt(b[:min(f.Size-pos, peekSize)], pos)
-		var h bufferHeader
-		if n < bufferHeaderSize {
-			break
-		}
-		if h.decode(b[:]); !h.plausible() {
+		h, ok := parseBuffer(b[:n])
+		if !ok {
 			break
 		}
 		if t, known := h.firstTime(b[bufferHeaderSize:n]); known && h.holdsEvents() {
