@@ -3,6 +3,7 @@ package clr
 import (
 	"unicode/utf8"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
@@ -15,7 +16,7 @@ func appendJSONUTF16(dst []byte, s UTF16) []byte {
 			s = s[2:]
 			continue
 		}
-		r, n := s.rune()
+		r, n := binread.DecodeUTF16(s)
 		dst = jsontext.AppendRune(dst, r)
 		s = s[n:]
 	}

@@ -1,8 +1,9 @@
 package clr
 
 import (
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/gctrail/gctrail/internal/binread"
 )
 
 // UTF16 is a string in a payload: little-endian UTF-16 code units without the terminating
@@ -16,11 +17,7 @@ func NewUTF16(text string) UTF16 { return AppendUTF16(nil, text) }
 // UTF-8 becomes U+FFFD.
 func AppendUTF16(dst UTF16, text string) UTF16 {
 	for _, r := range text {
-		if r1, r2 := utf16.EncodeRune(r); r1 != utf8.RuneError {
-			dst = le.AppendUint16(le.AppendUint16(dst, uint16(r1)), uint16(r2))
-		} else {
-			dst = le.AppendUint16(dst, uint16(r))
-		}
+		dst = binread.AppendUTF16(dst, r)
 	}
 	return dst
 }
@@ -29,19 +26,12 @@ func AppendUTF16(dst UTF16, text string) UTF16 {
 func (s UTF16) String() string { return string(s.AppendTo(nil)) }
 
 // AppendTo appends s in UTF-8.
-func (s UTF16) AppendTo(dst []byte) []byte {
-	for len(s) >= 2 {
-		r, n := s.rune()
-		dst = utf8.AppendRune(dst, r)
-		s = s[n:]
-	}
-	return dst
-}
+func (s UTF16) AppendTo(dst []byte) []byte { return binread.AppendUTF8(dst, s) }
 
 // Equal reports whether s, decoded, is text. It allocates nothing.
 func (s UTF16) Equal(text string) bool {
 	for len(s) >= 2 {
-		r, n := s.rune()
+		r, n := binread.DecodeUTF16(s)
 		want, size := utf8.DecodeRuneInString(text)
 		if size == 0 || r != want {
 			return false
@@ -49,21 +39,6 @@ func (s UTF16) Equal(text string) bool {
 		s, text = s[n:], text[size:]
 	}
 	return text == ""
-}
-
-// rune returns the first character of s, which has two bytes at least, and the
-// number of bytes it takes.
-func (s UTF16) rune() (rune, int) {
-	r := rune(s[0]) | rune(s[1])<<8
-	if !utf16.IsSurrogate(r) {
-		return r, 2
-	}
-	if len(s) >= 4 {
-		if r := utf16.DecodeRune(r, rune(s[2])|rune(s[3])<<8); r != utf8.RuneError {
-			return r, 4
-		}
-	}
-	return utf8.RuneError, 2
 }
 
 // ANSI is a string of bytes without the terminating zero. The runtime writes

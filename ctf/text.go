@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/gctrail/gctrail/internal/binread"
 )
 
 func (d *decoder) boundedText(n *node) bool {
@@ -63,7 +65,7 @@ func appendUTF16(dst, text []byte) []byte {
 	dst = dst[:len(dst)+2*n]
 	for text = text[n:]; len(text) > 0; {
 		r, size := utf8.DecodeRune(text)
-		dst = appendRune(dst, r)
+		dst = binread.AppendUTF16(dst, r)
 		text = text[size:]
 	}
 	return append(dst, 0, 0)
@@ -97,19 +99,7 @@ func spread(v uint64) uint64 {
 
 func appendUTF32(dst, text []byte) []byte {
 	for ; len(text) >= 4; text = text[4:] {
-		dst = appendRune(dst, rune(binary.LittleEndian.Uint32(text)))
+		dst = binread.AppendUTF16(dst, rune(binary.LittleEndian.Uint32(text)))
 	}
 	return append(dst, 0, 0)
-}
-
-func appendRune(dst []byte, r rune) []byte {
-	if r < 0 || r > utf8.MaxRune {
-		r = utf8.RuneError
-	}
-	if r < 1<<16 {
-		return append(dst, byte(r), byte(r>>8))
-	}
-	r -= 1 << 16
-	hi, lo := 0xd800|r>>10, 0xdc00|r&0x3ff
-	return append(dst, byte(hi), byte(hi>>8), byte(lo), byte(lo>>8))
 }

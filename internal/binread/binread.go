@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"unicode/utf16"
 )
 
 var (
@@ -192,15 +191,8 @@ func (c *Cursor) UTF16() []byte {
 	return nil
 }
 
-// Text is UTF16, decoded. A surrogate without its other half becomes U+FFFD.
-func (c *Cursor) Text() string {
-	b := c.UTF16()
-	units := make([]uint16, len(b)/2)
-	for i := range units {
-		units[i] = binary.LittleEndian.Uint16(b[2*i:])
-	}
-	return string(utf16.Decode(units))
-}
+// Text is UTF16 in UTF-8.
+func (c *Cursor) Text() string { return string(AppendUTF8(nil, c.UTF16())) }
 
 // uvarint returns the slow path: more than one byte, or none.
 func (c *Cursor) uvarint(longest int) uint64 {

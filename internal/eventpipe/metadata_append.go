@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"strings"
-	"unicode/utf16"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -108,13 +108,7 @@ func appendFieldsV2(dst []byte, fields []trace.Field) []byte {
 func appendUTF16(dst []byte, s string) []byte {
 	s, _, _ = strings.Cut(s, "\x00")
 	for _, r := range s {
-		r1, r2 := utf16.EncodeRune(r)
-		if r1 == '\uFFFD' {
-			dst = binary.LittleEndian.AppendUint16(dst, uint16(r))
-			continue
-		}
-		dst = binary.LittleEndian.AppendUint16(dst, uint16(r1))
-		dst = binary.LittleEndian.AppendUint16(dst, uint16(r2))
+		dst = binread.AppendUTF16(dst, r)
 	}
 	return append(dst, 0, 0)
 }
