@@ -2,6 +2,7 @@ package ctf
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -65,108 +66,7 @@ func uuidText(u [16]byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }
 
-const metadataHead = `/* CTF 1.8 */
-
-typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
-typealias integer { size = 16; align = 8; signed = false; } := uint16_t;
-typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
-typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
-typealias integer { size = 64; align = 8; signed = false; } := unsigned long;
-typealias integer { size = 5; align = 1; signed = false; } := uint5_t;
-typealias integer { size = 27; align = 1; signed = false; } := uint27_t;
-
-trace {
-	major = 1;
-	minor = 8;
-	uuid = "%s";
-	byte_order = le;
-	packet.header := struct {
-		uint32_t magic;
-		uint8_t  uuid[16];
-		uint32_t stream_id;
-		uint64_t stream_instance_id;
-	};
-};
-
-env {
-	domain = "ust";
-	tracer_name = "gctrail";
-	tracer_buffering_scheme = "uid";
-	tracer_buffering_id = 0;
-	architecture_bit_width = %d;
-	trace_creation_datetime = "%s";
-	hostname = "%s";
-};
-
-clock {
-	name = "monotonic";
-	uuid = "%s";
-	description = "Monotonic Clock";
-	freq = 1000000000; /* Frequency, in Hz */
-	/* clock value offset from Epoch is: offset * (1/freq) */
-	offset = %d;
-};
-
-typealias integer {
-	size = 27; align = 1; signed = false;
-	map = clock.monotonic.value;
-} := uint27_clock_monotonic_t;
-
-typealias integer {
-	size = 32; align = 8; signed = false;
-	map = clock.monotonic.value;
-} := uint32_clock_monotonic_t;
-
-typealias integer {
-	size = 64; align = 8; signed = false;
-	map = clock.monotonic.value;
-} := uint64_clock_monotonic_t;
-
-struct packet_context {
-	uint64_clock_monotonic_t timestamp_begin;
-	uint64_clock_monotonic_t timestamp_end;
-	uint64_t content_size;
-	uint64_t packet_size;
-	uint64_t packet_seq_num;
-	unsigned long events_discarded;
-	uint32_t cpu_id;
-};
-
-struct event_header_compact {
-	enum : uint5_t { compact = 0 ... 30, extended = 31 } id;
-	variant <id> {
-		struct {
-			uint27_clock_monotonic_t timestamp;
-		} compact;
-		struct {
-			uint32_t id;
-			uint64_clock_monotonic_t timestamp;
-		} extended;
-	} v;
-} align(8);
-
-struct event_header_large {
-	enum : uint16_t { compact = 0 ... 65534, extended = 65535 } id;
-	variant <id> {
-		struct {
-			uint32_clock_monotonic_t timestamp;
-		} compact;
-		struct {
-			uint32_t id;
-			uint64_clock_monotonic_t timestamp;
-		} extended;
-	} v;
-} align(8);
-
-stream {
-	id = 0;
-	event.header := struct event_header_large;
-	packet.context := struct packet_context;
-	event.context := struct {
-		integer { size = 32; align = 8; signed = 1; encoding = none; base = 10; } _vpid;
-		integer { size = 32; align = 8; signed = 1; encoding = none; base = 10; } _vtid;
-		integer { size = 8; align = 8; signed = 1; encoding = UTF8; base = 10; } _procname[17];
-	};
-};
-
-`
+// metadataHead is the text of the declarations, with a verb for each value.
+//
+//go:embed writer_metadata.tsdl
+var metadataHead string
