@@ -39,16 +39,17 @@ func ParseMetadataV4(payload []byte, base int64) (id uint32, d *trace.Descriptor
 	return id, d, nil
 }
 
-// fieldsV1 reads a field list in which the type stands before the name.
-func fieldsV1(c *binread.Cursor, depth int) ([]trace.Field, bool) {
-	n := c.U32()
-	if depth > maxFieldDepth || !Fits(c, n, 6) {
+// A fieldReader reads a field, or a list of fields, that is nested so deep.
+type fieldReader[T any] func(c *binread.Cursor, depth int) (T, bool)
+
+// fieldList reads n fields, of at least some bytes each.
+func fieldList(c *binread.Cursor, n uint32, least, depth int, read fieldReader[trace.Field]) ([]trace.Field, bool) {
+	if depth > maxFieldDepth || !Fits(c, n, least) {
 		return nil, false
 	}
 	fields := make([]trace.Field, 0, n)
 	for range n {
-		f, ok := fieldType(c, depth, fieldsV1)
-		f.Name = c.Text()
+		f, ok := read(c, depth)
 		if !ok || !c.OK() {
 			return nil, false
 		}
@@ -57,34 +58,34 @@ func fieldsV1(c *binread.Cursor, depth int) ([]trace.Field, bool) {
 	return fields, true
 }
 
+// fieldsV1 reads a field list in which the type stands before the name.
+func fieldsV1(c *binread.Cursor, depth int) ([]trace.Field, bool) {
+	return fieldList(c, c.U32(), 6, depth, func(c *binread.Cursor, depth int) (trace.Field, bool) {
+		f, ok := fieldType(c, depth, fieldsV1)
+		f.Name = c.Text()
+		return f, ok
+	})
+}
+
 // fieldsV2 reads a field list in which each field has a size, and the name
 // stands before the type.
 func fieldsV2(c *binread.Cursor, depth int) ([]trace.Field, bool) {
-	n := c.U32()
-	if depth > maxFieldDepth || !Fits(c, n, 10) {
-		return nil, false
-	}
-	fields := make([]trace.Field, 0, n)
-	for range n {
+	return fieldList(c, c.U32(), 10, depth, func(c *binread.Cursor, depth int) (trace.Field, bool) {
 		size := int64(c.U32())
 		if size < 4 || size-4 > int64(c.Len()) {
-			return nil, false
+			return trace.Field{}, false
 		}
-		fc := c.Sub(int(size - 4))
-		name := fc.Text()
-		f, ok := fieldType(&fc, depth, fieldsV2)
+		rest := c.Sub(int(size - 4))
+		name := rest.Text()
+		f, ok := fieldType(&rest, depth, fieldsV2)
 		f.Name = name
-		if !ok || !fc.OK() {
-			return nil, false
-		}
-		fields = append(fields, f)
-	}
-	return fields, true
+		return f, ok && rest.OK()
+	})
 }
 
 // fieldType reads a V4 type: its code, and the element type or fields of arrays and
 // objects.
-func fieldType(c *binread.Cursor, depth int, nested func(*binread.Cursor, int) ([]trace.Field, bool)) (f trace.Field, ok bool) {
+func fieldType(c *binread.Cursor, depth int, nested fieldReader[[]trace.Field]) (f trace.Field, ok bool) {
 	f.Type = typeCode(c.U32())
 	switch {
 	case depth > maxFieldDepth:
@@ -177,22 +178,13 @@ func metadataOptions(c *binread.Cursor, d *trace.Descriptor) {
 
 // fieldsV6 reads a V6 field list, in which each field has a size.
 func fieldsV6(c *binread.Cursor, depth int) ([]trace.Field, bool) {
-	n := uint32(c.U16())
-	if depth > maxFieldDepth || !Fits(c, n, 4) {
-		return nil, false
-	}
-	fields := make([]trace.Field, 0, n)
-	for range n {
-		fc := c.Sub(int(c.U16()))
-		name := UTF8(&fc)
-		f, ok := fieldTypeV6(&fc, depth)
+	return fieldList(c, uint32(c.U16()), 4, depth, func(c *binread.Cursor, depth int) (trace.Field, bool) {
+		rest := c.Sub(int(c.U16()))
+		name := UTF8(&rest)
+		f, ok := fieldTypeV6(&rest, depth)
 		f.Name = name
-		if !ok || !fc.OK() {
-			return nil, false
-		}
-		fields = append(fields, f)
-	}
-	return fields, true
+		return f, ok && rest.OK()
+	})
 }
 
 func fieldTypeV6(c *binread.Cursor, depth int) (f trace.Field, ok bool) {
