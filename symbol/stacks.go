@@ -161,9 +161,12 @@ func (s *Stacks) address(p *process, addr uint64, at time.Duration) (uint32, boo
 // node returns the stack that n is the leaf of, OtherStacks if there is no room
 // for it.
 func (s *Stacks) node(n node) StackID {
+	mask := uint64(len(s.slots) - 1)
 	i := s.slot(n)
-	if s.slots[i] != 0 {
-		return StackID(s.slots[i])
+	for ; s.slots[i] != 0; i = (i + 1) & mask {
+		if s.nodes[s.slots[i]] == n {
+			return StackID(s.slots[i])
+		}
 	}
 	if len(s.nodes) == maxNodes {
 		return OtherStacks
@@ -177,14 +180,8 @@ func (s *Stacks) node(n node) StackID {
 	return id
 }
 
-// slot returns the index of the slot that a node has, or would get.
 func (s *Stacks) slot(n node) uint64 {
-	mask := uint64(len(s.slots) - 1)
-	i := maphash.Comparable(s.seed, n) & mask
-	for s.slots[i] != 0 && s.nodes[s.slots[i]] != n {
-		i = (i + 1) & mask
-	}
-	return i
+	return maphash.Comparable(s.seed, n) & uint64(len(s.slots)-1)
 }
 
 func (s *Stacks) grow() {
@@ -192,10 +189,16 @@ func (s *Stacks) grow() {
 		s.cache = make([]cached, n)
 	}
 	s.slots = make([]uint32, 2*len(s.slots))
+	mask := uint64(len(s.slots) - 1)
 	for id, n := range s.nodes {
-		if StackID(id) > OtherStacks {
-			s.slots[s.slot(n)] = uint32(id)
+		if StackID(id) <= OtherStacks {
+			continue
 		}
+		i := s.slot(n)
+		for s.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		s.slots[i] = uint32(id)
 	}
 }
 
