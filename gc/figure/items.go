@@ -3,7 +3,7 @@ package figure
 import "github.com/gctrail/gctrail/gc"
 
 var ofPause = []Part[gc.Pause]{
-	{Field{Key: "kind", Type: Text, Always: true, Term: "kind"}, func(p *gc.Pause) Value { return word(p.Kind, p.Kind.String()) }},
+	{Field{Key: "kind", Type: Text, Always: true, Term: "kind"}, func(p *gc.Pause) Value { return word(p.Kind) }},
 	{Field{Key: "start_ms", Type: Millis, Always: true, Term: "start"}, func(p *gc.Pause) Value { return millis(p.Start) }},
 	{Field{Key: "duration_ms", Type: Millis, Always: true, Term: "duration"}, func(p *gc.Pause) Value { return millis(p.Duration) }},
 	{Field{Key: "suspend_ms", Type: Millis, Term: "suspension"}, func(p *gc.Pause) Value { return span(p.Suspend) }},
@@ -37,12 +37,7 @@ var ofGeneration = []Part[gc.Generation]{
 		Text:    "Survived divided by the bytes of objects before (the size before without free space). In a report it covers all collections except background GCs. It is unknown for a single background GC, because other GCs promote objects into gen 2 meanwhile.",
 		Source:  "GCPerHeapHistory",
 		Differs: "PerfView takes the mean of the heaps' percentages, regardless of their sizes.",
-	}}, func(g *gc.Generation) Value {
-		if v, known := g.Survival.Get(); known {
-			return percent(v)
-		}
-		return Value{}
-	}},
+	}}, func(g *gc.Generation) Value { return known(g.Survival, percent) }},
 	{Field{Key: "budget_bytes", Type: Bytes, Always: true, Means: &Definition{
 		Name: "budget", Unit: "bytes",
 		Text:   "How much may be allocated in the generation before its next collection, over all heaps. For gen 0 on several heaps it is the GC's final decision times the number of heaps.",
@@ -54,7 +49,7 @@ var ofGeneration = []Part[gc.Generation]{
 
 var ofMark = []Part[gc.Mark]{
 	{Field{Key: "heap", Type: Int, Always: true}, func(m *gc.Mark) Value { return integer(m.Heap) }},
-	{Field{Key: "root", Type: Text, Always: true}, func(m *gc.Mark) Value { return word(m.Root, m.Root.String()) }},
+	{Field{Key: "root", Type: Text, Always: true}, func(m *gc.Mark) Value { return word(m.Root) }},
 	{Field{Key: "ms", Type: Millis, Always: true, Term: "marking"}, func(m *gc.Mark) Value { return millis(m.Duration) }},
 	{Field{Key: "bytes", Type: Bytes}, func(m *gc.Mark) Value { return size(m.Bytes) }},
 }

@@ -67,13 +67,7 @@ var table = termed([]Figure{
 	},
 	{Key: "requested_kind", Type: Text, Value: func(c *gc.Collection) Value { return kind(c.Requested) }, Term: "kind"},
 	{
-		Key: "reason", Type: Text, Form: FormWord, Value: func(c *gc.Collection) Value {
-			r, known := c.Reason.Get()
-			if !known {
-				return Value{}
-			}
-			return word(r, r.String())
-		},
+		Key: "reason", Type: Text, Form: FormWord, Value: func(c *gc.Collection) Value { return known(c.Reason, word) },
 		Means: &Definition{
 			Name: "reason", Unit: "word",
 			Text:   "What triggered the collection: AllocSmall and AllocLarge mean that a budget was used up; Induced and its variants mean GC.Collect.",
@@ -85,12 +79,7 @@ var table = termed([]Figure{
 		Page:   &PageColumn{Place: 5, ID: "reason", Label: "reason", Width: 13, Start: true},
 	},
 	{
-		Key: "reason_code", Type: Int, Value: func(c *gc.Collection) Value {
-			if r, known := c.Reason.Get(); known {
-				return integer(uint32(r))
-			}
-			return Value{}
-		},
+		Key: "reason_code", Type: Int, Value: func(c *gc.Collection) Value { return known(c.Reason, integer) },
 		Term: "reason", Only: InJSON,
 	},
 	{
@@ -230,7 +219,7 @@ var table = termed([]Figure{
 		Until:  &Condition{Place: 10, Word: "freed", Meaning: "bytes freed", Example: "10MB"},
 		Page:   &PageColumn{Place: 12, ID: "freed", Label: "freed", Start: true},
 	},
-	{Key: "freed_is", Type: Text, Value: func(c *gc.Collection) Value { return word(c.FreedQuality, c.FreedQuality.String()) }, Term: "freed"},
+	{Key: "freed_is", Type: Text, Value: func(c *gc.Collection) Value { return word(c.FreedQuality) }, Term: "freed"},
 	{
 		Key: "allocated_bytes", Type: Bytes, Value: func(c *gc.Collection) Value { return size(c.Allocated) },
 		Means: &Definition{
@@ -252,7 +241,7 @@ var table = termed([]Figure{
 		Until:  &Condition{Place: 13, Word: "allocated", Meaning: "allocated since the previous collection", Example: "500MB"},
 		Page:   &PageColumn{Place: 14, ID: "allocated", Label: "allocated", Start: true},
 	},
-	{Key: "allocated_is", Type: Text, Value: func(c *gc.Collection) Value { return word(c.AllocatedQuality, c.AllocatedQuality.String()) }, Term: "allocated"},
+	{Key: "allocated_is", Type: Text, Value: func(c *gc.Collection) Value { return word(c.AllocatedQuality) }, Term: "allocated"},
 	{Key: "allocated_by_ticks_bytes", Type: Bytes, Value: func(c *gc.Collection) Value { return size(c.AllocatedTicks) }, Term: "allocated"},
 	{
 		Key: "allocated_bytes_per_s", Type: Rate, Value: rate,
@@ -280,12 +269,7 @@ var table = termed([]Figure{
 		Page:  &PageColumn{Place: 16, ID: "committed", Label: "committed", Start: true},
 	},
 	{
-		Key: "memory_load_pct", Type: Percent, Value: func(c *gc.Collection) Value {
-			if load, known := c.MemoryLoad.Get(); known {
-				return percent(float64(load))
-			}
-			return Value{}
-		},
+		Key: "memory_load_pct", Type: Percent, Value: func(c *gc.Collection) Value { return known(c.MemoryLoad, percent) },
 		Means: &Definition{
 			Name: "memory load", Unit: "%",
 			Text: "How much of the memory of the machine, or of the container, was in use at the start of the GC.", Source: "MemoryPressure of GCGlobalHeapHistory",
@@ -339,21 +323,11 @@ var table = termed([]Figure{
 		Names: mechanismNames,
 	},
 	{
-		Key: "compacted", Type: Bool, Value: func(c *gc.Collection) Value {
-			if v, known := c.Compacted.Get(); known {
-				return boolean(v)
-			}
-			return Value{}
-		},
+		Key: "compacted", Type: Bool, Value: func(c *gc.Collection) Value { return known(c.Compacted, boolean) },
 		Term: "mechanisms",
 	},
 	{
-		Key: "pause_mode", Type: Text, Value: func(c *gc.Collection) Value {
-			if m, known := c.PauseMode.Get(); known {
-				return word(m, m.String())
-			}
-			return Value{}
-		},
+		Key: "pause_mode", Type: Text, Value: func(c *gc.Collection) Value { return known(c.PauseMode, word) },
 		Means: &Definition{
 			Name: "pause mode", Unit: "word",
 			Text: "The latency mode in force: Interactive, the default with background GC; Batch, without it; LowLatency, which puts off gen 2 GCs; SustainedLowLatency; or NoGC, where GC.TryStartNoGCRegion needed the GC. " +
@@ -402,7 +376,7 @@ func kind(k gc.Kind) Value {
 	if k == gc.KindUnknown {
 		return Value{}
 	}
-	return word(k, k.String())
+	return word(k)
 }
 
 func kinds() []string {

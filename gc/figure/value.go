@@ -69,7 +69,12 @@ func text(s string) Value {
 
 // word returns the name of a value of an enumeration, with its number. An empty name is
 // unknown.
-func word[T ~uint8 | ~uint32](v T, name string) Value {
+func word[T interface {
+	~uint8 | ~uint32
+	String() string
+}](v T,
+) Value {
+	name := v.String()
 	if name == "" {
 		return Value{}
 	}
@@ -98,36 +103,24 @@ func boolean(v bool) Value {
 
 func millis(d time.Duration) Value { return Value{Type: Millis, Int: int64(d)} }
 
-func percent(v float64) Value { return Number(Percent, v) }
+func percent[T int | float64](v T) Value { return Number(Percent, float64(v)) }
 
 func bytes(v int64) Value { return Value{Type: Bytes, Int: v} }
 
-func count[T ~int | ~int64](v gc.Opt[T]) Value {
-	if n, known := v.Get(); known {
-		return integer(n)
+// known returns the value of a figure, if the figure is known.
+func known[T any](v gc.Opt[T], value func(T) Value) Value {
+	if figure, known := v.Get(); known {
+		return value(figure)
 	}
 	return Value{}
 }
 
-func size(v gc.Opt[int64]) Value {
-	if n, known := v.Get(); known {
-		return bytes(n)
-	}
-	return Value{}
-}
-
-func span(v gc.Opt[time.Duration]) Value {
-	if d, known := v.Get(); known {
-		return millis(d)
-	}
-	return Value{}
-}
+func count[T ~int | ~int64](v gc.Opt[T]) Value { return known(v, integer) }
+func size(v gc.Opt[int64]) Value               { return known(v, bytes) }
+func span(v gc.Opt[time.Duration]) Value       { return known(v, millis) }
 
 func bits[T ~uint32](v gc.Opt[T]) Value {
-	if set, known := v.Get(); known {
-		return Value{Type: Words, Int: int64(set)}
-	}
-	return Value{}
+	return known(v, func(set T) Value { return Value{Type: Words, Int: int64(set)} })
 }
 
 // Instant returns the wall-clock time that is some time after the start of a trace,
