@@ -1,6 +1,10 @@
 package handle
 
-import "time"
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/internal/buckets"
+)
 
 // maxBuckets bounds a series. When it is full, its buckets become twice as wide.
 const maxBuckets = 64
@@ -33,27 +37,8 @@ func (s *series) turn(at time.Duration) {
 	if s.width == 0 {
 		s.width = firstWidth
 	}
-	for at/s.width >= maxBuckets {
-		s.widen()
-	}
-	s.bucket = int(at / s.width)
+	s.bucket = buckets.Index(at, &s.width, &s.changes, maxBuckets, func(into, later *int64) { *into += *later })
 	s.from = time.Duration(s.bucket) * s.width
-	for s.bucket >= len(s.changes) {
-		s.changes = append(s.changes, 0)
-	}
-}
-
-func (s *series) widen() {
-	half := (len(s.changes) + 1) / 2
-	for i := range half {
-		sum := s.changes[2*i]
-		if 2*i+1 < len(s.changes) {
-			sum += s.changes[2*i+1]
-		}
-		s.changes[i] = sum
-	}
-	s.changes = s.changes[:half]
-	s.width *= 2
 }
 
 func (s *series) merge(t *series) {

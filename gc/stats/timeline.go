@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/buckets"
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
@@ -90,29 +91,8 @@ func (t *Timeline) Until(end time.Duration) Timeline {
 // the origin is in the first.
 func (t *Timeline) ensureBucket(at time.Duration) *Bucket {
 	t.width = t.Width()
-	at = max(0, at-t.Origin)
-	for at/t.width >= MaxBuckets {
-		t.widen()
-	}
-	i := int(at / t.width)
-	for len(t.Buckets) <= i {
-		t.Buckets = append(t.Buckets, Bucket{})
-	}
+	i := buckets.Index(at-t.Origin, &t.width, &t.Buckets, MaxBuckets, (*Bucket).follow)
 	return &t.Buckets[i]
-}
-
-// widen doubles the width of the buckets.
-func (t *Timeline) widen() {
-	half := (len(t.Buckets) + 1) / 2
-	for i := range half {
-		b := t.Buckets[2*i]
-		if 2*i+1 < len(t.Buckets) {
-			b.follow(&t.Buckets[2*i+1])
-		}
-		t.Buckets[i] = b
-	}
-	t.Buckets = t.Buckets[:half]
-	t.width *= 2
 }
 
 // follow makes b one bucket with the next.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/buckets"
 )
 
 // The classes of collections that have a color of their own.
@@ -28,8 +29,8 @@ type Series struct {
 	width time.Duration // of a cell
 	cells []cell
 
-	since               gc.Opt[time.Duration] // when the latest collection began
-	carried             int64                 // allocated before collections that began no later than others
+	since   gc.Opt[time.Duration] // when the latest collection began
+	carried int64                 // allocated before collections that began no later than others
 }
 
 // A cell sums up the collections of some time.
@@ -113,29 +114,8 @@ func (s *Series) at(t time.Duration) *cell {
 	if s.width == 0 {
 		s.width = time.Millisecond
 	}
-	t = max(0, t)
-	for t/s.width >= cells {
-		s.halve()
-	}
-	i := int(t / s.width)
-	for len(s.cells) <= i {
-		s.cells = append(s.cells, cell{})
-	}
+	i := buckets.Index(t, &s.width, &s.cells, cells, (*cell).join)
 	return &s.cells[i]
-}
-
-// halve joins pairs of cells.
-func (s *Series) halve() {
-	half := (len(s.cells) + 1) / 2
-	for i := range half {
-		of := s.cells[2*i]
-		if 2*i+1 < len(s.cells) {
-			of.join(&s.cells[2*i+1])
-		}
-		s.cells[i] = of
-	}
-	s.cells = s.cells[:half]
-	s.width *= 2
 }
 
 // join adds a later cell.

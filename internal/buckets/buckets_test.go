@@ -1,0 +1,33 @@
+package buckets_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/buckets"
+)
+
+// TestIndex checks that buckets widen when a time is beyond them, and that nothing is lost.
+func TestIndex(t *testing.T) {
+	width, all := time.Second, []int(nil)
+	count := func(at time.Duration) {
+		all[buckets.Index(at, &width, &all, 4, func(into, later *int) { *into += *later })]++
+	}
+	for _, tt := range []struct {
+		at    time.Duration
+		width time.Duration
+		all   []int
+	}{
+		{-time.Hour, time.Second, []int{1}},
+		{2500 * time.Millisecond, time.Second, []int{1, 0, 1}},
+		{3 * time.Second, time.Second, []int{1, 0, 1, 1}},
+		{4 * time.Second, 2 * time.Second, []int{1, 2, 1}},
+		{8 * time.Second, 4 * time.Second, []int{3, 1, 1}},
+		{63 * time.Second, 16 * time.Second, []int{5, 0, 0, 1}},
+	} {
+		if count(tt.at); width != tt.width || !slices.Equal(all, tt.all) {
+			t.Errorf("after %v: %v wide, %v; want %v, %v", tt.at, width, all, tt.width, tt.all)
+		}
+	}
+}
