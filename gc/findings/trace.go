@@ -66,7 +66,7 @@ func TraceOf(src trace.Source) Trace {
 	t := Trace{
 		Loss: *src.Loss(), CPUs: src.Info().CPUs,
 		Silence:          src.Info().Silence(),
-		StartsUnrecorded: !declares(src.Info(), clr.KindGCStart),
+		StartsUnrecorded: !Declares(src.Info(), clr.KindGCStart),
 	}
 	for _, p := range RecordedOf(src) {
 		switch p.Provider {
@@ -113,9 +113,9 @@ func RecordedOf(src trace.Source) []Recorded {
 	return all
 }
 
-// declares reports whether a trace can contain events of a kind. A trace without
+// Declares reports whether a trace can contain events of a kind. A trace without
 // declarations can contain any.
-func declares(info *trace.Info, k clr.Kind) bool {
+func Declares(info *trace.Info, k clr.Kind) bool {
 	return info.Declared == nil || slices.ContainsFunc(info.Declared, func(d trace.Descriptor) bool {
 		return clr.KindOf(d.Provider, d.ID) == k
 	})

@@ -2,11 +2,10 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/trace"
+	"github.com/gctrail/gctrail/gc/findings"
 )
 
 // figureEvents are the events that figures need.
@@ -23,14 +22,6 @@ var figureEvents = []struct {
 // enableEvents enables all events about collections, by name.
 const enableEvents = "lttng enable-event --userspace 'DotNETRuntime:GC*'"
 
-// declares reports whether the trace can have events of a kind. Where it does not
-// say which it has, it can have any.
-func (rep *Report) declares(k clr.Kind) bool {
-	return rep.info.Declared == nil || slices.ContainsFunc(rep.info.Declared, func(d trace.Descriptor) bool {
-		return clr.KindOf(d.Provider, d.ID) == k
-	})
-}
-
 // undeclared names the events that figures need and that were not enabled. It
 // is empty if all were.
 func (rep *Report) undeclared() string {
@@ -38,7 +29,7 @@ func (rep *Report) undeclared() string {
 	for _, f := range figureEvents {
 		var names []string
 		for _, k := range f.kinds {
-			if !rep.declares(k) {
+			if !findings.Declares(rep.info, k) {
 				names = append(names, k.String())
 			}
 		}

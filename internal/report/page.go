@@ -218,11 +218,8 @@ func (page *Page) Write(w io.Writer) error {
 // Terms are the figures and words that a page explains.
 func Terms() []html.Term {
 	var terms []html.Term
-	for _, f := range figures {
-		terms = append(terms, html.Term{Name: f.Name, Unit: f.Unit, Text: f.Text})
-	}
-	for _, w := range words() {
-		terms = append(terms, html.Term{Name: w.Name, Unit: w.Unit, Text: w.Text})
+	for _, d := range slices.Concat(figures, words()) {
+		terms = append(terms, html.Term{Name: d.Name, Unit: d.Unit, Text: d.Text})
 	}
 	return terms
 }
