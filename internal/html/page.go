@@ -39,16 +39,8 @@ func (p *Page) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := writeHead(w, p.Title, policy("default-src 'none'")); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, "<body>\n<div id=\"app\">\n"); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, p.Opening); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, "</div>\n<noscript>"+noScript+"</noscript>\n"); err != nil {
+	opening := "<body>\n<div id=\"app\">\n" + p.Opening + "</div>\n<noscript>" + noScript + "</noscript>\n"
+	if _, err := io.WriteString(w, head(p.Title, policy("default-src 'none'"))+opening); err != nil {
 		return err
 	}
 	if err := writeData(w, blocks); err != nil {
@@ -66,10 +58,7 @@ const (
 // WriteShell writes the page without data, which it is to ask the server for that
 // it comes from. The policy is for the header of the response too.
 func WriteShell(w io.Writer, title string) error {
-	if err := writeHead(w, title, ShellPolicy()); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "<body>\n<div id=\"app\"></div>\n<noscript>"+noScriptOnServer+"</noscript>\n<script>"+web.Script+"</script>\n</body>\n</html>\n")
+	_, err := io.WriteString(w, head(title, ShellPolicy())+"<body>\n<div id=\"app\"></div>\n<noscript>"+noScriptOnServer+"</noscript>\n<script>"+web.Script+"</script>\n</body>\n</html>\n")
 	return err
 }
 
@@ -89,8 +78,8 @@ func hash(s string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-func writeHead(w io.Writer, title, policy string) error {
-	_, err := fmt.Fprintf(w, `<!doctype html>
+func head(title, policy string) string {
+	return fmt.Sprintf(`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -103,7 +92,6 @@ func writeHead(w io.Writer, title, policy string) error {
 <style>%s</style>
 </head>
 `, stdhtml.EscapeString(policy), stdhtml.EscapeString(title), icon, web.Style)
-	return err
 }
 
 // icon is three bars, as a part of a URL.
