@@ -220,10 +220,7 @@ func writeHeader(w io.Writer, h *header) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(text)))); err != nil {
-		return err
-	}
-	_, err = w.Write(text)
+	_, err = w.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...))
 	return err
 }
 

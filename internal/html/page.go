@@ -167,18 +167,10 @@ func (p *Page) columns(details *packed, tables []byte) ([]byte, error) {
 	return slices.Concat(header, tables), err
 }
 
-// deflateHeader returns the beginning of the columns block, which its tables follow.
+// deflateHeader returns the beginning of the columns block, which its tables follow: it ends at
+// a byte, so that other compressed data may follow.
 func (p *Page) deflateHeader(details *packed) ([]byte, error) {
-	var out bytes.Buffer
-	z, err := flate.NewWriter(&out, compression)
-	if err != nil {
-		return nil, err
-	}
-	if err := writeHeader(z, p.header(details)); err != nil {
-		return nil, err
-	}
-	err = z.Flush() // ends at a byte, so that other compressed data may follow
-	return out.Bytes(), err
+	return compress(func(w io.Writer) error { return writeHeader(w, p.header(details)) }, (*flate.Writer).Flush)
 }
 
 // Blocks returns the data of the page as a server sends them, compressed: columns,
@@ -196,6 +188,11 @@ func (p *Page) Blocks() (map[string][]byte, error) {
 const compression = 7
 
 func deflate(write func(io.Writer) error) ([]byte, error) {
+	return compress(write, (*flate.Writer).Close)
+}
+
+// compress returns compressed data, which end ends.
+func compress(write func(io.Writer) error, end func(*flate.Writer) error) ([]byte, error) {
 	var out bytes.Buffer
 	z, err := flate.NewWriter(&out, compression)
 	if err != nil {
@@ -204,7 +201,7 @@ func deflate(write func(io.Writer) error) ([]byte, error) {
 	if err := write(z); err != nil {
 		return nil, err
 	}
-	err = z.Close()
+	err = end(z)
 	return out.Bytes(), err
 }
 
