@@ -108,7 +108,7 @@ func demoGCs(ctx context.Context, std *stdio, out *output) error {
 		if err != nil {
 			return err
 		}
-		if err := w.collection(c); err != nil {
+		if err := w.add(c); err != nil {
 			return err
 		}
 		if n++; n == demoCollections {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,7 +161,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 			continue
 		}
 		kept++
-		if err := w.collection(c); err != nil {
+		if err := w.add(c); err != nil {
 			return err
 		}
 	}
@@ -224,32 +225,22 @@ func (o *gcsOptions) choose() error {
 // A gcWriter writes the collections of traces, one trace after the other.
 type gcWriter interface {
 	begin(r *reading) error
-	collection(c *gc.Collection) error
+	add(c *gc.Collection) error
 	end() error
 }
 
 func (o *gcsOptions) newWriter(std *stdio, out *output) gcWriter {
-	stream := stream{std: std, out: out, asked: o.chosen != nil, several: len(o.files) > 1}
+	several := len(o.files) > 1
 	if o.perHeap {
-		return &heapRows{stream, list.NewWriter(o.file, perHeapFields()), 0}
+		return &heapRows{stream: stream[heapRow]{std: std, out: out, rows: list.NewWriter(o.file, perHeapFields()), several: several}}
 	}
 	o.file.Name = "collections" // as convert calls them
-	w := &collectionRows{stream: stream}
+	w := &stream[gc.Collection]{std: std, out: out, asked: o.chosen != nil, several: several}
 	start := func() time.Time { return w.r.Info().Start }
 	w.rows = list.NewWriter(o.file, o.fields(start))
 	w.rows.AppendLine = func(dst []byte, c *gc.Collection) []byte { return jsonl.AppendCollection(dst, start(), c) }
 	return w
 }
-
-// collectionRows writes a row for each collection.
-type collectionRows struct {
-	stream
-	rows *list.Writer[gc.Collection]
-}
-
-func (w *collectionRows) begin(r *reading) error { return startTable(&w.stream, w.rows, r) }
-
-func (w *collectionRows) collection(c *gc.Collection) error { return addRow(&w.stream, w.rows, c) }
 
 // columnField returns a column of collections as a field of rows that have one.
 func columnField[R any](c figure.Figure, of func(*R) *gc.Collection) list.Field[R] {
@@ -428,4 +419,60 @@ func (o *gcsOptions) isLong(c *gc.Collection, thresholds map[uint64]time.Duratio
 		least, known := thresholds[c.Process.PID]
 		return known && pausesSeen(c) >= least
 	}
+}
+
+// A stream writes rows while their trace is read: a table for each trace, or all rows to
+// one file.
+type stream[R any] struct {
+	std     *stdio
+	out     *output
+	rows    *list.Writer[R]
+	asked   bool // the columns are the user's choice
+	several bool // traces: each has its name above it
+
+	r     *reading
+	begun int // traces
+	table text.Table
+}
+
+// begin begins the rows of a trace.
+func (s *stream[R]) begin(r *reading) error {
+	s.r = r
+	s.begun++
+	if s.rows.Format != list.Table {
+		return s.rows.Head()
+	}
+	s.table = text.Table{W: s.out, Columns: list.Columns(s.rows.Fields)}
+	if s.out.file == nil {
+		s.std.paged(s.out)
+		s.table.Bold, s.table.Width = s.std.outTerm.Colour, s.std.outTerm.Width
+	}
+	if !s.several {
+		return nil
+	}
+	space := ""
+	if s.begun > 1 {
+		space = "\n"
+	}
+	_, err := fmt.Fprintf(s.out, "%s%s:\n", space, r.in.Name)
+	return err
+}
+
+func (s *stream[R]) add(r *R) error {
+	if s.rows.Format == list.Table {
+		return s.table.Row(list.Cells(s.rows.Fields, r))
+	}
+	return s.rows.Row(r)
+}
+
+// end writes the rest of a table. It warns if columns that the user named are left out.
+func (s *stream[R]) end() error {
+	if s.table.W == nil {
+		return nil
+	}
+	err := s.table.Flush()
+	if s.asked && s.table.LeftOut > 0 {
+		s.std.warn("gctrail", "this terminal is too narrow for "+text.Plural(int64(s.table.LeftOut), "column", "columns")+"; to see all columns, pipe the output to less -S")
+	}
+	return err
 }

@@ -288,23 +288,22 @@ func perHeapFields() []list.Field[heapRow] {
 
 // heapRows writes a row for each heap of each collection.
 type heapRows struct {
-	stream
-	rows    *list.Writer[heapRow]
+	stream[heapRow]
 	missing int // collections of the trace without heap histories
 }
 
 func (w *heapRows) begin(r *reading) error {
 	w.missing = 0
-	return startTable(&w.stream, w.rows, r)
+	return w.stream.begin(r)
 }
 
-func (w *heapRows) collection(c *gc.Collection) error {
+func (w *heapRows) add(c *gc.Collection) error {
 	rows := perHeapRows(c)
 	if len(rows) == 0 {
 		w.missing++
 	}
 	for i := range rows {
-		if err := addRow(&w.stream, w.rows, &rows[i]); err != nil {
+		if err := w.stream.add(&rows[i]); err != nil {
 			return err
 		}
 	}
