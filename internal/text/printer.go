@@ -34,23 +34,7 @@ func (p *Printer) Line(format literal, args ...any) error {
 // folded breaks a line between words. It does not break commands, so that they can be
 // copied: a command that is longer than a line is left to the terminal.
 func folded(line string, width int) string {
-	var b strings.Builder
-	at := 0
-	for piece := range pieces(line) {
-		n := Width(piece)
-		switch {
-		case at == 0:
-		case at+1+n > width:
-			b.WriteByte('\n')
-			at = 0
-		default:
-			b.WriteByte(' ')
-			at++
-		}
-		b.WriteString(piece)
-		at += n
-	}
-	return b.String()
+	return strings.Join(filled(width, pieces(line)), "\n")
 }
 
 // pieces yields the words of a line, and the words of a command together. A command

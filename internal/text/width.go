@@ -48,22 +48,27 @@ func Wrap(s string, width int) []string {
 	if width < 1 {
 		return nil
 	}
-	var lines []string
-	line := ""
-	for word := range words(s) {
-		word = Cut(word, width)
-		switch {
-		case line == "":
-			line = word
-		case Width(line)+1+Width(word) <= width:
-			line += " " + word
-		default:
-			lines = append(lines, line)
-			line = word
+	return filled(width, func(yield func(string) bool) {
+		for word := range words(s) {
+			if !yield(Cut(word, width)) {
+				return
+			}
 		}
-	}
-	if line != "" {
-		lines = append(lines, line)
+	})
+}
+
+// filled returns lines of words, of at most so many cells; a longer word has a line of its own.
+func filled(width int, words iter.Seq[string]) []string {
+	var lines []string
+	room := 0 // in the last line
+	for word := range words {
+		n := Width(word)
+		if len(lines) == 0 || 1+n > room {
+			lines, room = append(lines, word), width-n
+			continue
+		}
+		lines[len(lines)-1] += " " + word
+		room -= 1 + n
 	}
 	return lines
 }
