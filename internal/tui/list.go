@@ -222,13 +222,9 @@ func (m *model) drawSelected(p *painter, process *watch.Process) {
 // trouble returns the problems in watching a process, and their remedies.
 func (m *model) trouble(process *watch.Process) string {
 	var parts []string
-	switch {
-	case process.State == watch.Found && process.Problem != nil:
-		parts = append(parts, "Not watched: "+m.opts.Reason(process.Problem)+".")
-	case process.State == watch.Ended && process.Problem != nil:
-		parts = append(parts, "Ended: "+m.opts.Reason(process.Problem)+".")
-	case process.State == watch.Watched && process.Problem != nil:
-		parts = append(parts, "Silent: "+m.opts.Reason(process.Problem)+".")
+	if process.Problem != nil {
+		state := map[watch.State]string{watch.Found: "Not watched", watch.Ended: "Ended", watch.Watched: "Silent"}[process.State]
+		parts = append(parts, state+": "+m.opts.Reason(process.Problem)+".")
 	}
 	if process.Problem != nil && process.State != watch.Ended {
 		if remedy := m.opts.Remedy(process.Problem); remedy != "" {
