@@ -9,16 +9,18 @@ import (
 // collection makes room.
 type queue struct {
 	limit int
-	ready chan struct{} // holds a token if there may be something to take
 
 	mu      sync.Mutex
+	ready   *sync.Cond // there is an update, or there will be none
 	updates []*Update
 	dropped int // collections, since the last update was taken
 	closed  bool
 }
 
 func newQueue(limit int) *queue {
-	return &queue{limit: limit, ready: make(chan struct{}, 1)}
+	q := &queue{limit: limit}
+	q.ready = sync.NewCond(&q.mu)
+	return q
 }
 
 func (q *queue) push(u *Update) {
@@ -32,7 +34,7 @@ func (q *queue) push(u *Update) {
 		q.updates = slices.Delete(q.updates, oldest, oldest+1)
 	}
 	q.updates = append(q.updates, u)
-	q.wake()
+	q.ready.Signal()
 }
 
 // close reports that nothing more will be pushed.
@@ -40,34 +42,21 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.wake()
-}
-
-func (q *queue) wake() {
-	select {
-	case q.ready <- struct{}{}:
-	default:
-	}
+	q.ready.Signal()
 }
 
 // next waits for an update and takes it; nil when there will be none.
 func (q *queue) next() *Update {
-	for {
-		if u, closed := q.take(); u != nil || closed {
-			return u
-		}
-		<-q.ready
-	}
-}
-
-func (q *queue) take() (u *Update, closed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.updates) == 0 {
-		return nil, q.closed
+	for len(q.updates) == 0 {
+		if q.closed {
+			return nil
+		}
+		q.ready.Wait()
 	}
-	u = q.updates[0]
+	u := q.updates[0]
 	q.updates = slices.Delete(q.updates, 0, 1)
 	u.Dropped, q.dropped = q.dropped, 0
-	return u, false
+	return u
 }
