@@ -161,14 +161,19 @@ type session struct {
 	Name                        [maxName]byte
 }
 
-func (c *client) sessions() (all []session) {
+func (c *client) sessions() []session {
 	var n uint32
 	c.ask(cmdListSessions, nil, &n)
-	c.check(n <= maxSessions)
+	return readAll[session](c, n, maxSessions)
+}
+
+// readAll reads n values of fixed size; more than most are an error.
+func readAll[T any](c *client, n, most uint32) (all []T) {
+	c.check(n <= most)
 	for i := uint32(0); i < n && c.err == nil; i++ {
-		var s session
-		c.read(&s)
-		all = append(all, s)
+		var v T
+		c.read(&v)
+		all = append(all, v)
 	}
 	return all
 }
@@ -182,7 +187,7 @@ type stream struct {
 }
 
 // attach attaches to a session from its beginning, and returns its streams.
-func (c *client) attach(id uint64) (all []stream) {
+func (c *client) attach(id uint64) []stream {
 	var answer struct{ Status, Streams uint32 }
 	c.ask(cmdAttach, &struct {
 		Session, Offset uint64
@@ -191,7 +196,7 @@ func (c *client) attach(id uint64) (all []stream) {
 	if c.err == nil && answer.Status != statusOK {
 		c.err = fmt.Errorf("the relay daemon refuses the session (status %d): it must be a live one, made with lttng create --live", answer.Status)
 	}
-	return c.streams(answer.Streams)
+	return readAll[stream](c, answer.Streams, maxStreams)
 }
 
 // newStreams returns the streams that were added, and whether there may be more.
@@ -200,7 +205,7 @@ func (c *client) newStreams(id uint64) (all []stream, more bool) {
 	c.ask(cmdNewStreams, &id, &answer)
 	switch answer.Status {
 	case statusOK:
-		return c.streams(answer.Streams), true
+		return readAll[stream](c, answer.Streams, maxStreams), true
 	case streamsNone:
 		return nil, true
 	case streamsHangup:
@@ -208,16 +213,6 @@ func (c *client) newStreams(id uint64) (all []stream, more bool) {
 	}
 	c.check(false)
 	return nil, false
-}
-
-func (c *client) streams(n uint32) (all []stream) {
-	c.check(n <= maxStreams)
-	for i := uint32(0); i < n && c.err == nil; i++ {
-		var s stream
-		c.read(&s)
-		all = append(all, s)
-	}
-	return all
 }
 
 // metadata appends new metadata of a stream, and reports whether there was any.
