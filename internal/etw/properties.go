@@ -57,8 +57,7 @@ const (
 type properties []byte
 
 func newProperties(session, file string, minBuffers uint32) properties {
-	p := make(properties, sizeAll)
-	le.PutUint32(p[offBufferSize:], sizeAll)
+	p := forControl()
 	le.PutUint32(p[offClock:], clockQPC)
 	le.PutUint32(p[offWnodeFlags:], flagTracedGUID)
 	le.PutUint32(p[offBufferKB:], bufferKB)
@@ -66,8 +65,6 @@ func newProperties(session, file string, minBuffers uint32) properties {
 	le.PutUint32(p[offMaxBuffers:], minBuffers*5/4+10)
 	le.PutUint32(p[offMode:], modeSequential|modeIndependent)
 	le.PutUint32(p[offFlushTimer:], flushSeconds)
-	le.PutUint32(p[offSessionName:], sessionNameOffset)
-	le.PutUint32(p[offFileName:], fileNameOffset)
 	putName(p[sessionNameOffset:], session)
 	putName(p[fileNameOffset:], file)
 	return p
