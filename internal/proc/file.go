@@ -1,0 +1,64 @@
+package proc
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A Buffer holds the beginning of a file.
+type Buffer [4 << 10]byte
+
+// buffers holds the buffers of all readers, because few read at a time.
+var buffers = sync.Pool{New: func() any { return new(Buffer) }}
+
+// Borrow returns a buffer, which its caller gives back.
+func Borrow() *Buffer { return buffers.Get().(*Buffer) }
+
+// GiveBack ends the use of a buffer.
+func (b *Buffer) GiveBack() { buffers.Put(b) }
+
+// maxFile bounds reads of a file, because a process may control its size.
+const maxFile = 1 << 20
+
+// ReadSome returns the beginning of a file, as far as it can be read: more than a Buffer holds.
+func ReadSome(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, maxFile))
+	return b
+}
+
+// Number reads a file with one number.
+func (b *Buffer) Number(name string) gc.Opt[int64] {
+	text, err := b.Read(name)
+	if err != nil {
+		return gc.Opt[int64]{}
+	}
+	n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
+	return gc.SomeIf(n, err == nil)
+}
+
+// Fields reads lines of a name, a separator and a number, in a unit. It leaves out
+// numbers that are negative or too large.
+func Fields(text []byte, separator string, unit int64, wanted map[string]*gc.Opt[int64]) {
+	for line := range bytes.Lines(text) {
+		name, value, found := bytes.Cut(line, []byte(separator))
+		to := wanted[string(name)]
+		if !found || to == nil {
+			continue
+		}
+		digits, _, _ := bytes.Cut(bytes.TrimSpace(value), []byte(" "))
+		if n, err := strconv.ParseInt(string(digits), 10, 64); err == nil && n >= 0 && n < math.MaxInt64/unit {
+			*to = gc.Some(n * unit)
+		}
+	}
+}
