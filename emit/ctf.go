@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,21 +61,12 @@ func ctfClass(d *trace.Descriptor) (ctf.EventClass, bool) {
 
 // A ctfSink writes a trace in the Common Trace Format, with one stream for the events of
 // all shards.
-type ctfSink struct{ w *ctf.Writer }
+type ctfSink struct{ *ctf.Writer }
 
-func (s ctfSink) carries(d *trace.Descriptor) bool {
+func (ctfSink) carries(d *trace.Descriptor) bool {
 	_, ok := ctfClass(d)
 	return ok
 }
 
-func (s ctfSink) write(_ uint64, ev *trace.Event) error {
-	err := s.w.Write(ev)
-	if errors.Is(err, trace.ErrLate) {
-		return ErrLate
-	}
-	return err
-}
-
-func (s ctfSink) lost(_ uint64, n uint32) { s.w.Lost(n) }
-func (s ctfSink) flush() error            { return s.w.Flush() }
-func (s ctfSink) close() error            { return s.w.Close() }
+func (s ctfSink) Write(_ uint64, ev *trace.Event) error { return s.Writer.Write(ev) }
+func (s ctfSink) Lost(_, _ uint64, n uint32)            { s.Writer.Lost(n) }

@@ -160,7 +160,7 @@ func (s *Session) begin() error {
 	if s.file != nil && !zip && !s.held {
 		if err := s.file.Publish(); err != nil {
 			s.leave()
-			return errors.Join(err, s.sink.close())
+			return errors.Join(err, s.sink.Close())
 		}
 	}
 	go s.run()
@@ -202,7 +202,7 @@ func (p *Provider) newSession(file *outfile.File, opt SessionOptions, open func(
 		return nil, err
 	}
 	if err := p.attach(s); err != nil {
-		return nil, errors.Join(err, s.sink.close())
+		return nil, errors.Join(err, s.sink.Close())
 	}
 	return s, nil
 }
@@ -270,7 +270,7 @@ func (s *Session) run() {
 		}
 	}
 	s.leave()
-	s.err = s.closeFile(cmp.Or(s.err, s.sink.close()))
+	s.err = s.closeFile(cmp.Or(s.err, s.sink.Close()))
 }
 
 // finish writes the remaining events, and the end.
@@ -279,13 +279,13 @@ func (s *Session) finish() error {
 	err := s.drain(math.MaxInt64)
 	for i := range s.streams {
 		if n := s.streams[i].dropped; n > 0 {
-			s.sink.lost(s.p.shards[i].capture, n)
+			s.sink.Lost(0, s.p.shards[i].capture, n)
 		}
 	}
 	if err == nil && !s.opt.NoRundown {
 		err = s.rundown()
 	}
-	return s.closeFile(cmp.Or(err, s.sink.close()))
+	return s.closeFile(cmp.Or(err, s.sink.Close()))
 }
 
 // leave removes the session from the provider, so that nobody waits for it any more.
@@ -326,7 +326,7 @@ func (s *Session) drain(until int64) error {
 			}
 		}
 	}
-	return s.sink.flush()
+	return s.sink.Flush()
 }
 
 // oldest returns the queue with the oldest event up to a time, and the time up to which
@@ -351,7 +351,7 @@ func (s *Session) oldest(until int64) (best *queue, ahead int64) {
 
 func (s *Session) write(q *queue) error {
 	if q.lost > 0 {
-		s.sink.lost(q.capture, q.lost)
+		s.sink.Lost(0, q.capture, q.lost)
 	}
 	s.event = trace.Event{
 		Desc: s.p.descriptor(q.kind), Ticks: q.ticks - s.start, TID: q.thread, CPU: trace.UnknownCPU, Payload: q.payload,
@@ -362,8 +362,8 @@ func (s *Session) write(q *queue) error {
 // writeEvent writes an event. An event that RaiseAt placed in the past, and that then had
 // to wait for room, can be too late: readers find it lost.
 func (s *Session) writeEvent(capture uint64, ev *trace.Event) error {
-	switch err := s.sink.write(capture, ev); {
-	case errors.Is(err, ErrLate):
+	switch err := s.sink.Write(capture, ev); {
+	case errors.Is(err, trace.ErrLate):
 		s.dropped.Add(1)
 	case err != nil:
 		return fmt.Errorf("emit: %w", err)
