@@ -378,19 +378,21 @@ func (s *Session) writeEvent(capture uint64, ev *trace.Event) error {
 func (s *Session) chunk() []byte {
 	b, half := s.chunks.get()
 	if half {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+		s.drainSoon()
 	}
 	return b
 }
 
 // waitForRoom waits until there is a chunk, or the session ends.
 func (s *Session) waitForRoom() {
+	s.drainSoon()
+	s.chunks.wait()
+}
+
+// drainSoon wakes the goroutine.
+func (s *Session) drainSoon() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
-	s.chunks.wait()
 }
