@@ -240,14 +240,7 @@ func (e *etw) write(kind uint32, d *trace.Descriptor, payload []byte) {
 func (p *Provider) reconsider(s *Session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.sessions[s.bit] != s {
-		return
-	}
-	for k := clr.KindUnknown + 1; int(k) < clr.NumKinds; k++ {
-		if s.wants(&p.kinds[k]) {
-			p.masks[k].Or(1 << s.bit)
-		} else {
-			p.masks[k].And(^(1 << s.bit))
-		}
+	if p.sessions[s.bit] == s {
+		p.subscribe(s.bit, s.wants)
 	}
 }

@@ -146,17 +146,26 @@ func (p *Provider) attach(s *Session) error {
 		p.shards[j].streams[i] = &s.streams[j]
 		p.shards[j].mu.Unlock()
 	}
-	for k := range p.kinds {
-		if k != int(clr.KindUnknown) && s.wants(&p.kinds[k]) {
-			p.masks[k].Or(1 << i)
+	p.subscribe(i, s.wants)
+	return nil
+}
+
+// subscribe has the session with a bit get the events that it wants, and no others. The caller
+// holds mu.
+func (p *Provider) subscribe(bit int, wants func(*trace.Descriptor) bool) {
+	set := func(mask *atomic.Uint64, d *trace.Descriptor) {
+		if wants(d) {
+			mask.Or(1 << bit)
+		} else {
+			mask.And(^(1 << bit))
 		}
+	}
+	for k := clr.KindUnknown + 1; int(k) < clr.NumKinds; k++ {
+		set(&p.masks[k], &p.kinds[k])
 	}
 	for _, c := range p.custom {
-		if s.wants(&c.desc) {
-			c.mask.Or(1 << i)
-		}
+		set(&c.mask, &c.desc)
 	}
-	return nil
 }
 
 // detach makes sure that no more events reach a session.
@@ -166,12 +175,7 @@ func (p *Provider) detach(s *Session) {
 	if p.sessions[s.bit] != s {
 		return
 	}
-	for k := range p.masks {
-		p.masks[k].And(^(1 << s.bit))
-	}
-	for _, c := range p.custom {
-		c.mask.And(^(1 << s.bit))
-	}
+	p.subscribe(s.bit, func(*trace.Descriptor) bool { return false })
 	for i := range p.shards { // who loaded a mask before has it locked
 		p.shards[i].mu.Lock()
 		p.shards[i].streams[s.bit] = nil
