@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -88,30 +89,20 @@ var enableCallback = sync.OnceValue(func() uintptr {
 var controls contexts
 
 type contexts struct {
-	mu   sync.Mutex
-	last uintptr
-	by   map[uintptr]func(etwControl)
+	last atomic.Uintptr
+	by   sync.Map // of func(etwControl)
 }
 
 func (c *contexts) add(control func(etwControl)) uintptr {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.by == nil {
-		c.by = make(map[uintptr]func(etwControl))
-	}
-	c.last++
-	c.by[c.last] = control
-	return c.last
+	context := c.last.Add(1)
+	c.by.Store(context, control)
+	return context
 }
 
 func (c *contexts) find(context uintptr) func(etwControl) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.by[context]
+	control, _ := c.by.Load(context)
+	found, _ := control.(func(etwControl)) // nil for a context that was removed
+	return found
 }
 
-func (c *contexts) remove(context uintptr) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.by, context)
-}
+func (c *contexts) remove(context uintptr) { c.by.Delete(context) }
