@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/binread"
 )
 
 // errFormat reports an execution trace with an unknown layout.
@@ -72,25 +74,25 @@ type stopReader struct {
 // until the next call.
 func (r *stopReader) read(snapshot []byte) ([]stop, error) {
 	r.stops = r.stops[:0]
-	c := traceCursor{rest: snapshot}
-	if header := string(c.bytes(16)); !slices.Contains(traceHeaders, header) {
+	c := binread.At(snapshot, 0)
+	if header := string(c.Bytes(16)); !slices.Contains(traceHeaders, header) {
 		return nil, fmt.Errorf("%w: %q", errFormat, header)
 	}
 	var g generation
-	for len(c.rest) > 0 {
-		kind := c.byte()
+	for c.Len() > 0 {
+		kind := c.U8()
 		switch kind {
 		case evEndOfGeneration:
 			continue
 		case evExperimentalBatch:
-			c.byte()
+			c.U8()
 		case evEventBatch:
 		default:
 			return nil, fmt.Errorf("%w: event %d among batches", errFormat, kind)
 		}
-		number, thread, at := c.number(), c.number(), c.number()
-		data := c.bytes(c.number())
-		if c.short {
+		number, thread, at := c.Uvarint64(), c.Uvarint64(), c.Uvarint64()
+		data := c.Bytes(int(c.Uvarint64()))
+		if !c.OK() {
 			return nil, fmt.Errorf("%w: it ends within a batch", errFormat)
 		}
 		if kind != evEventBatch || number <= r.done {
@@ -160,7 +162,7 @@ func (g *generation) wall(ticks uint64) time.Time {
 
 // batch reads a batch of a thread's events, which begins at so many ticks.
 func (g *generation) batch(thread, at uint64, data []byte) error {
-	c := traceCursor{rest: data}
+	c := binread.At(data, 0)
 	if len(data) == 0 {
 		return nil
 	}
@@ -205,13 +207,13 @@ func (g *generation) events(thread, at uint64, data []byte) error {
 }
 
 // strings reads the dictionary of strings for the names of stops.
-func (g *generation) strings(c traceCursor) {
+func (g *generation) strings(c binread.Cursor) {
 	if g.kinds == nil {
 		g.kinds = make(map[uint64]string)
 	}
-	c.byte()
-	for len(c.rest) > 0 && c.byte() == evString {
-		id, text := c.number(), c.bytes(c.number())
+	c.U8()
+	for c.Len() > 0 && c.U8() == evString {
+		id, text := c.Uvarint64(), c.Bytes(int(c.Uvarint64()))
 		if bytes.HasPrefix(text, []byte(collectorStops)) {
 			g.kinds[id] = strings.Clone(string(text))
 		}
@@ -219,49 +221,16 @@ func (g *generation) strings(c traceCursor) {
 }
 
 // sync reads the relation of the trace's clock to the time of day.
-func (g *generation) sync(at uint64, c traceCursor) {
-	c.byte()
-	for len(c.rest) > 0 {
-		switch c.byte() {
+func (g *generation) sync(at uint64, c binread.Cursor) {
+	c.U8()
+	for c.Len() > 0 {
+		switch c.U8() {
 		case evFrequency:
-			g.frequency = float64(c.number())
+			g.frequency = float64(c.Uvarint64())
 		case evClockSnapshot:
-			g.ticks = at + c.number()
-			c.number() // the clock that only goes forward
-			g.time = time.Unix(int64(c.number()), int64(c.number()))
+			g.ticks = at + c.Uvarint64()
+			c.Uvarint64() // the clock that only goes forward
+			g.time = time.Unix(int64(c.Uvarint64()), int64(c.Uvarint64()))
 		}
 	}
-}
-
-// A traceCursor reads an execution trace. A read beyond its end leaves nothing.
-type traceCursor struct {
-	rest  []byte
-	short bool
-}
-
-func (c *traceCursor) bytes(n uint64) []byte {
-	if n > uint64(len(c.rest)) {
-		c.rest, c.short = nil, true
-		return nil
-	}
-	b := c.rest[:n]
-	c.rest = c.rest[n:]
-	return b
-}
-
-func (c *traceCursor) byte() byte {
-	if b := c.bytes(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (c *traceCursor) number() uint64 {
-	v, n := binary.Uvarint(c.rest)
-	if n <= 0 {
-		c.rest, c.short = nil, true
-		return 0
-	}
-	c.rest = c.rest[n:]
-	return v
 }
