@@ -6,10 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gctrail/gctrail/internal/proc"
 )
 
 var (
@@ -34,7 +37,7 @@ func lookInto(pid int) outside {
 		return o
 	}
 	folder := filepath.Join("/proc", strconv.Itoa(pid))
-	cgroup := readSome(filepath.Join(folder, "cgroup"))
+	cgroup := proc.ReadSome(filepath.Join(folder, "cgroup"))
 	o.container = string(containerID.Find(cgroup))
 	if uid := podUID.FindSubmatch(cgroup); uid != nil {
 		o.pod = strings.ReplaceAll(string(uid[1]), "_", "-")
@@ -43,12 +46,10 @@ func lookInto(pid int) outside {
 	if config := configFile(folder); config != "" {
 		o.properties = propertiesOf(readInside(folder, config, maxFile))
 	}
-	for pair := range bytes.SplitSeq(readSome(filepath.Join(folder, "environ")), []byte{0}) {
+	for pair := range bytes.SplitSeq(proc.ReadSome(filepath.Join(folder, "environ")), []byte{0}) {
 		name, value, _ := strings.Cut(string(pair), "=")
-		for _, wanted := range wantedVariables {
-			if name == wanted {
-				o.environment[name] = value
-			}
+		if slices.Contains(wantedVariables, name) {
+			o.environment[name] = value
 		}
 	}
 	return o
@@ -67,7 +68,7 @@ func configFile(folder string) string {
 	if err != nil {
 		return ""
 	}
-	arguments := strings.Split(string(readSome(filepath.Join(folder, "cmdline"))), "\x00")
+	arguments := strings.Split(string(proc.ReadSome(filepath.Join(folder, "cmdline"))), "\x00")
 	config := configOf(program, arguments)
 	if config == "" || filepath.IsAbs(config) {
 		return config
@@ -97,16 +98,5 @@ func readInside(folder, path string, most int64) []byte {
 		return nil
 	}
 	b, _ := io.ReadAll(io.LimitReader(f, most))
-	return b
-}
-
-// readSome returns the beginning of a file, as far as it can be read.
-func readSome(path string) []byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, maxFile))
 	return b
 }

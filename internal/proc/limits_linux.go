@@ -2,9 +2,7 @@ package proc
 
 import (
 	"bytes"
-	"io"
 	"math/bits"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,11 +10,10 @@ import (
 )
 
 const (
-	// maxEnvironment bounds how much of a process's environment is read, maxSettings the
-	// number of settings taken from it, and maxSetting the length of each.
-	maxEnvironment = 1 << 20
-	maxSettings    = 64
-	maxSetting     = 256
+	// maxSettings bounds the settings taken from a process's environment, and maxSetting the
+	// length of each.
+	maxSettings = 64
+	maxSetting  = 256
 )
 
 // Limits reads the limits of the process, and looks for its cgroup anew.
@@ -79,17 +76,8 @@ func listed(list []byte) (n int) {
 // settings returns the variables of the process's environment that configure its garbage
 // collector, and no others.
 func (r *ProcessorReader) settings() []string {
-	f, err := os.Open(filepath.Join(r.folder, "environ"))
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxEnvironment))
-	if err != nil {
-		return nil
-	}
 	var settings []string
-	for variable := range bytes.SplitSeq(text, []byte{0}) {
+	for variable := range bytes.SplitSeq(ReadSome(filepath.Join(r.folder, "environ")), []byte{0}) {
 		if s := string(variable[:min(len(variable), maxSetting+1)]); configures(s) && len(settings) < maxSettings {
 			settings = append(settings, withoutPath(s))
 		}
