@@ -17,27 +17,46 @@ const portTime = time.Second
 // listens on. Each may have another process behind it at any time, or none: then the list has
 // one without a name, with the port's address and the reason.
 func (s Source) WithPorts(ports []diag.Port) Source {
-	s = s.complete()
 	all := make([]*port, len(ports))
 	for i := range ports {
 		all[i] = &port{at: ports[i]}
 	}
-	local := s.List
-	s.List = func(ctx context.Context) []*diag.Process {
-		answers := make([]<-chan struct{}, len(all))
-		for i, p := range all {
-			answers[i] = p.ask(ctx)
+	ask := func(ctx context.Context) (answers []<-chan struct{}) {
+		for _, p := range all {
+			answers = append(answers, p.ask(ctx))
 		}
-		found := slices.Clone(local(ctx))
+		return answers
+	}
+	return s.with(ask, func() (behind []*diag.Process) {
+		for _, p := range all {
+			if latest := p.process(); latest != nil {
+				behind = append(behind, latest)
+			}
+		}
+		return behind
+	})
+}
+
+// with returns the source with processes that have to be asked who they are: ask asks them while
+// the source lists its own, and returns channels that are closed with the answers. processes
+// returns the ones that have answered.
+func (s Source) with(ask func(context.Context) []<-chan struct{}, processes func() []*diag.Process) Source {
+	s = s.complete()
+	own := s.List
+	s.List = func(ctx context.Context) []*diag.Process {
+		answers := ask(ctx)
+		found := slices.Clone(own(ctx))
 		limited, cancel := context.WithTimeout(ctx, portTime)
 		defer cancel()
-		for i, p := range all {
+		for _, answered := range answers {
 			select {
-			case <-answers[i]:
+			case <-answered:
 			case <-limited.Done():
 			}
-			if behind := p.process(); behind != nil && !isAmong(found, behind) {
-				found = append(found, behind)
+		}
+		for _, p := range processes() {
+			if !isAmong(found, p) {
+				found = append(found, p)
 			}
 		}
 		return found

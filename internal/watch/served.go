@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/gctrail/gctrail/diag"
@@ -16,28 +15,8 @@ const maxAsking = 16
 // port, in addition to its own. Where runtimes connect that do not say who they are, the list
 // has one process without a name, with the port's address and the reason.
 func (s Source) WithListener(l *diag.Listener) Source {
-	s = s.complete()
 	p := &listened{listener: l, callers: make(map[*diag.Runtime]*caller)}
-	others := s.List
-	s.List = func(ctx context.Context) []*diag.Process {
-		answers := p.ask(ctx)
-		found := slices.Clone(others(ctx))
-		limited, cancel := context.WithTimeout(ctx, portTime)
-		defer cancel()
-		for _, answered := range answers {
-			select {
-			case <-answered:
-			case <-limited.Done():
-			}
-		}
-		for _, behind := range p.processes() {
-			if !isAmong(found, behind) {
-				found = append(found, behind)
-			}
-		}
-		return found
-	}
-	return s
+	return s.with(p.ask, p.processes)
 }
 
 // A listened is a diagnostic port that runtimes connect to.
