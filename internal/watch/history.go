@@ -86,24 +86,25 @@ func (h *history) until(t time.Time) []Second {
 	return all
 }
 
-// A ring holds the latest collections.
-type ring struct {
-	all  []*Collection
-	next int // where the next one goes, once all are there
+// A ring holds the latest of many values.
+type ring[T any] struct {
+	all  []T
+	next int // the oldest, once the ring is full
 }
 
-func (r *ring) add(c *Collection) {
-	if len(r.all) < Recent {
-		r.all = append(r.all, c)
+// add adds a value, in place of the oldest if the ring has as many as it may have.
+func (r *ring[T]) add(v T, most int) {
+	if len(r.all) < most {
+		r.all = append(r.all, v)
 		return
 	}
-	r.all[r.next] = c
-	r.next = (r.next + 1) % Recent
+	r.all[r.next] = v
+	r.next = (r.next + 1) % most
 }
 
-// list returns the collections, oldest first.
-func (r *ring) list() []*Collection {
-	list := make([]*Collection, 0, len(r.all))
+// list returns the values, oldest first.
+func (r *ring[T]) list() []T {
+	list := make([]T, 0, len(r.all))
 	return append(append(list, r.all[r.next:]...), r.all[:r.next]...)
 }
 

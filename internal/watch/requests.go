@@ -29,20 +29,11 @@ type served struct {
 	took, paused time.Duration
 }
 
-// requests are the latest ones of a process, in a ring.
-type requests struct {
-	all  []served
-	next int // the oldest, if all is full
-}
+// requests are the latest ones of a process.
+type requests struct{ ring[served] }
 
 func (r *requests) add(s *request.Span, now time.Time) {
-	of := served{now, s.Duration.Or(0), s.Paused}
-	if len(r.all) < maxServed {
-		r.all = append(r.all, of)
-		return
-	}
-	r.all[r.next] = of
-	r.next = (r.next + 1) % maxServed
+	r.ring.add(served{now, s.Duration.Or(0), s.Paused}, maxServed)
 }
 
 // sum returns the figures up to a time, nil if no request ended in the last minute.

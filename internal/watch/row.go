@@ -70,7 +70,7 @@ type row struct {
 	found    findings.Set // empty where no collection is kept
 	history  history
 	requests requests
-	latest   ring
+	latest   ring[*Collection]
 	rate     allocation
 	memory   memory
 	dropped  int
@@ -176,7 +176,7 @@ func (r *row) add(col *gc.Collection) *Collection {
 		return c
 	}
 	r.found.Add(col)
-	r.latest.add(c)
+	r.latest.add(c, Recent)
 	r.history.add(c, r.start)
 	r.rate.add(c)
 	return c
