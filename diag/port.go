@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -189,27 +187,13 @@ func (l *Listener) Close() error {
 
 // serve accepts until the port is closed.
 func (l *Listener) serve() {
-	const afterError = 50 * time.Millisecond // of the system, such as too many open files
 	var greeting sync.WaitGroup
-	for {
-		c, err := l.in.accept()
-		switch {
-		case err == nil:
-			l.makeRoom(c)
-			greeting.Go(func() { l.greet(c) })
-			continue
-		case l.open.Err() == nil && !errors.Is(err, net.ErrClosed):
-			select {
-			case <-time.After(afterError):
-				continue
-			case <-l.open.Done():
-			}
-		}
-		greeting.Wait()
-		l.failed = err
-		close(l.done)
-		return
-	}
+	l.failed = acceptAll(l.open, l.in, func(c conn) {
+		l.makeRoom(c)
+		greeting.Go(func() { l.greet(c) })
+	})
+	greeting.Wait()
+	close(l.done)
 }
 
 // makeRoom adds a connection that is about to identify itself, and disconnects the oldest

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -167,26 +166,17 @@ func (s *Server) Close() error {
 
 // accept serves the clients that connect to the socket.
 func (s *Server) accept() {
-	const afterError = 50 * time.Millisecond // of the system, such as too many open files
-	for {
-		c, err := s.in.accept()
-		switch {
-		case err == nil:
-			_ = c.SetDeadline(time.Now().Add(requestTimeout))
-			if !s.makeRoom() || !s.ask(c) {
-				c.Close()
-				return
-			}
-			s.work.Go(func() {
-				defer s.free()
-				s.serve(c, c, &s.own)
-			})
-			continue
-		case errors.Is(err, net.ErrClosed), s.ctx.Err() != nil:
+	_ = acceptAll(s.ctx, s.in, func(c conn) {
+		_ = c.SetDeadline(time.Now().Add(requestTimeout))
+		if !s.makeRoom() || !s.ask(c) {
+			c.Close()
 			return
 		}
-		time.Sleep(afterError)
-	}
+		s.work.Go(func() {
+			defer s.free()
+			s.serve(c, c, &s.own)
+		})
+	})
 }
 
 // makeRoom waits for the place of a connection. If all are taken, it closes the

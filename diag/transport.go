@@ -5,12 +5,34 @@ import (
 	"errors"
 	"net"
 	"os"
+	"time"
 )
 
 // An acceptor accepts connections at an address.
 type acceptor interface {
 	accept() (conn, error)
 	close() error
+}
+
+// acceptAll calls each with the connections that come in, until the acceptor is closed, or it
+// fails when ctx is done. It returns the reason.
+func acceptAll(ctx context.Context, in acceptor, each func(conn)) error {
+	const afterError = 50 * time.Millisecond // of the system, such as too many open files
+	for {
+		c, err := in.accept()
+		switch {
+		case err == nil:
+			each(c)
+			continue
+		case errors.Is(err, net.ErrClosed), ctx.Err() != nil:
+			return err
+		}
+		select {
+		case <-time.After(afterError):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // dial connects to an address: HOST:PORT, the path of a Unix socket, or the name of a pipe.
