@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -51,12 +52,7 @@ func (a *Agent) with(others prometheus.Gatherer, c content) prometheus.GathererF
 
 // byName returns groups by the values of their labels.
 func byName(groups map[string]*group) []*group {
-	all := make([]*group, 0, len(groups))
-	for _, g := range groups {
-		all = append(all, g)
-	}
-	slices.SortFunc(all, func(x, y *group) int { return strings.Compare(x.name, y.name) })
-	return all
+	return slices.SortedFunc(maps.Values(groups), func(x, y *group) int { return strings.Compare(x.name, y.name) })
 }
 
 // families are the metrics of a scrape. Because scrapes are the agent's peak of memory,

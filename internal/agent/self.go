@@ -56,7 +56,5 @@ func (a *Agent) observeProfiles(own gauges) {
 
 // setCounter sets a counter that is kept elsewhere.
 func (g *group) setCounter(m metricID, n uint64, values ...string) {
-	k := key{metric: m}
-	copy(k.values[:], values)
-	g.counters[k] = float64(n)
+	g.counters[keyOf(m, values)] = float64(n)
 }

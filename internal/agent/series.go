@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +13,12 @@ import (
 type key struct {
 	metric metricID
 	values [3]string
+}
+
+func keyOf(m metricID, values []string) key {
+	k := key{metric: m}
+	copy(k.values[:], values)
+	return k
 }
 
 // A group holds the processes with the same labels: one process if the PID is a label.
@@ -53,14 +61,11 @@ func groupName(id identity, chosen []label) string {
 }
 
 func (g *group) count(m metricID, n float64, values ...string) {
-	k := key{metric: m}
-	copy(k.values[:], values)
-	g.counters[k] += n
+	g.counters[keyOf(m, values)] += n
 }
 
 func (g *group) observe(m metricID, d time.Duration, e exemplar, values ...string) {
-	k := key{metric: m}
-	copy(k.values[:], values)
+	k := keyOf(m, values)
 	series := g.durations[k]
 	if series == nil {
 		series = newDistribution()
@@ -74,18 +79,12 @@ func (g *group) observe(m metricID, d time.Duration, e exemplar, values ...strin
 type gauges map[key]float64
 
 func (g gauges) set(m metricID, v float64, values ...string) {
-	k := key{metric: m}
-	copy(k.values[:], values)
-	g[k] = v
+	g[keyOf(m, values)] = v
 }
 
 // dropAll removes the series of a metric.
 func (g gauges) dropAll(m metricID) {
-	for k := range g {
-		if k.metric == m {
-			delete(g, k)
-		}
-	}
+	maps.DeleteFunc(g, func(k key, _ float64) bool { return k.metric == m })
 }
 
 // values returns the gauges of all processes together.
@@ -105,15 +104,7 @@ func (g *group) values() gauges {
 
 // ordered returns keys by metric and label values.
 func ordered[V any](series map[key]V) []key {
-	keys := make([]key, 0, len(series))
-	for k := range series {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b key) int {
-		if a.metric != b.metric {
-			return int(a.metric) - int(b.metric)
-		}
-		return slices.Compare(a.values[:], b.values[:])
+	return slices.SortedFunc(maps.Keys(series), func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.metric, b.metric), slices.Compare(a.values[:], b.values[:]))
 	})
-	return keys
 }
