@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -283,31 +284,26 @@ type patterns struct {
 }
 
 func (c *Config) patterns() (p patterns, err error) {
-	compile := func(key string, list []string) (globs []selection.Glob) {
-		for _, s := range list {
-			var g selection.Glob
-			if bad := g.Set(s); bad != nil {
-				err = errors.Join(err, fmt.Errorf("%s: %w", key, bad))
-			}
-			globs = append(globs, g)
+	var badNames, badExclude error
+	p.names, badNames = globs("names", c.Names)
+	p.exclude, badExclude = globs("exclude", c.Exclude)
+	return p, errors.Join(badNames, badExclude)
+}
+
+// globs compiles the patterns of a setting.
+func globs(setting string, patterns []string) (all []selection.Glob, err error) {
+	for _, s := range patterns {
+		var g selection.Glob
+		if bad := g.Set(s); bad != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", setting, bad))
 		}
-		return globs
+		all = append(all, g)
 	}
-	p.names, p.exclude = compile("names", c.Names), compile("exclude", c.Exclude)
-	return p, err
+	return all, err
 }
 
 // match reports whether to follow a process of this name.
 func (p *patterns) match(name string) bool {
-	for _, g := range p.exclude {
-		if g.Matches(name) {
-			return false
-		}
-	}
-	for _, g := range p.names {
-		if g.Matches(name) {
-			return true
-		}
-	}
-	return len(p.names) == 0
+	matches := func(g selection.Glob) bool { return g.Matches(name) }
+	return !slices.ContainsFunc(p.exclude, matches) && (len(p.names) == 0 || slices.ContainsFunc(p.names, matches))
 }

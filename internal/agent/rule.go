@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/condition"
-	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -49,12 +48,8 @@ func compileRule(r *Rule) (*rule, error) {
 	if c.condition.OfRequests() {
 		return nil, fmt.Errorf("when: %s is of requests, which rules of the agent do not wait for", r.When)
 	}
-	for _, s := range r.Names {
-		var g selection.Glob
-		if err := g.Set(s); err != nil {
-			return nil, fmt.Errorf("names: %w", err)
-		}
-		c.names.names = append(c.names.names, g)
+	if c.names.names, err = globs("names", r.Names); err != nil {
+		return nil, err
 	}
 	if c.Dump {
 		c.Every = cmp.Or(c.Every, defaultDumpEvery)
@@ -63,15 +58,9 @@ func compileRule(r *Rule) (*rule, error) {
 		}
 		return c, nil
 	}
-	if c.Profile == "" {
-		c.Profile = defaultProfile
-	}
-	if c.Duration == 0 {
-		c.Duration = defaultCapture
-	}
-	if c.Every == 0 {
-		c.Every = defaultEvery
-	}
+	c.Profile = cmp.Or(c.Profile, defaultProfile)
+	c.Duration = cmp.Or(c.Duration, defaultCapture)
+	c.Every = cmp.Or(c.Every, defaultEvery)
 	return c, checkCapture(c.Profile, c.Duration)
 }
 
