@@ -193,14 +193,17 @@ func (c *captures) makeRoom(newest string) {
 }
 
 // list returns the captures, newest first.
-func (c *captures) list() []fs.FileInfo {
-	entries, err := os.ReadDir(c.config.Folder)
+func (c *captures) list() []fs.FileInfo { return newestFirst(c.config.Folder, captureSuffix) }
+
+// newestFirst returns the files of a folder whose names have a suffix.
+func newestFirst(folder, suffix string) []fs.FileInfo {
+	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil
 	}
 	var all []fs.FileInfo
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && filepath.Ext(e.Name()) == captureSuffix {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && filepath.Ext(e.Name()) == suffix {
 			all = append(all, info)
 		}
 	}

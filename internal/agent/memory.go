@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -278,29 +279,17 @@ func (a *Agent) leave(p *process) {
 // pruneLedgers removes the oldest ledgers of ended processes if there are more
 // than configured.
 func (a *Agent) pruneLedgers() {
-	entries, err := os.ReadDir(a.config.Ledger.Folder)
-	if err != nil {
-		return
-	}
+	folder := a.config.Ledger.Folder
+	old := newestFirst(folder, ledger.Suffix)
 	open := make(map[string]bool)
 	a.mu.Lock()
 	for _, p := range a.processes {
 		open[filepath.Base(p.memory.path)] = true
 	}
 	a.mu.Unlock()
-	type file struct {
-		name string
-		at   time.Time
-	}
-	var old []file
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && filepath.Ext(e.Name()) == ledger.Suffix && !open[e.Name()] {
-			old = append(old, file{e.Name(), info.ModTime()})
-		}
-	}
-	slices.SortFunc(old, func(x, y file) int { return y.at.Compare(x.at) })
+	old = slices.DeleteFunc(old, func(f fs.FileInfo) bool { return open[f.Name()] })
 	for _, f := range old[min(len(old), a.config.Ledger.Keep):] {
-		_ = os.Remove(filepath.Join(a.config.Ledger.Folder, f.name)) // tried again at the next end
+		_ = os.Remove(filepath.Join(folder, f.Name())) // tried again at the next end
 	}
 }
 
