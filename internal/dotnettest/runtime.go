@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"sync"
 	"testing"
 	"unicode/utf16"
 )
@@ -42,8 +40,6 @@ type Runtime struct {
 	first, rest []byte
 	stop        chan struct{}
 	ended       chan struct{}
-	mu          sync.Mutex
-	asked       []uint16
 }
 
 // NewRuntime returns a runtime that does not listen yet. Without a rest it hangs up
@@ -77,49 +73,46 @@ func (r *Runtime) Listen(t testing.TB) string {
 }
 
 func (r *Runtime) serve(c net.Conn) {
-	b := make([]byte, 1<<16)
-	n, err := c.Read(b)
-	if err != nil || n < headerSize {
+	answer(c, r.CommandLine, func(command uint16, payload []byte) {
+		switch {
+		case command == StopTracing:
+			close(r.stop)
+			if !r.Hasty {
+				<-r.ended
+			}
+			Answer(c, OK, payload[:8])
+		case r.Refusal != 0:
+			Answer(c, Error, binary.LittleEndian.AppendUint32(nil, r.Refusal))
+		default:
+			defer close(r.ended)
+			Answer(c, OK, make([]byte, 8))
+			r.send(c)
+		}
+	})
+}
+
+// send sends a trace.
+func (r *Runtime) send(c net.Conn) {
+	if r.Write != nil {
+		r.Write(c, r.stop)
 		return
 	}
-	command := commandOf(b)
-	r.mu.Lock()
-	r.asked = append(r.asked, command)
-	r.mu.Unlock()
-	switch {
-	case command == StopTracing:
-		close(r.stop)
-		if !r.Hasty {
-			<-r.ended
-		}
-		Answer(c, OK, b[headerSize:headerSize+8])
-	case command == ProcessInfo:
-		Answer(c, OK, Info(r.CommandLine))
-	case command > ProcessInfo:
-		Answer(c, Error, binary.LittleEndian.AppendUint32(nil, unknownCommand))
-	case r.Refusal != 0:
-		Answer(c, Error, binary.LittleEndian.AppendUint32(nil, r.Refusal))
-	default:
-		defer close(r.ended)
-		Answer(c, OK, make([]byte, 8))
-		if r.Write != nil {
-			r.Write(c, r.stop)
-			return
-		}
-		_, _ = c.Write(r.first) // who asked may have gone
-		close(r.Began)
-		if !r.HangsUp {
-			<-r.stop
-			_, _ = c.Write(r.rest) // who asked may have gone
-		}
+	_, _ = c.Write(r.first) // who asked may have gone
+	close(r.Began)
+	if !r.HangsUp {
+		<-r.stop
+		_, _ = c.Write(r.rest) // who asked may have gone
 	}
 }
 
 // Stopped reports whether the runtime was asked to end its trace.
 func (r *Runtime) Stopped() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Contains(r.asked, StopTracing)
+	select {
+	case <-r.stop:
+		return true
+	default:
+		return false
+	}
 }
 
 // Answer writes a message.

@@ -36,22 +36,28 @@ func accept(l net.Listener, serve func(net.Conn)) {
 // whose bytes session writes.
 func Answering(commandLine string, session func(net.Conn)) func(net.Conn) {
 	return func(c net.Conn) {
-		request := make([]byte, 1<<16)
-		if n, err := c.Read(request); err != nil || n < headerSize {
-			return
-		}
-		switch command := commandOf(request); {
-		case command == StopTracing:
-		case command == ProcessInfo:
-			Answer(c, OK, Info(commandLine))
-		case command > ProcessInfo:
-			Answer(c, Error, binary.LittleEndian.AppendUint32(nil, unknownCommand))
-		default:
-			Answer(c, OK, make([]byte, 8))
-			session(c)
-		}
+		answer(c, commandLine, func(command uint16, _ []byte) {
+			if command != StopTracing {
+				Answer(c, OK, make([]byte, 8))
+				session(c)
+			}
+		})
 	}
 }
 
-// commandOf returns the command of a request.
-func commandOf(request []byte) uint16 { return binary.BigEndian.Uint16(request[headerSize-4:]) }
+// answer reads a request, answers a question about a process with this command line, and refuses
+// commands that .NET 5 does not have. The ones of sessions it leaves to tracing.
+func answer(c net.Conn, commandLine string, tracing func(command uint16, payload []byte)) {
+	b := make([]byte, 1<<16)
+	if n, err := c.Read(b); err != nil || n < headerSize {
+		return
+	}
+	switch command := binary.BigEndian.Uint16(b[headerSize-4:]); {
+	case command == ProcessInfo:
+		Answer(c, OK, Info(commandLine))
+	case command > ProcessInfo:
+		Answer(c, Error, binary.LittleEndian.AppendUint32(nil, unknownCommand))
+	default:
+		tracing(command, b[headerSize:])
+	}
+}
