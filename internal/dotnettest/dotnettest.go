@@ -116,10 +116,7 @@ func RemoveSockets(pid int) {
 // other test uses, and returns its path.
 func Install(t testing.TB, version int) string {
 	t.Helper()
-	extent.Long(t, "runs a real .NET process for seconds")
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("the .NET programs are for Linux on x64")
-	}
+	needsLinux(t)
 	name := "gcload-net" + strconv.Itoa(version)
 	in, err := os.Open(find(name))
 	if err != nil {
@@ -146,6 +143,15 @@ func Install(t testing.TB, version int) string {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// needsLinux skips a test where .NET programs are not to be run, or cannot be.
+func needsLinux(t testing.TB) {
+	t.Helper()
+	extent.Long(t, "runs a real .NET process for seconds")
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the .NET programs are for Linux on x64")
+	}
 }
 
 // find returns the path of a program: in the folder dotnet of GCTRAIL_SHARED,

@@ -7,11 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
-
-	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // Lab returns the command line of lab.dll, programs with known trouble, under .NET 10.
@@ -19,10 +16,7 @@ import (
 // take.
 func Lab(t testing.TB) []string {
 	t.Helper()
-	extent.Long(t, "runs a real .NET process for seconds")
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("the .NET runtime is for Linux on x64")
-	}
+	needsLinux(t)
 	lab := find("lab.dll")
 	if _, err := os.Stat(lab); err != nil {
 		t.Skip("no .NET program is available: ", err)
@@ -32,6 +26,17 @@ func Lab(t testing.TB) []string {
 		t.Skip("no .NET runtime is available: ", err)
 	}
 	return []string{host, lab}
+}
+
+// hosted returns the command line of an assembly under .NET 10, which has its folder among files
+// to itself.
+func hosted(t testing.TB, files fs.FS, name string) []string {
+	t.Helper()
+	host, dir := Lab(t)[0], t.TempDir()
+	if err := os.CopyFS(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	return []string{host, filepath.Join(dir, name, name+".dll")}
 }
 
 // unpacked returns the path of dotnet in a folder for caches, where it unpacks the

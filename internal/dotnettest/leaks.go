@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 )
 
@@ -27,12 +26,8 @@ type Leaks struct {
 // StartLeaks starts the program in one of the modes of leaks/leaks.cs. It ends with the test.
 func StartLeaks(t testing.TB, mode string) *Leaks {
 	t.Helper()
-	host := Lab(t)[0]
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, leaks); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(host, filepath.Join(dir, "leaks", "leaks.dll"), mode)
+	command := hosted(t, leaks, "leaks")
+	cmd := exec.Command(command[0], command[1], mode)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

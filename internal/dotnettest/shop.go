@@ -2,8 +2,6 @@ package dotnettest
 
 import (
 	"embed"
-	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -16,10 +14,5 @@ var shop embed.FS
 // see shop/shop.cs.
 func Shop(t testing.TB) []string {
 	t.Helper()
-	host := Lab(t)[0]
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, shop); err != nil {
-		t.Fatal(err)
-	}
-	return []string{host, filepath.Join(dir, "shop", "shop.dll")}
+	return hosted(t, shop, "shop")
 }

@@ -2,7 +2,6 @@ package dotnettest
 
 import (
 	"embed"
-	"os"
 	"path/filepath"
 	"testing"
 )
@@ -16,12 +15,8 @@ var unload embed.FS
 // see unload/unload.cs. It ends with the test.
 func StartUnloading(t testing.TB, mode string) *Program {
 	t.Helper()
-	host := Lab(t)[0]
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, unload); err != nil {
-		t.Fatal(err)
-	}
-	p := &Program{Name: "unload", t: t, truth: filepath.Join(dir, "truth")}
-	p.run(host, []string{filepath.Join(dir, "unload", "unload.dll"), mode, "300"}, nil)
+	command := hosted(t, unload, "unload")
+	p := &Program{Name: "unload", t: t, truth: filepath.Join(t.TempDir(), "truth")}
+	p.run(command[0], append(command[1:], mode, "300"), nil)
 	return p
 }
