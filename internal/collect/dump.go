@@ -66,9 +66,8 @@ func (d *Dump) single(cost gc.Opt[DumpCost]) bool {
 // Run takes the snapshots, until ctx is done. A snapshot with holes is taken again, up to
 // three times in all, which Retaken reports. The result is nil if there is no trace.
 func (d *Dump) Run(ctx context.Context) (*Result, error) {
-	paths := NewPaths(d.Output)
-	path := paths.Next(d.Process, time.Now())
-	if err := paths.makeFolder(); err != nil {
+	path, err := NewPaths(d.Output).prepare(d.Process)
+	if err != nil {
 		return nil, err
 	}
 	cost := ExpectedCost(d.Process)

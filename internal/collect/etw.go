@@ -59,12 +59,10 @@ func (e *ETW) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	paths := NewPaths(e.Options.Output)
-	paths.ext = ".etl"
-	if err := paths.makeFolder(); err != nil {
+	path, err := e.Options.path(titleOf(e.Processes, "etw"), ".etl")
+	if err != nil {
 		return err
 	}
-	path := paths.Next(&diag.Process{Name: titleOf(e.Processes, "etw"), PID: os.Getpid()}, time.Now())
 	ctx, stop := e.Options.bounded(ctx)
 	defer stop()
 	go awaitExit(ctx, stop, pidsOf(e.Processes), e.System.Runs)

@@ -35,8 +35,28 @@ type LTTng struct {
 	Processes []*diag.Process // nil means all of the user
 	Options   *Options        // but for Resume, Names and Stdout
 
-	path  atomic.Pointer[string] // of the folder, once the session runs
+	lttngFolder
+}
+
+// An lttngFolder is where LTTng's events are stored.
+type lttngFolder struct {
+	path  atomic.Pointer[string] // nil before they are
 	since time.Time
+}
+
+func (f *lttngFolder) begin(path string) {
+	f.since = time.Now()
+	f.path.Store(&path)
+}
+
+// status returns a Status that reports the size of the folder.
+func (f *lttngFolder) status(title string, plan *Plan) Status {
+	path := f.path.Load()
+	if path == nil {
+		return Status{}
+	}
+	c := CaptureStatus{Process: &diag.Process{Name: title}, Plan: plan, Bytes: sizeOf(*path)}
+	return Status{Elapsed: time.Since(f.since), Captures: []CaptureStatus{c}}
 }
 
 // Run records until ctx is done, the duration is over, or all processes have ended.
@@ -45,20 +65,17 @@ func (l *LTTng) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	paths := NewPaths(l.Options.Output)
-	paths.ext = ""
-	if err := paths.makeFolder(); err != nil {
+	path, err := l.Options.path(titleOf(l.Processes, "lttng"), "")
+	if err != nil {
 		return err
 	}
-	path := paths.Next(&diag.Process{Name: titleOf(l.Processes, "lttng"), PID: os.Getpid()}, time.Now())
 	s, err := lttng.Start(l.System, &lttng.Options{
 		Path: path, Events: events, PIDs: innerPIDs(l.Processes), BufferMB: l.Options.Config.BufferMB,
 	})
 	if err != nil {
 		return err
 	}
-	l.since = time.Now()
-	l.path.Store(&path)
+	l.begin(path)
 	l.Options.Notify(Recording{Tracer: "LTTng", Processes: l.Processes, Path: path, Plan: l.Options.Plan})
 	l.await(ctx)
 	if err := s.Stop(); err != nil {
@@ -93,19 +110,7 @@ func reviewFolder(path string, o *Options) error {
 }
 
 // Status returns the progress of the recording.
-func (l *LTTng) Status() Status {
-	return folderStatus(l.path.Load(), titleOf(l.Processes, "lttng"), l.since, l.Options.Plan)
-}
-
-// folderStatus returns a Status that reports the size of a folder; nil before the folder
-// exists.
-func folderStatus(path *string, title string, since time.Time, plan *Plan) Status {
-	if path == nil {
-		return Status{}
-	}
-	c := CaptureStatus{Process: &diag.Process{Name: title}, Plan: plan, Bytes: sizeOf(*path)}
-	return Status{Elapsed: time.Since(since), Captures: []CaptureStatus{c}}
-}
+func (l *LTTng) Status() Status { return l.status(titleOf(l.Processes, "lttng"), l.Options.Plan) }
 
 // sizeOf returns the size of the files in a folder.
 func sizeOf(folder string) (size int64) {

@@ -3,11 +3,7 @@ package collect
 import (
 	"context"
 	"errors"
-	"os"
-	"sync/atomic"
-	"time"
 
-	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/lttng"
 )
 
@@ -17,8 +13,7 @@ type LTTngLive struct {
 	Address lttng.Address
 	Options *Options // as for LTTng
 
-	path  atomic.Pointer[string]
-	since time.Time
+	lttngFolder
 }
 
 // A RelayError reports why nothing can be received from a relay daemon.
@@ -34,18 +29,15 @@ func (e *RelayError) Unwrap() error { return e.Err }
 
 // Run stores events until ctx is done, the duration is over, or the session has ended.
 func (l *LTTngLive) Run(ctx context.Context) error {
-	paths := NewPaths(l.Options.Output)
-	paths.ext = ""
-	if err := paths.makeFolder(); err != nil {
+	path, err := l.Options.path(l.Address.Session, "")
+	if err != nil {
 		return err
 	}
-	path := paths.Next(&diag.Process{Name: l.Address.Session, PID: os.Getpid()}, time.Now())
 	r, err := lttng.Attach(ctx, l.Address, path)
 	if err != nil {
 		return &RelayError{l.Address, err}
 	}
-	l.since = time.Now()
-	l.path.Store(&path)
+	l.begin(path)
 	l.Options.Notify(Recording{Tracer: "LTTng", Relay: l.Address.String(), Path: path, Plan: l.Options.Plan})
 	ctx, stop := l.Options.bounded(ctx)
 	defer stop()
@@ -57,6 +49,4 @@ func (l *LTTngLive) Run(ctx context.Context) error {
 }
 
 // Status returns the progress of receiving.
-func (l *LTTngLive) Status() Status {
-	return folderStatus(l.path.Load(), l.Address.Session, l.since, l.Options.Plan)
-}
+func (l *LTTngLive) Status() Status { return l.status(l.Address.Session, l.Options.Plan) }

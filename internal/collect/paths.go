@@ -62,15 +62,15 @@ func (p *Paths) Next(process *diag.Process, now time.Time) string {
 	return path
 }
 
-// makeFolder makes the folder for the traces, if it does not exist.
-func (p *Paths) makeFolder() error {
-	if !p.folder {
-		return nil
+// prepare returns the path for the trace of a process, in a folder that it makes if it does not
+// exist.
+func (p *Paths) prepare(process *diag.Process) (string, error) {
+	if p.folder {
+		if err := os.MkdirAll(p.output, 0o777); err != nil {
+			return "", &OutputError{p.output, err}
+		}
 	}
-	if err := os.MkdirAll(p.output, 0o777); err != nil {
-		return &OutputError{p.output, err}
-	}
-	return nil
+	return p.Next(process, time.Now()), nil
 }
 
 func exists(path string) bool {

@@ -3,6 +3,7 @@ package collect
 import (
 	"cmp"
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -28,6 +29,13 @@ func titleOf(processes []*diag.Process, otherwise string) string {
 		return cmp.Or(processes[0].Name, otherwise)
 	}
 	return otherwise
+}
+
+// path returns the path of a recording that has a name, and no process of its own.
+func (o *Options) path(name, ext string) (string, error) {
+	paths := NewPaths(o.Output)
+	paths.ext = ext
+	return paths.prepare(&diag.Process{Name: name, PID: os.Getpid()})
 }
 
 // bounded returns a context that also ends when the duration of the recording is over.

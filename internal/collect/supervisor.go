@@ -147,7 +147,7 @@ func (s *Supervisor) begin(ctx context.Context, process *diag.Process) (*capture
 		s.release(process.Client(), process)
 		return nil, refused(ctx, process, err)
 	}
-	path, err := s.path(process)
+	path, err := s.paths.prepare(process)
 	if err == nil {
 		var c *capture
 		if c, err = s.opened(process, session, path, 1); err == nil {
@@ -218,11 +218,6 @@ func refused(ctx context.Context, process *diag.Process, err error) error {
 		return ctx.Err()
 	}
 	return &ProcessError{Title(process), err}
-}
-
-// path returns where the trace of a process goes.
-func (s *Supervisor) path(process *diag.Process) (string, error) {
-	return s.paths.Next(process, time.Now()), s.paths.makeFolder()
 }
 
 // follow reads a trace to its end, and reports on it; then the next one, if several are
