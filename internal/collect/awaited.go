@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/gc/request"
@@ -23,6 +24,9 @@ type awaited struct {
 	trigger     *Trigger                   // nil until it came
 	unreachable bool                       // the stopping event cannot come
 	ends        atomic.Int64               // when the trace does, after the trigger; 0 before, as Unix time in nanoseconds
+
+	collections atomic.Int64
+	longest     atomic.Int64 // pause, in nanoseconds
 }
 
 // wants reports whether events of a kind are needed.
@@ -55,8 +59,10 @@ func (a *awaited) served(pid uint64, s *request.Span) {
 	}
 }
 
-// finished checks whether a collection is the awaited one.
+// finished counts a collection, and checks whether it is the awaited one.
 func (a *awaited) finished(c *gc.Collection) {
+	a.collections.Add(1)
+	a.longest.Store(max(a.longest.Load(), int64(c.Pause().Or(0))))
 	if a.trigger == nil && a.plan.Until != nil && a.plan.Until.Holds(c) {
 		a.triggered(met(c))
 	}
@@ -97,10 +103,13 @@ func (a *awaited) triggered(t *Trigger) {
 	time.AfterFunc(a.plan.After, a.cancel)
 }
 
-// end returns when the trace ends: zero before the trigger.
-func (a *awaited) end() time.Time {
-	if ends := a.ends.Load(); ends > 0 {
-		return time.Unix(0, ends)
+// status returns the progress of the trace of a process, of so many bytes.
+func (a *awaited) status(of *diag.Process, bytes int64) CaptureStatus {
+	s := CaptureStatus{
+		Process: of, Plan: a.plan, Bytes: bytes, Collections: a.collections.Load(), Longest: time.Duration(a.longest.Load()),
 	}
-	return time.Time{}
+	if ends := a.ends.Load(); ends > 0 {
+		s.Ends = time.Unix(0, ends)
+	}
+	return s
 }

@@ -59,9 +59,7 @@ type capture struct {
 	// displaced reports that another client stopped the trace: the process still runs.
 	displaced bool
 
-	received    atomic.Int64 // bytes
-	collections atomic.Int64
-	longest     atomic.Int64 // pause, in nanoseconds
+	received atomic.Int64 // bytes
 }
 
 // A traceInput supplies the bytes of a trace.
@@ -263,10 +261,6 @@ func (c *capture) add(col *gc.Collection) {
 	if c.ring == nil {
 		c.found.Add(col)
 	}
-	c.collections.Add(1)
-	if pause := col.Pause(); pause.Known() {
-		c.longest.Store(max(c.longest.Load(), int64(pause.Or(0))))
-	}
 	c.finished(col)
 }
 
@@ -386,14 +380,4 @@ func (c *capture) write(objects, end []byte) {
 	if n, end := c.reader.WholeIn(objects[:room], c.passed); n > 0 {
 		_, _ = c.sink.Write(objects[:n], end) // the first failure is reported
 	}
-}
-
-// status returns the capture's progress.
-func (c *capture) status() CaptureStatus {
-	s := CaptureStatus{
-		Process: c.process, Plan: c.plan, Bytes: c.received.Load(), Collections: c.collections.Load(),
-		Longest: time.Duration(c.longest.Load()),
-	}
-	s.Ends = c.end()
-	return s
 }

@@ -47,9 +47,6 @@ type etwCapture struct {
 	follower *etw.FileFollower
 	reader   *etl.Reader
 	found    findings.Set
-
-	collections atomic.Int64
-	longest     atomic.Int64 // pause, in nanoseconds
 }
 
 // Run records until ctx is done, the duration is over, each file of the plan has its
@@ -132,8 +129,6 @@ func (c *etwCapture) follow() error {
 			return errors.Join(&ReviewError{c.path, err}, c.follower.Stop())
 		}
 		c.found.Add(col)
-		c.collections.Add(1)
-		c.longest.Store(max(c.longest.Load(), int64(col.Pause().Or(0))))
 		c.finished(col)
 	}
 	return c.follower.Err()
@@ -225,10 +220,8 @@ func (e *ETW) Status() Status {
 	if c == nil {
 		return Status{}
 	}
-	return Status{Elapsed: time.Since(e.since), Captures: []CaptureStatus{{
-		Process: &diag.Process{Name: titleOf(e.Processes, "etw")}, Plan: c.plan, Bytes: c.follower.Bytes(),
-		Collections: c.collections.Load(), Longest: time.Duration(c.longest.Load()), Ends: c.end(),
-	}}}
+	s := c.status(&diag.Process{Name: titleOf(e.Processes, "etw")}, c.follower.Bytes())
+	return Status{Elapsed: time.Since(e.since), Captures: []CaptureStatus{s}}
 }
 
 // providers returns the requested providers as ETW names them.

@@ -309,7 +309,7 @@ func (s *Supervisor) Status() Status {
 	defer s.mu.Unlock()
 	status := Status{Elapsed: time.Since(s.since)}
 	for _, c := range s.running {
-		status.Captures = append(status.Captures, c.status())
+		status.Captures = append(status.Captures, c.status(c.process, c.received.Load()))
 	}
 	if s.etw != nil {
 		status.Captures = append(status.Captures, s.etw.Status().Captures...)
