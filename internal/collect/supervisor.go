@@ -30,15 +30,9 @@ type Options struct {
 // A Supervisor collects from several processes at once. Each has a session, a capture and
 // a file of its own, so that one that ends or fails does not end the others.
 type Supervisor struct {
-	config   diag.Config
-	duration time.Duration
-	resume   bool
-	names    Names
-	paths    *Paths
-	plan     *Plan
-	stdout   io.Writer
-	notify   func(Notice)
-	idle     chan struct{} // has a value when the last busy one is done
+	*Options
+	paths *Paths
+	idle  chan struct{} // has a value when the last busy one is done
 
 	mu      sync.Mutex
 	busy    int       // processes being handled
@@ -54,10 +48,7 @@ type Supervisor struct {
 
 // New returns a supervisor that has not begun.
 func New(o *Options) *Supervisor {
-	return &Supervisor{
-		config: o.Config, duration: o.Duration, resume: o.Resume, names: o.Names, paths: NewPaths(o.Output),
-		plan: o.Plan, stdout: o.Stdout, notify: o.Notify, idle: make(chan struct{}, 1), dialled: map[uint64]bool{},
-	}
+	return &Supervisor{Options: o, paths: NewPaths(o.Output), idle: make(chan struct{}, 1), dialled: map[uint64]bool{}}
 }
 
 // Gather collects from processes, and through etw if it is not nil, until all of them
@@ -85,10 +76,7 @@ func (s *Supervisor) spawn(do func()) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.busy--; s.busy == 0 {
-			select {
-			case s.idle <- struct{}{}:
-			default:
-			}
+			wake(s.idle)
 		}
 	}()
 }
@@ -142,7 +130,7 @@ func notBefore(ctx, released context.Context) (later context.Context, stop func(
 
 // begin starts a session and makes its file. If that fails, the process continues.
 func (s *Supervisor) begin(ctx context.Context, process *diag.Process) (*capture, error) {
-	session, err := process.Client().Collect(ctx, s.config)
+	session, err := process.Client().Collect(ctx, s.Config)
 	if err != nil {
 		s.release(process.Client(), process)
 		return nil, refused(ctx, process, err)
@@ -161,16 +149,16 @@ func (s *Supervisor) begin(ctx context.Context, process *diag.Process) (*capture
 // opened returns a capture of a running session, to the nth file of its path.
 func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path string, nth int) (*capture, error) {
 	var c *capture
-	if name := numbered(path, nth, s.plan.Files); s.plan.Ring {
-		r, err := tracefile.NewRing(name, s.plan.Keep)
+	if name := numbered(path, nth, s.Plan.Files); s.Plan.Ring {
+		r, err := tracefile.NewRing(name, s.Plan.Keep)
 		if err != nil {
 			return nil, outputFailed(name, err)
 		}
-		r.Say = func(text string) { s.notify(Shortened{text}) }
+		r.Say = func(text string) { s.Notify(Shortened{text}) }
 		c = newCapture(process, session, nil)
 		c.keepIn(r)
 	} else {
-		out, err := create(name, s.stdout)
+		out, err := create(name, s.Stdout)
 		if err != nil {
 			return nil, err
 		}
@@ -184,10 +172,10 @@ func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path s
 // again begins the next session of a process after a trigger. It returns nil if no more
 // files are wanted.
 func (s *Supervisor) again(ctx context.Context, c *capture) (*capture, error) {
-	if ctx.Err() != nil || c.trigger == nil || !c.session.Stopped() || c.nth == s.plan.Files {
+	if ctx.Err() != nil || c.trigger == nil || !c.session.Stopped() || c.nth == s.Plan.Files {
 		return nil, nil
 	}
-	session, err := c.process.Client().Collect(ctx, s.config)
+	session, err := c.process.Client().Collect(ctx, s.Config)
 	if err != nil {
 		return nil, refused(ctx, c.process, err)
 	}
@@ -200,7 +188,7 @@ func (s *Supervisor) again(ctx context.Context, c *capture) (*capture, error) {
 
 // started returns a capture that begins.
 func (s *Supervisor) started(c *capture) *capture {
-	c.plan, c.notify = s.plan, s.notify
+	c.plan, c.notify = s.Plan, s.Notify
 	s.mu.Lock()
 	if s.begun++; s.begun == 1 {
 		s.since = time.Now()
@@ -208,7 +196,7 @@ func (s *Supervisor) started(c *capture) *capture {
 	s.running = append(s.running, c)
 	first := s.begun == 1
 	s.mu.Unlock()
-	s.notify(Started{c.process, c.path, s.plan, first})
+	s.Notify(Started{c.process, c.path, s.Plan, first})
 	return c
 }
 
@@ -224,15 +212,11 @@ func refused(ctx context.Context, process *diag.Process, err error) error {
 // wanted. The next session begins before the file of the previous one is written, so
 // that no event is missed.
 func (s *Supervisor) follow(ctx context.Context, c *capture) {
-	limited := ctx
-	if s.duration > 0 {
-		var cancel func()
-		limited, cancel = context.WithTimeout(ctx, s.duration)
-		defer cancel()
-	}
-	began, left := time.Now(), s.duration
+	limited, cancel := s.bounded(ctx)
+	defer cancel()
+	began, left := time.Now(), s.Duration
 	for c != nil {
-		if s.duration > 0 {
+		if s.Duration > 0 {
 			c.limit(left)
 		}
 		err := c.run(limited)
@@ -253,7 +237,7 @@ func (s *Supervisor) follow(ctx context.Context, c *capture) {
 		s.end(c)
 		s.fail(err)
 		if c = next; c != nil {
-			left = s.duration - time.Since(began)
+			left = s.Duration - time.Since(began)
 			s.started(c)
 		}
 	}
@@ -264,9 +248,9 @@ func (s *Supervisor) end(c *capture) {
 	r, err := c.result()
 	switch {
 	case err != nil:
-		s.notify(Failed{err})
+		s.Notify(Failed{err})
 	case r != nil:
-		s.notify(Ended{r})
+		s.Notify(Ended{r})
 	}
 }
 
@@ -282,12 +266,12 @@ func create(path string, stdout io.Writer) (*tracefile.File, error) {
 // release resumes a process that waits at its start, also after an interruption. It does
 // no harm to other processes.
 func (s *Supervisor) release(runtime *diag.Client, process *diag.Process) {
-	if !s.resume {
+	if !s.Resume {
 		return
 	}
 	err := runtime.Resume(context.Background())
 	if err != nil && !TooOld(err) && !errors.Is(err, diag.ErrHungUp) {
-		s.notify(NotResumed{process, err})
+		s.Notify(NotResumed{process, err})
 	}
 }
 
@@ -300,7 +284,7 @@ func (s *Supervisor) fail(err error) {
 	s.mu.Lock()
 	s.failed++
 	s.mu.Unlock()
-	s.notify(Failed{err})
+	s.Notify(Failed{err})
 }
 
 // Status returns the progress of collecting.
