@@ -24,36 +24,23 @@ func (d Damage) Unwrap() error { return d.Err }
 func (f *Folder) Damaged() []Damage { return f.damaged.all() }
 
 // damages has the errors of files.
-type damages struct {
-	mu    sync.Mutex
-	files map[string]error
-}
+type damages struct{ files sync.Map }
 
 // add notes that a file cannot be read, unless err is nil.
 func (d *damages) add(file string, err error) {
-	if err == nil {
-		return
+	if err != nil {
+		d.files.Store(file, err)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.files == nil {
-		d.files = make(map[string]error)
-	}
-	d.files[file] = err
 }
 
 func (d *damages) has(file string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.files[file] != nil
+	_, damaged := d.files.Load(file)
+	return damaged
 }
 
-func (d *damages) all() []Damage {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	all := make([]Damage, 0, len(d.files))
-	for file, err := range d.files {
-		all = append(all, Damage{file, err})
+func (d *damages) all() (all []Damage) {
+	for file, err := range d.files.Range {
+		all = append(all, Damage{file.(string), err.(error)})
 	}
 	slices.SortFunc(all, func(a, b Damage) int { return cmp.Compare(a.File, b.File) })
 	return all
