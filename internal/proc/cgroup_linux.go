@@ -72,27 +72,24 @@ func throttlingOf(b *Buffer, path string, v2 bool) (t throttling) {
 }
 
 func (s *Scan) throttling(b *Buffer, g *group) throttling {
-	t, known := s.throttle[g.stat]
-	if !known {
-		if s.throttle == nil {
-			s.throttle = map[string]throttling{}
-		}
-		t = throttlingOf(b, g.stat, g.v2)
-		s.throttle[g.stat] = t
-	}
-	return t
+	return once(&s.throttle, g.stat, func() throttling { return throttlingOf(b, g.stat, g.v2) })
 }
 
 func (s *Scan) stalled(b *Buffer, path string) gc.Opt[time.Duration] {
-	t, known := s.pressure[path]
-	if !known {
-		if s.pressure == nil {
-			s.pressure = map[string]gc.Opt[time.Duration]{}
+	return once(&s.pressure, path, func() gc.Opt[time.Duration] { return pressureOf(b, path) })
+}
+
+// once reads a file, unless the figures in it are known from an earlier call.
+func once[T any](known *map[string]T, path string, read func() T) T {
+	v, ok := (*known)[path]
+	if !ok {
+		if *known == nil {
+			*known = make(map[string]T)
 		}
-		t = pressureOf(b, path)
-		s.pressure[path] = t
+		v = read()
+		(*known)[path] = v
 	}
-	return t
+	return v
 }
 
 // pressureOf reads the total of the line "some avg10=… total=…", in microseconds.
