@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // Signal is a kind of telemetry.
@@ -29,12 +31,7 @@ func Signals() []Signal { return []Signal{Logs, Metrics} }
 
 var signalNames = [numSignals]string{Logs: "logs", Metrics: "metrics", Profiles: "profiles"}
 
-func (s Signal) String() string {
-	if s >= numSignals {
-		return fmt.Sprintf("Signal(%d)", s)
-	}
-	return signalNames[s]
-}
+func (s Signal) String() string { return units.Name("Signal", signalNames[:], s) }
 
 // Options configure a Sender.
 type Options struct {
