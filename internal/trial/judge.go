@@ -55,13 +55,14 @@ func (f *Figure) Known() bool { return f.Runs > 0 }
 
 // figure returns the figure of some values, compared with nothing.
 func (t criticals) figure(m *Metric, series []float64) Figure {
-	f := Figure{Metric: m, Runs: count(series), Change: math.NaN(), ChangeLow: math.NaN(), ChangeHigh: math.NaN()}
+	f := Figure{Metric: m, Change: math.NaN(), ChangeLow: math.NaN(), ChangeHigh: math.NaN()}
 	var values []float64
 	for _, v := range series {
 		if !math.IsNaN(v) {
 			values = append(values, m.scaled(v))
 		}
 	}
+	f.Runs = len(values)
 	center, standardError := meanOf(values)
 	half := t.of(1-confidence, len(values)-1) * standardError
 	f.Value, f.Low, f.High = atLeast0(m.unscaled(center)), atLeast0(m.unscaled(center-half)), atLeast0(m.unscaled(center+half))
@@ -143,16 +144,6 @@ func meanOf(values []float64) (mean, standardError float64) {
 		squares += (v - mean) * (v - mean)
 	}
 	return mean, math.Sqrt(squares / (n - 1) / n)
-}
-
-// count returns the number of known values.
-func count(series []float64) (n int) {
-	for _, v := range series {
-		if !math.IsNaN(v) {
-			n++
-		}
-	}
-	return n
 }
 
 // criticals remembers quantiles of Student's distribution.

@@ -111,9 +111,10 @@ func (r *Result) judge() {
 // deciding returns the number of metrics that may decide, and that runs with the present
 // settings have values of.
 func (r *Result) deciding() int {
+	known := func(v float64) bool { return !math.IsNaN(v) }
 	n := 0
 	for i := range metrics {
-		if metrics[i].decides && count(r.Base().series(i)) > 0 {
+		if metrics[i].decides && slices.ContainsFunc(r.Base().series(i), known) {
 			n++
 		}
 	}
