@@ -58,35 +58,29 @@ func (r *result) mark(rng *rand.Rand, v *clr.GCPerHeapHistoryValue, objects uint
 	return survived
 }
 
-// A sweep is a background collection of all heaps under way. What is promoted or
-// allocated meanwhile survives it.
-type sweep struct {
-	r *result
-}
-
-// beginSweep records the contents of the heaps when a background collection starts.
-func beginSweep(heaps []heap) *sweep {
-	s := &sweep{r: &result{Result: emit.Result{Heaps: make([]emit.HeapResult, len(heaps))}}}
+// beginSweep records the contents of the heaps when a background collection starts. What is
+// promoted or allocated from then on survives it.
+func beginSweep(heaps []heap) *result {
+	r := &result{Result: emit.Result{Heaps: make([]emit.HeapResult, len(heaps))}}
 	for i := range heaps {
-		measure(&heaps[i], &s.r.Heaps[i])
+		measure(&heaps[i], &r.Heaps[i])
 	}
-	return s
+	return r
 }
 
-// end frees a part of the contents at the start.
-func (s *sweep) end(rng *rand.Rand, heaps []heap) *result {
+// sweep frees a part of the contents at the start.
+func (r *result) sweep(rng *rand.Rand, heaps []heap) {
 	for i := range heaps {
-		h, hr := &heaps[i], &s.r.Heaps[i]
+		h, hr := &heaps[i], &r.Heaps[i]
 		for g := emit.Gen2; g <= emit.POH; g++ {
 			before := hr[g].SizeBefore - hr[g].FreeObjBefore
-			survived := s.r.mark(rng, &hr[g], before)
+			survived := r.mark(rng, &hr[g], before)
 			h[g].objects -= before - survived
 			h[g].free += before - survived
 		}
 		finish(h, hr)
 	}
-	s.r.about(rng)
-	return s.r
+	r.about(rng)
 }
 
 func measure(h *heap, hr *emit.HeapResult) {

@@ -157,8 +157,7 @@ func (p *program) background() error {
 	if err := c.Suspended(); err != nil {
 		return err
 	}
-	swept := beginSweep(p.heaps)
-	var r *result
+	r := beginSweep(p.heaps)
 	return p.steps(
 		func() error { return p.commit(c) },
 		func() error { return p.inside(c) },
@@ -172,7 +171,7 @@ func (p *program) background() error {
 		func() error { return p.mark(c) },
 		c.Resume,
 		c.Resumed,
-		func() error { r = swept.end(p.rng, p.heaps); return c.End(&r.Result) },
+		func() error { r.sweep(p.rng, p.heaps); return c.End(&r.Result) },
 		func() error { p.summary.add(2, "background", c.Pause(), r); return nil },
 	)
 }
