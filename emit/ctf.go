@@ -37,7 +37,7 @@ func (p *Provider) CreateCTF(name string, opt SessionOptions) (*Session, error) 
 			return start(ctf.NewZipWriter(file, trace, p.ctfOptions(now, ticks)))
 		}
 	}
-	return p.startSession(file, opt, open)
+	return p.startSession(file, opt, open, false)
 }
 
 func (p *Provider) ctfOptions(start time.Time, ticks int64) ctf.WriterOptions {

@@ -59,16 +59,7 @@ func (p *Provider) capture(env environment) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.newSession(f, opt, p.nettraceTo(f, 4))
-	if err == nil {
-		s.held = held
-		err = s.begin()
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return s, nil
+	return p.startSession(f, opt, p.nettraceTo(f, 4), held)
 }
 
 // defaultConfig lists the runtime's providers without an EventPipeConfig, as far as a

@@ -102,7 +102,7 @@ type Session struct {
 
 // Start starts a session that writes to w. Close ends it, and does not close w.
 func (p *Provider) Start(w io.Writer, opt SessionOptions) (*Session, error) {
-	return p.startSession(nil, opt, p.nettraceTo(w, opt.Version))
+	return p.startSession(nil, opt, p.nettraceTo(w, opt.Version), false)
 }
 
 // fileMode is the mode of new files before the umask applies.
@@ -115,7 +115,7 @@ func (p *Provider) Create(name string, opt SessionOptions) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.startSession(f, opt, p.nettraceTo(f, opt.Version))
+	return p.startSession(f, opt, p.nettraceTo(f, opt.Version), false)
 }
 
 // nettraceTo returns a function that opens a .nettrace.
@@ -138,10 +138,11 @@ func (p *Provider) nettraceTo(w io.Writer, version int) func(time.Time, int64) (
 
 // startSession starts a session on the trace that open returns, given the time and the
 // clock's reading at its start. It closes the file, if there is one, with the session or
-// on failure.
-func (p *Provider) startSession(file *outfile.File, opt SessionOptions, open func(time.Time, int64) (sink, error)) (*Session, error) {
+// on failure. A held session writes nothing before its end.
+func (p *Provider) startSession(file *outfile.File, opt SessionOptions, open func(time.Time, int64) (sink, error), held bool) (*Session, error) {
 	s, err := p.newSession(file, opt, open)
 	if err == nil {
+		s.held = held
 		err = s.begin()
 	}
 	if err != nil {
