@@ -51,12 +51,6 @@ func commandLine(args []string) string {
 	return line
 }
 
-var processInfoFields = []trace.Field{
-	{Name: "CommandLine", Type: trace.UTF16String},
-	{Name: "OSInformation", Type: trace.UTF16String},
-	{Name: "ArchInformation", Type: trace.UTF16String},
-}
-
 // rundown writes the events that the runtime raises at the end of a session: the process,
 // its runtime and its settings.
 func (s *Session) rundown() error {

@@ -91,7 +91,7 @@ func NewProvider(opt ProviderOptions) (*Provider, error) {
 func describe(k clr.Kind, version uint32) trace.Descriptor {
 	d := trace.Descriptor{Provider: k.Provider(), ID: k.ID(), Version: version, Level: k.Level(), Keywords: k.Keywords()}
 	if k == clr.KindProcessInfo {
-		d.Name, d.Fields = k.String(), processInfoFields
+		d.Name, d.Fields = k.String(), k.Fields(version)
 	}
 	return d
 }
