@@ -68,14 +68,13 @@ type traceInput interface {
 	SetReadDeadline(time.Time) error
 }
 
-// A hostInput is a session's trace with events about its process.
-type hostInput struct {
-	*proc.Stream
+// A filtered input is a session's, with the bytes that a reader of it makes of them.
+type filtered struct {
+	io.Reader
 	traceInput // the session
 }
 
-// Read reads from the stream.
-func (in hostInput) Read(p []byte) (int, error) { return in.Stream.Read(p) }
+func (in filtered) Read(p []byte) (int, error) { return in.Reader.Read(p) }
 
 // A traceSink stores a trace as it arrives.
 type traceSink interface {
@@ -119,7 +118,7 @@ func newCapture(process *diag.Process, session *diag.Session, out *tracefile.Fil
 func (c *capture) readHost() {
 	if c.process.PID > 0 {
 		c.host = proc.NewStream(c.session, c.process.PID)
-		c.in = hostInput{c.host, c.session}
+		c.in = filtered{c.host, c.session}
 	}
 }
 

@@ -9,15 +9,6 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A limitedInput is a trace without the events after its end.
-type limitedInput struct {
-	*eventpipe.Limiter
-	traceInput // the whole
-}
-
-// Read reads from the Limiter.
-func (in limitedInput) Read(p []byte) (int, error) { return in.Limiter.Read(p) }
-
 // endProviders raise events at the end of a trace, to name the process and its methods,
 // or to count.
 var endProviders = []string{clr.EventPipeProvider, clr.RundownProvider, clr.GctrailProvider}
@@ -38,5 +29,5 @@ func (c *capture) limit(length time.Duration) {
 			time.AfterFunc(length-since, c.cancel)
 		}
 	}
-	c.in = limitedInput{l, c.in}
+	c.in = filtered{l, c.in}
 }
