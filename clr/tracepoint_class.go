@@ -81,6 +81,9 @@ func (k Kind) Fields(version uint32) []trace.Field {
 		if !known {
 			return nil
 		}
+		if f.code == codeBool32 { // which tracepoints have no type for
+			t = trace.Boolean
+		}
 		fields = append(fields, trace.Field{Name: strings.Trim(f.key, `":`), Type: t})
 	}
 	return fields

@@ -62,3 +62,19 @@ func TestTracepointsAreFound(t *testing.T) {
 		t.Error("GCJoin has no version 0")
 	}
 }
+
+// TestFields describes an event with a flag, which tracepoints have as a number.
+func TestFields(t *testing.T) {
+	want := []trace.Field{
+		{Name: "Threads", Type: trace.Uint32},
+		{Name: "RunNanoseconds", Type: trace.Uint64},
+		{Name: "WaitNanoseconds", Type: trace.Uint64},
+		{Name: "WaitUnknown", Type: trace.Boolean},
+	}
+	if got := clr.KindProcessThreadTime.Fields(1); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := clr.KindGCPerHeapHistory.Fields(3); got != nil {
+		t.Errorf("of arrays: %+v", got)
+	}
+}
