@@ -107,8 +107,7 @@ func (s *snapshot) end(p *Process) error {
 	if !s.seen[clr.KindProcessInfo] && p.CommandLine != "" {
 		err := s.write(clr.EventPipeProvider, &clr.ProcessInfo{
 			CommandLine: line, OSInformation: clr.NewUTF16(p.OS), ArchInformation: clr.NewUTF16(p.Arch),
-		}, trace.Field{Name: "CommandLine", Type: trace.UTF16String}, trace.Field{Name: "OSInformation", Type: trace.UTF16String},
-			trace.Field{Name: "ArchInformation", Type: trace.UTF16String})
+		})
 		if err != nil {
 			return err
 		}
@@ -124,16 +123,16 @@ func (s *snapshot) end(p *Process) error {
 }
 
 // write adds an event at the end of the trace.
-func (s *snapshot) write(provider string, e clr.Event, fields ...trace.Field) error {
+func (s *snapshot) write(provider string, e clr.Event) error {
 	k, version := e.EventKind(), uint32(0)
 	for v := range k.Versions() {
 		version = max(version, v)
 	}
 	d := &trace.Descriptor{
-		Provider: provider, ID: k.ID(), Version: version, Opcode: k.Opcode(), Level: k.Level(), Keywords: k.Keywords(), Fields: fields,
+		Provider: provider, ID: k.ID(), Version: version, Opcode: k.Opcode(), Level: k.Level(), Keywords: k.Keywords(),
 	}
-	if len(fields) > 0 {
-		d.Name = k.String()
+	if provider == clr.EventPipeProvider { // the one whose events come with a description
+		d.Name, d.Fields = k.String(), k.Fields(version)
 	}
 	ev := s.last
 	ev.Desc, ev.CPU = d, trace.UnknownCPU
