@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -99,7 +100,7 @@ func TestTar(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	for n := 0; n < len(plain); n += 1 << 10 { // no panic, whatever is left
+	for n := 0; n < len(plain); n += extent.Pick(1<<13, 1<<10, 1<<10) { // no panic, whatever is left
 		in, err := open.Reader(bytes.NewReader(plain[:n]), "cut", open.Options{})
 		if err != nil {
 			continue

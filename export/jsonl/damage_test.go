@@ -13,6 +13,7 @@ import (
 
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -55,7 +56,7 @@ func TestDamagedLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range 60 {
+		for i := range extent.Pick(15, 60, 60) {
 			rnd := rand.New(rand.NewPCG(uint64(i), 10))
 			damaged := bytes.Clone(whole)
 			for range 1 + i%20 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // A program describes simulated runs. Pauses of neighbouring collections are correlated
@@ -77,7 +78,7 @@ func TestFalseAlarms(t *testing.T) {
 	loaded.collections = 100
 	for _, n := range []int{1, 2, 3, 4, 5, 8} {
 		random := rand.New(rand.NewPCG(10, uint64(n)))
-		trials := 200
+		trials := extent.Pick(60, 200, 200)
 		if n < minRanked {
 			trials = 20
 		}

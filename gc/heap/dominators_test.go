@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // graphOf returns the graph with the edges of each node.
@@ -91,7 +93,7 @@ func impatient(g *digraph, roots []uint32) *domtree {
 
 func TestRandomGraphs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 10_000 {
+	for range extent.Pick(3000, 10_000, 10_000) {
 		n := 1 + r.IntN(24)
 		edges := make([][]uint32, n)
 		for range r.IntN(3 * n) {

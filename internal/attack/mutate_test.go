@@ -94,7 +94,7 @@ func TestMutations(t *testing.T) {
 		s, other := &all[i], &all[r.IntN(len(all))]
 		how := r.IntN(len(mutations))
 		data := s.wrapped(mutations[how].apply(r, bytes.Clone(s.data), other.data))
-		if !extent.Due(n, 4) {
+		if !extent.Due(n, 8) {
 			continue
 		}
 		got := readWithin(t, dir, data)

@@ -135,7 +135,7 @@ func TestEarlierOutput(t *testing.T) {
 		replace: map[string]string{"IN": in, "HEAP": heap, "BUDGET": limits, "STORE": fleetFolder(t), "SERVER": server.URL},
 		unread:  map[string]string{"IN": bad, "HEAP": bad, "BUDGET": limits, "STORE": bad, "SERVER": "http://127.0.0.1:1"},
 	}
-	each := extent.Pick(4, 1, 1)
+	each := extent.Pick(8, 1, 1)
 	for i, line := range writers() {
 		if i%each > 0 {
 			continue

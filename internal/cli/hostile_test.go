@@ -142,24 +142,27 @@ func TestHostileProcesses(t *testing.T) {
 // TestHostileCommandLine: the notices and the file of a trace of such a process.
 func TestHostileCommandLine(t *testing.T) {
 	t.Parallel()
-	trace := webBytes(t)
+	trace := tracetest.Gunzip(t, "../../testdata/net10-srv-web-1.nettrace.gz")
 	for _, name := range hostile {
-		f := dotnettest.NewRuntime(trace, nil)
-		process := listen(t, f)
-		process.Name = name
-		dir := t.TempDir()
-		o := newCollectOptions()
-		o.output = dir + string(os.PathSeparator)
-		var talk bytes.Buffer
-		if err := o.gather(context.Background(), &stdio{out: io.Discard, err: text.NewPrinter(&talk)}, process); err != nil {
-			t.Fatal(err)
-		}
-		mustShow(t, "collect", talk.String())
-		files, err := os.ReadDir(dir)
-		if err != nil || len(files) != 1 {
-			t.Fatalf("%q: %v, %v", name, files, err)
-		}
-		mustShow(t, "the name of the file", files[0].Name())
+		t.Run("", func(t *testing.T) {
+			t.Parallel() // each waits for the end of its trace
+			f := dotnettest.NewRuntime(trace, nil)
+			process := listen(t, f)
+			process.Name = name
+			dir := t.TempDir()
+			o := newCollectOptions()
+			o.output = dir + string(os.PathSeparator)
+			var talk bytes.Buffer
+			if err := o.gather(context.Background(), &stdio{out: io.Discard, err: text.NewPrinter(&talk)}, process); err != nil {
+				t.Fatal(err)
+			}
+			mustShow(t, "collect", talk.String())
+			files, err := os.ReadDir(dir)
+			if err != nil || len(files) != 1 {
+				t.Fatalf("%q: %v, %v", name, files, err)
+			}
+			mustShow(t, "the name of the file", files[0].Name())
+		})
 	}
 }
 

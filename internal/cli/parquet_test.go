@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // TestEveryListAsParquet reads the Parquet of each list with an independent implementation, and
@@ -19,15 +21,19 @@ import (
 func TestEveryListAsParquet(t *testing.T) {
 	lists := map[string]int{} // rows
 	traces := []string{
+		"net10-wks-requests.nettrace.gz", "net10-wks-leak.nettrace.gz",
 		"net10-wks-stacks.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz", "net10-wks-handles-collect.nettrace.gz", "net10-wks-pin-collect.nettrace.gz",
 		"net10-wks-finalizers-collect.nettrace.gz", "net10-wks-background-collect.nettrace.gz",
-		"net10-lossy-handles.nettrace.gz", "net10-wks-leak.nettrace.gz", "net10-wks-requests.nettrace.gz", "net31-net9-lttng.trace.zip",
+		"net10-lossy-handles.nettrace.gz", "net31-net9-lttng.trace.zip",
 	}
-	for _, args := range []string{
+	for i, args := range []string{
 		"allocs --by type,stack", "allocs --by method", "handles", "handles --by kind,stack", "pins", "finalizers", "requests", "requests --by route", "joins --tunings", "heap", "heap --per-heap", "objects", "objects --by root", "objects --by dominator", "objects --by path", "objects --tree", "objects --root pinned", "objects --free gaps",
 		"phases", "phases --blocking", "pauses", "pauses --show windows", "pauses --show bottlenecks", "gcs --per-heap", "gcs --metrics",
 	} {
-		for _, trace := range traces {
+		for j, trace := range traces {
+			if lists[args] > 0 && (!extent.Sparse(i+j, 5) || !extent.Due(i+j, 2)) {
+				continue // a list with rows is looked at in some traces
+			}
 			command := append(listOf(trace, strings.Fields(args)...), "--format")
 			lines, talk, code := onOnce(t, 0, append(command, "jsonl")...)
 			if code != exitDone {

@@ -31,6 +31,9 @@ func TestSuggestedCommands(t *testing.T) {
 	t.Parallel()
 	tried := make(map[string]int)
 	for _, path := range tracesToTry(t) {
+		if !extent.Sampled(path, 3) {
+			continue
+		}
 		all := suggestions(t, path)
 		done := make(map[string]bool)
 		for _, s := range all {
@@ -309,11 +312,14 @@ func TestHints(t *testing.T) {
 	paths, _ := filepath.Glob("../../testdata/*.nettrace.gz")
 	zips, _ := filepath.Glob("../../testdata/*.zip")
 	tried := make(map[string]bool)
-	for _, path := range append(paths, zips...) {
-		for _, command := range []string{
+	for i, path := range append(paths, zips...) {
+		for j, command := range []string{
 			"gcs", "allocs --by type,stack", "handles --by kind,stack", "pins", "finalizers", "joins", "joins --tunings", "phases",
 			"phases --blocking", "pauses", "heap",
 		} {
+			if !extent.Sparse(i+j, 4) || !extent.Due(i+j, 2) {
+				continue
+			}
 			out, talk, code := on(t, 0, append(strings.Fields(command), path)...)
 			if code != exitDone {
 				t.Errorf("%s of %s: exit %d: %s", command, path, code, talk)

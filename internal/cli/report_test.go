@@ -130,12 +130,15 @@ func TestReportText(t *testing.T) {
 // quotedList is a list that PowerShell would take apart.
 var quotedList = regexp.MustCompile(`"([a-z_]+(?:,[a-z_]+)+)"`)
 
-// TestReportFitsTheTerminal looks at every trace on terminals of three widths:
-// no line is wider, but for the commands to copy. A pipe and NO_COLOR get no
+// TestReportFitsTheTerminal looks at every trace, or in a sample at a third of them, on terminals
+// of three widths: no line is wider, but for the commands to copy. A pipe and NO_COLOR get no
 // escapes, a dumb terminal nothing but ASCII.
 func TestReportFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, path := range traces(t) {
+		if !extent.Sampled(path, 3) {
+			continue
+		}
 		for _, width := range []int{60, 80, 200} {
 			out := shownReport(t, width, path)
 			for line := range strings.Lines(out) {
@@ -159,6 +162,9 @@ func TestReportFitsTheTerminal(t *testing.T) {
 func TestReportBeginsWithAScreen(t *testing.T) {
 	t.Parallel()
 	for _, path := range traces(t) {
+		if !extent.Sampled(path, 3) {
+			continue
+		}
 		first, _, found := strings.Cut(shownReport(t, 80, path), "\nTrace\n")
 		if n := strings.Count(first, "\n"); !found || n > 23 {
 			t.Errorf("%s: %d lines:\n%s", path, n, first)
@@ -254,6 +260,9 @@ func oneLine(t *testing.T, args ...string) map[string]any {
 // TestReportJSON checks each trace's totals against the lines of gcs.
 func TestReportJSON(t *testing.T) {
 	for _, path := range traces(t) {
+		if !extent.Sampled(path, 3) {
+			continue
+		}
 		rep := oneLine(t, path)
 		nonNegative(t, path, rep)
 		processes := rep["processes"].([]any)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,20 +88,26 @@ func TestSchemas(t *testing.T) {
 	t.Parallel()
 	all := resolved(t)
 	paths := []string{
+		"net10-wks-requests.nettrace.gz", "net10-wks-leak.nettrace.gz",
 		"net10-wks-stacks.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz", "net31-net9-lttng.trace.zip", "net10-wks-handles-collect.nettrace.gz",
 		"net10-wks-pin-collect.nettrace.gz", "net10-wks-finalizers-collect.nettrace.gz", "net8-win-x64-gcevents.etl.zip", "net10-wks-background-collect.nettrace.gz",
-		"net10-lossy-handles.nettrace.gz", "net10-wks-leak.nettrace.gz", "net10-wks-requests.nettrace.gz",
+		"net10-lossy-handles.nettrace.gz",
 	}
-	for name, commands := range published {
+	for i, name := range slices.Sorted(maps.Keys(published)) {
 		lines := 0
-		for _, args := range commands {
-			for _, path := range paths {
+		for j, args := range published[name] {
+			of := 0 // the command
+			for k, path := range paths {
+				if of > 0 && (!extent.Sparse(i+j+k, 5) || !extent.Due(i+j+k, 2)) {
+					continue // a command with lines is looked at for some traces
+				}
 				out, talk, code := onOnce(t, 0, listOf(path, args...)...)
 				if code != exitDone {
 					t.Fatalf("%v of %s: exit %d: %s", args, path, code, talk)
 				}
-				lines += validate(t, all[name], name, out)
+				of += validate(t, all[name], name, out)
 			}
+			lines += of
 		}
 		if lines == 0 {
 			t.Errorf("%s: no trace has any", name)

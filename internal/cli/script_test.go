@@ -3,6 +3,7 @@ package cli
 import (
 	"compress/gzip"
 	"encoding/hex"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -24,6 +25,10 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("LC_ALL", "C.UTF-8"); err != nil { // it decides which characters are printed
 		panic(err)
 	}
+	// Half of the parallel tests only wait for others' time limits or programs.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"gctrail": func() { os.Exit(Main(os.Args[1:])) }})
 }
 
@@ -38,6 +43,18 @@ func TestScripts(t *testing.T) {
 		dir = ""
 		for _, name := range []string{"merge", "mcp", "output", "ps", "top", "unreadable"} {
 			files = append(files, filepath.Join("testdata", "script", name+".txtar"))
+		}
+	}
+	if raced { // half of them in each turn
+		dir = ""
+		all, err := filepath.Glob("testdata/script/*.txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, path := range all {
+			if (i+extent.Turn())%2 == 0 {
+				files = append(files, path)
+			}
 		}
 	}
 	testscript.Run(t, testscript.Params{

@@ -112,11 +112,14 @@ func TestTryShell(t *testing.T) {
 		{script: "exit 0", says: "it ended without connecting for tracing"},
 		{script: "read x", says: "it did not end within 100ms", args: []string{"--timeout", "100ms"}},
 	} {
-		args := append([]string{"try", "--set", "gcServer=1", "--output-dir", t.TempDir()}, tt.args...)
-		code, out, talk := gctrail(context.Background(), append(args, "--", "sh", "-c", tt.script)...)
-		if code != exitDone || !strings.Contains(strings.ReplaceAll(out, "\n", " "), tt.says) {
-			t.Errorf("%s: exit code %d, want %q: %s%s", tt.script, code, tt.says, out, talk)
-		}
+		t.Run(tt.script, func(t *testing.T) {
+			t.Parallel()
+			args := append([]string{"try", "--set", "gcServer=1", "--output-dir", t.TempDir()}, tt.args...)
+			code, out, talk := gctrail(t.Context(), append(args, "--", "sh", "-c", tt.script)...)
+			if code != exitDone || !strings.Contains(strings.ReplaceAll(out, "\n", " "), tt.says) {
+				t.Errorf("exit code %d, want %q: %s%s", code, tt.says, out, talk)
+			}
+		})
 	}
 }
 
@@ -162,27 +165,26 @@ func TestTryInterrupted(t *testing.T) {
 		"Interrupted in the first run, before any setting was tried: nothing is known so far.": nil,
 		"Interrupted in the first round.": {"--set", "gcServer=1"},
 	} {
-		begun := filepath.Join(t.TempDir(), "begun")
-		args = append([]string{"try", "--output-dir", t.TempDir()}, args...)
-		ctx, interrupt := context.WithCancel(patient(t))
-		type result struct {
-			code      int
-			out, talk string
-		}
-		ended := make(chan result)
-		go func() {
-			code, out, talk := gctrail(ctx, append(args, "--", "sh", "-c", `echo >"$0"; read x`, begun)...)
-			ended <- result{code, out, talk}
-		}()
-		until(ctx, t, "the program runs", func() bool {
-			_, err := os.Stat(begun)
-			return err == nil
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			begun := filepath.Join(t.TempDir(), "begun")
+			args = append([]string{"try", "--output-dir", t.TempDir()}, args...)
+			ctx, interrupt := context.WithCancel(patient(t))
+			ended := make(chan ran)
+			go func() {
+				code, out, talk := gctrail(ctx, append(args, "--", "sh", "-c", `echo >"$0"; read x`, begun)...)
+				ended <- ran{out, talk, code}
+			}()
+			until(ctx, t, "the program runs", func() bool {
+				_, err := os.Stat(begun)
+				return err == nil
+			})
+			interrupt()
+			r := <-ended
+			if r.code != exitInterrupted || !strings.Contains(strings.ReplaceAll(r.out, "\n", " "), says) {
+				t.Errorf("exit code %d, want %q: %s%s", r.code, says, r.out, r.talk)
+			}
 		})
-		interrupt()
-		r := <-ended
-		if r.code != exitInterrupted || !strings.Contains(strings.ReplaceAll(r.out, "\n", " "), says) {
-			t.Errorf("exit code %d, want %q: %s%s", r.code, says, r.out, r.talk)
-		}
 	}
 }
 
@@ -192,7 +194,7 @@ func TestTryProgram(t *testing.T) {
 	extent.Long(t, "runs a program some times")
 	program, dir := dotnettest.Install(t, 10), t.TempDir()
 	t.Setenv("DOTNET_GCgen0size", "0x40000")
-	code, out, talk := gctrail(context.Background(), "try", "--set", "GCgen0size=100M", "--budget", "10s", "--format", "json", "--output-dir", dir,
+	code, out, talk := gctrail(context.Background(), "try", "--set", "GCgen0size=100M", "--budget", "5s", "--format", "json", "--output-dir", dir,
 		"--work", `"total_allocated_bytes":(\d+)`, "--", program, "web", "1")
 	var result struct {
 		Settings []struct {
@@ -220,7 +222,7 @@ func TestTryProgram(t *testing.T) {
 	if medians[1] < 2*medians[0] {
 		t.Errorf("the median pause is %v ms, with a larger gen 0 %v ms", medians[0], medians[1])
 	}
-	code, out, talk = gctrail(context.Background(), "try", "--set", "GCgen0size=100M", "--budget", "20s", "--output-dir", dir,
+	code, out, talk = gctrail(context.Background(), "try", "--set", "GCgen0size=100M", "--budget", "5s", "--output-dir", dir,
 		"--load", "sleep 0.5; echo did 5", "--ready", ".", "--work", `did (\d)`, "--", program, "web", "60")
 	if code != exitDone || !strings.Contains(out, "work  ") {
 		t.Errorf("exit code %d: %s%s", code, out, talk)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // noisy returns runs whose pauses, sizes and work vary log-normally; noise is the standard
@@ -27,7 +28,7 @@ func TestEqualRunsKeepBudget(t *testing.T) {
 	random := rand.New(rand.NewPCG(60, 60))
 	for _, noise := range []float64{0, 0.02, 0.2, 0.5} {
 		failed, all := 0, 0
-		for range 60 {
+		for range extent.Pick(20, 60, 60) {
 			b := BudgetFromRuns(noisy(random, compare.MinRuns, noise))
 			for _, r := range noisy(random, 30, noise) {
 				if all++; b.Check([]*compare.Run{r}, nil).Failed() {

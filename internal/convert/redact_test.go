@@ -132,6 +132,7 @@ const minText = 6
 
 // texts are the texts of a trace, by their first minText bytes.
 type texts struct {
+	begins   [1 << 16]bool // some text, with these two bytes
 	found    map[string]bool
 	index    map[string][]string
 	verdicts map[[3]string]bool // of isDefined
@@ -144,9 +145,13 @@ func (x *texts) add(s string) {
 			continue
 		}
 		x.found[part] = true
+		x.begins[pair(part)] = true
 		x.index[part[:minText]] = append(x.index[part[:minText]], part)
 	}
 }
+
+// pair returns the first two bytes as a number.
+func pair[T string | []byte](s T) int { return int(s[0])<<8 | int(s[1]) }
 
 var words = regexp.MustCompile("[^0-9A-Za-z_\u0080-\U0010ffff]+")
 
@@ -236,6 +241,9 @@ func (x *texts) in(data []byte) map[string]string {
 	all := make(map[string]string)
 	for _, narrow := range [][]byte{data, wide(data, 0), wide(data, 1)} {
 		for i := 0; i+minText <= len(narrow); i++ {
+			if !x.begins[pair(narrow[i:])] {
+				continue
+			}
 			for _, s := range x.index[string(narrow[i:i+minText])] {
 				if bytes.HasPrefix(narrow[i:], []byte(s)) && !x.isDefined(narrow, i, i+len(s)) {
 					all[s] = string(narrow[max(0, i-20):min(len(narrow), i+len(s)+20)])

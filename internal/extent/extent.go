@@ -12,7 +12,9 @@
 package extent
 
 import (
+	"hash/fnv"
 	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 )
@@ -52,6 +54,17 @@ func Share[T any](cases []T, n int) []T {
 		}
 	}
 	return share
+}
+
+// Sparse reports whether a run does case i, of which a sample does every nth, and others all.
+func Sparse(i, n int) bool { return Pick(i%n == 0, true, true) }
+
+// Sampled reports whether a run uses a file, of which a sample uses about one in n, and others all.
+// Tests choose the same ones, so that they can share what they make of them.
+func Sampled(path string, n int) bool {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(filepath.Base(path)))
+	return Sparse(int(h.Sum32()%1000), n)
 }
 
 // All reports whether the run does more than a sample.

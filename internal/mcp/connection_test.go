@@ -157,6 +157,7 @@ func TestSameID(t *testing.T) {
 // TestDeadClient: a client that dies ends the server, even while a command blocks and
 // ignores its context. A client that only closes its side gets the answers.
 func TestDeadClient(t *testing.T) {
+	t.Parallel()
 	const request = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"processes"}}`
 	begun, never := make(chan bool), make(chan bool)
 	c := serveRaw(t, Options{Root: folder(t)}, func(context.Context, []string, io.Writer, io.Writer) int {
@@ -181,6 +182,7 @@ func TestDeadClient(t *testing.T) {
 
 // TestDeafClient: a client that leaves without having read its answer ends the server.
 func TestDeafClient(t *testing.T) {
+	t.Parallel()
 	s, err := New(Options{Root: folder(t)}, echo)
 	if err != nil {
 		t.Fatal(err)
