@@ -52,7 +52,7 @@ var collections = diag.Config{
 // TestRuntimes sends every query to real runtimes.
 func TestRuntimes(t *testing.T) {
 	newest := map[int]string{8: "CollectTracing2", 9: "CollectTracing4", 10: "CollectTracing5"}
-	for _, version := range dotnettest.Versions {
+	for _, version := range dotnettest.Due(t) {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			ctx := limited(t)
 			before := time.Now()

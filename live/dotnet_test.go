@@ -60,7 +60,7 @@ func kept(t *testing.T) func(*diag.Process) io.Writer {
 // TestTruth follows programs from their start, and compares each collection with
 // what the runtime itself says of it.
 func TestTruth(t *testing.T) {
-	for _, version := range dotnettest.Versions {
+	for _, version := range dotnettest.Due(t) {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), dotnettest.Patience)
 			defer cancel()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -51,7 +50,7 @@ func TestServedTCP(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the programs are for Linux")
 	}
-	for _, version := range extent.Share(dotnettest.Versions, 3) {
+	for _, version := range dotnettest.Due(t) {
 		address, socket := freeAddress(t), filepath.Join(t.TempDir(), "port")
 		a := runProfiling(t, address)
 		_, cut := dotnettest.NewRelay(t, "unix", socket, "tcp", address)

@@ -18,6 +18,7 @@ import (
 // TestAgentCaptures has a rule and a request make captures of a program, and reads
 // them.
 func TestAgentCaptures(t *testing.T) {
+	t.Parallel()
 	const token = "a-token-for-the-test"
 	file := dotnettest.Install(t, 10)
 	address, folder := freeAddress(t), t.TempDir()
@@ -71,6 +72,7 @@ func TestAgentCaptures(t *testing.T) {
 
 // TestAgentDump has the agent take a heap snapshot of a program that meets a condition.
 func TestAgentDump(t *testing.T) {
+	t.Parallel()
 	file := dotnettest.Install(t, 10)
 	address, folder := freeAddress(t), t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

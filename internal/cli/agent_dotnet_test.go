@@ -22,8 +22,9 @@ import (
 // GC.GetTotalPauseDuration of a program that starts while the agent runs, for
 // GCTRAIL_AGENT_SECONDS.
 func TestAgentTotals(t *testing.T) {
+	t.Parallel()
 	seconds, _ := strconv.Atoi(cmp.Or(os.Getenv("GCTRAIL_AGENT_SECONDS"), "3"))
-	for _, version := range dotnettest.Versions {
+	for _, version := range dotnettest.Due(t) {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			file := dotnettest.Install(t, version)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -76,6 +77,7 @@ func compareAgent(t *testing.T, s map[string]float64, program *dotnettest.Progra
 // TestAgentProcessors compares the agent's counters for a program's threads with the
 // kernel's. The agent counts from the time it attached, as long as the program runs.
 func TestAgentProcessors(t *testing.T) {
+	t.Parallel()
 	program := dotnettest.Start(t, dotnettest.Versions[len(dotnettest.Versions)-1], "web", 300)
 	a := startAgent(t, "--name", program.Name, "--labels", "process")
 	who := `{process="` + program.Name + `"}`

@@ -117,7 +117,8 @@ func atMost(t *testing.T, n, pid int, when string) {
 // TestAgentLeavesNoSession ends an agent in all ways, and looks for its sessions in
 // the programs.
 func TestAgentLeavesNoSession(t *testing.T) {
-	for _, version := range dotnettest.Versions {
+	t.Parallel()
+	for _, version := range dotnettest.Due(t) {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			file := dotnettest.Install(t, version)
 			program := dotnettest.StartFile(t, file, "web", 600)
@@ -137,6 +138,7 @@ func TestAgentLeavesNoSession(t *testing.T) {
 // runtime notes that a session is closed when it writes to it, at the latest with
 // the next session.
 func TestAgentKilledBesideIdle(t *testing.T) {
+	t.Parallel()
 	program := dotnettest.Start(t, 10, "idle", 600)
 	noneAtFirst(t, program.PID)
 	for range 5 {
@@ -154,6 +156,7 @@ func TestAgentKilledBesideIdle(t *testing.T) {
 // TestAgentWithStoppedProgram stops a program for a while: the others are followed
 // meanwhile, and nothing of it is lost.
 func TestAgentWithStoppedProgram(t *testing.T) {
+	t.Parallel()
 	file := dotnettest.Install(t, 10)
 	other := dotnettest.Install(t, 9)
 	a := startAgent(t, "--name", filepath.Base(file), "--name", filepath.Base(other), "--labels", "process")
@@ -197,6 +200,7 @@ func TestAgentWithStoppedProgram(t *testing.T) {
 // TestAgentWithoutRoot runs an agent as another user, beside a program of this user and
 // one of root: it follows the first, and says why it cannot follow the second.
 func TestAgentWithoutRoot(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("it takes root to be somebody else")
 	}
@@ -237,6 +241,7 @@ func TestAgentWithoutRoot(t *testing.T) {
 // read nothing and answer nothing. Others are followed as ever, and it is listed as
 // unreachable.
 func TestAgentWithDeafProgram(t *testing.T) {
+	t.Parallel()
 	file := dotnettest.Install(t, 10)
 	sleeping := exec.CommandContext(t.Context(), "sleep", "600")
 	if err := sleeping.Start(); err != nil {

@@ -116,7 +116,8 @@ func readRows(ctx context.Context, path string) (all []gcsRow, err error) {
 
 // TestCollectTruth: the collections in the file equal the program's own records.
 func TestCollectTruth(t *testing.T) {
-	for _, version := range dotnettest.Versions {
+	t.Parallel()
+	for _, version := range dotnettest.Due(t) {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			ctx := patient(t)
 			program := dotnettest.Start(t, version, "web", 600)
@@ -192,6 +193,7 @@ func compareRow(t *testing.T, r *gcsRow, truth *dotnettest.Truth) {
 // TestCollectKilled: a process that is killed leaves a file that is whole, with
 // all but its last collections.
 func TestCollectKilled(t *testing.T) {
+	t.Parallel()
 	ctx := patient(t)
 	program := dotnettest.Start(t, 10, "web", 600)
 	reached(ctx, t, program)
@@ -212,6 +214,7 @@ func TestCollectKilled(t *testing.T) {
 // TestCollectInterrupted presses Ctrl-C: the file has the end that the runtime
 // gave it, and the figures are said.
 func TestCollectInterrupted(t *testing.T) {
+	t.Parallel()
 	ctx := patient(t)
 	program := dotnettest.Start(t, 9, "web", 600)
 	reached(ctx, t, program)

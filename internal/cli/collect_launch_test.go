@@ -71,6 +71,7 @@ func TestLaunchOutput(t *testing.T) {
 // TestLaunchLeft: a message names the processes that a command leaves behind, which
 // might wait for a port that is gone.
 func TestLaunchLeft(t *testing.T) {
+	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	never := filepath.Join(t.TempDir(), "never")
 	if err := syscall.Mkfifo(never, 0o600); err != nil {
@@ -97,6 +98,7 @@ func TestLaunchLeft(t *testing.T) {
 // TestLaunch: every .NET program that a command starts is traced from its start. Its gen 0
 // is so small that there are GCs however slow the program is.
 func TestLaunch(t *testing.T) {
+	t.Parallel()
 	first, second := dotnettest.Install(t, 8), dotnettest.Install(t, 10)
 	dir := filepath.Join(t.ArtifactDir(), "made") + "/"
 	code, _, talk := gctrail(patient(t), "collect", "-o", dir, "--", "sh", "-c",
@@ -122,6 +124,7 @@ var ofProcess = regexp.MustCompile(`\bthe process\b`)
 // TestLaunchOver: a command whose trace is long enough is ended, which is not a
 // failure.
 func TestLaunchOver(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.ArtifactDir(), "web.nettrace")
 	code, _, talk := gctrail(patient(t), "collect", "--duration", "1s", "-o", path, "--", dotnettest.Install(t, 9), "web", "600")
 	if code != exitDone || ofProcess.MatchString(talk) {
@@ -133,6 +136,7 @@ func TestLaunchOver(t *testing.T) {
 // TestLaunchInterrupted: a signal ends the trace, and then what the shell has
 // started.
 func TestLaunchInterrupted(t *testing.T) {
+	t.Parallel()
 	ctx := patient(t)
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	script := fmt.Sprintf("%s web 600 & echo $! > %s; wait", dotnettest.Install(t, 10), pidFile)
@@ -167,6 +171,7 @@ func alive(pid string) bool {
 // TestPort: requested programs that dial a port are traced, as many as there is room for;
 // the others continue.
 func TestPort(t *testing.T) {
+	t.Parallel()
 	ctx := patient(t)
 	port := portFor(t)
 	variable := "DOTNET_DiagnosticPorts" + "=" + port
@@ -224,6 +229,7 @@ func TestPortInterrupted(t *testing.T) {
 // TestSeveral: each process has its file, and one that is killed does not end the
 // others.
 func TestSeveral(t *testing.T) {
+	t.Parallel()
 	ctx, interrupt := context.WithCancel(patient(t))
 	defer interrupt()
 	one, two := dotnettest.Start(t, 8, "web", 600), dotnettest.Start(t, 10, "web", 600)

@@ -146,8 +146,9 @@ func collectingFrom(ctx context.Context, t *testing.T, version int) (*collecting
 // TestSurviveSessions: the 65th session is refused, with the reason. Some of the other sessions
 // may belong to another user's tool that watches all programs of the machine.
 func TestSurviveSessions(t *testing.T) {
+	t.Parallel()
 	const most = 64
-	for _, version := range dotnettest.Versions {
+	for _, version := range dotnettest.Due(t) {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			ctx := patient(t)
 			program := dotnettest.Start(t, version, "idle", 600)
@@ -176,6 +177,7 @@ func TestSurviveSessions(t *testing.T) {
 
 // TestSurviveFull: when the disk is full, everything written until then is kept.
 func TestSurviveFull(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		// limit leaves the file room for a size.
 		limit func(c *collecting, t *testing.T, size int64)
@@ -243,6 +245,7 @@ func (c *collecting) limitFile(t *testing.T, size int64) {
 
 // TestSurviveForbidden: an error says that a process is another user's.
 func TestSurviveForbidden(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("it takes root to be somebody else")
 	}
@@ -338,6 +341,7 @@ func TestSurviveImpostors(t *testing.T) {
 		"damage":               {begins(append(bytes.Clone(trace[:50_000]), make([]byte, 5000)...)), exitDone, "Pauses took"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := collectingFromImpostor(patient(t), t, test.serve)
 			c.ends(test.code, test.says)
 			if _, err := os.Stat(c.path); (err == nil) != (test.code == exitDone) {
@@ -362,6 +366,7 @@ func TestSurviveSilence(t *testing.T) {
 // TestSurviveTrickle: of a trace that comes at a byte a second, what came is kept; a
 // second interrupt ends the wait.
 func TestSurviveTrickle(t *testing.T) {
+	t.Parallel()
 	trace := webBytes(t)
 	const head = 50_000
 	ctx := patient(t)

@@ -28,7 +28,8 @@ func behindRelay(ctx context.Context, t *testing.T, version int) (program *dotne
 // TestConnectOverTCP collects from a runtime behind a relay, and takes a snapshot there. The
 // runtime's PID is not mistaken for that of a process of this machine.
 func TestConnectOverTCP(t *testing.T) {
-	for _, version := range dotnettest.Versions {
+	t.Parallel()
+	for _, version := range dotnettest.Due(t) {
 		ctx := patient(t)
 		program, port := behindRelay(ctx, t, version)
 		c := newCollecting(ctx, t, "--diagnostic-port", port).start()
@@ -49,7 +50,8 @@ func TestConnectOverTCP(t *testing.T) {
 // TestListenOverTCP collects from runtimes that connect through a relay, as through adb
 // reverse, from before their first line.
 func TestListenOverTCP(t *testing.T) {
-	for _, version := range dotnettest.Versions {
+	t.Parallel()
+	for _, version := range dotnettest.Due(t) {
 		ctx := patient(t)
 		address, socket := freeAddress(t), portFor(t)
 		dotnettest.Relay(t, "unix", socket, "tcp", address)
@@ -67,6 +69,7 @@ func TestListenOverTCP(t *testing.T) {
 
 // TestTopOverTCP watches a runtime behind a relay.
 func TestTopOverTCP(t *testing.T) {
+	t.Parallel()
 	ctx := patient(t)
 	program, port := behindRelay(ctx, t, 10)
 	code, out, said := gctrail(ctx, "top", "--plain", "--duration", "4s", "--diagnostic-port", port)

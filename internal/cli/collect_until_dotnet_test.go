@@ -18,7 +18,7 @@ import (
 // TestUntilTruth: real processes are collected from until a collection meets a
 // condition, twice. What is kept is what the program saw, with its own figures.
 func TestUntilTruth(t *testing.T) {
-	for _, version := range dotnettest.Versions {
+	for _, version := range dotnettest.Due(t) {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			t.Parallel()
 			ctx := patient(t)
@@ -91,6 +91,7 @@ func mustBeAlone(t *testing.T, dir string, names ...string) {
 
 // TestKeepKilled: a process that dies leaves its latest events.
 func TestKeepKilled(t *testing.T) {
+	t.Parallel()
 	ctx := patient(t)
 	program := dotnettest.Start(t, 10, "web", 600, dotnettest.Often)
 	reached(ctx, t, program)
@@ -125,6 +126,7 @@ func TestKeepKilled(t *testing.T) {
 // TestRingKilled: when gctrail itself is killed, every segment of its ring is a
 // trace, which the next ring leaves alone.
 func TestRingKilled(t *testing.T) {
+	t.Parallel()
 	ctx := patient(t)
 	program := dotnettest.Start(t, 10, "handles", 600, dotnettest.Often)
 	reached(ctx, t, program)
@@ -190,6 +192,7 @@ func segments(path string) []string {
 
 // TestUntilInduced: a program that asks for collections of every kind.
 func TestUntilInduced(t *testing.T) {
+	t.Parallel()
 	ctx := patient(t)
 	program := dotnettest.Start(t, 10, "induced", 600)
 	reached(ctx, t, program)

@@ -16,7 +16,7 @@ import (
 // TestDump takes snapshots of real programs. They are whole, and no session is left, not
 // even by a killed dump, that would make a later one collect.
 func TestDump(t *testing.T) {
-	for _, version := range []int{8, 9, 10} {
+	for _, version := range dotnettest.Due(t) {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			t.Parallel()
 			// Without background collections: while one runs, the collections of young generations
@@ -72,7 +72,7 @@ func TestDump(t *testing.T) {
 // TestDumpOfTrace takes snapshots beside a trace: with the names of their types, though a
 // session goes on, and without their events in the trace.
 func TestDumpOfTrace(t *testing.T) {
-	for _, version := range dotnettest.Versions {
+	for _, version := range dotnettest.Due(t) {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			t.Parallel()
 			program := dotnettest.Start(t, version, "web", 60, "DOTNET_gcConcurrent=0")

@@ -38,6 +38,7 @@ __attribute__((constructor)) static void start(void) { pthread_t t; pthread_crea
 // TestLedgerOfKilled kills a program whose GC heap has grown, and one whose native
 // memory has, and asks what they died with.
 func TestLedgerOfKilled(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, mode, grown string
 		enough            float64

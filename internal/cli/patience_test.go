@@ -8,14 +8,19 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-// until waits until something holds.
+// until waits until something holds. It rests for twice as long as a look takes, so that it leaves
+// the processors to the programs that it waits for.
 func until(ctx context.Context, t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for !holds() {
+	for {
+		began := time.Now()
+		if holds() {
+			return
+		}
 		if ctx.Err() != nil {
 			t.Fatalf("%s: never", what)
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(max(20*time.Millisecond, 2*time.Since(began)))
 	}
 }
 

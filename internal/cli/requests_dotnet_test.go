@@ -13,6 +13,7 @@ import (
 
 // TestCollectRequests: collect --requests and run --requests record every request of a program.
 func TestCollectRequests(t *testing.T) {
+	t.Parallel()
 	command := append([]string{"--"}, dotnettest.Shop(t)...)
 	folder := t.TempDir()
 	for _, record := range [][]string{

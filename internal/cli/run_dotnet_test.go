@@ -17,6 +17,7 @@ import (
 // TestRun runs a program twice, makes a budget of it, and holds another mode of
 // the program against that.
 func TestRun(t *testing.T) {
+	t.Parallel()
 	program := dotnettest.Install(t, 10)
 	dir := t.TempDir()
 	gctrail := func(args ...string) (string, error) {

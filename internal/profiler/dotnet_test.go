@@ -38,7 +38,7 @@ func isNamed(s *pprof.Sample) bool {
 // TestRuntimes profiles a program of each runtime, of which most bytes must be of known types
 // and methods. A receiver that is away at first gets the profiles later.
 func TestRuntimes(t *testing.T) {
-	for _, version := range dotnettest.Versions {
+	for _, version := range dotnettest.Due(t) {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			program := dotnettest.Start(t, version, "web", 300)
 			profiles, enough := make(chan *pprof.Profile), make(chan struct{})

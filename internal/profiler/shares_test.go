@@ -15,7 +15,6 @@ import (
 	pprof "github.com/google/pprof/profile"
 
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/profiler"
 )
 
@@ -82,7 +81,7 @@ func (s *sums) enough() bool {
 // raise ticks. Each type has its share of the bytes, within its sampling error, and the right
 // type and method are on top.
 func TestShares(t *testing.T) {
-	for _, version := range extent.Share(dotnettest.Versions, 3) {
+	for _, version := range dotnettest.Due(t) {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			for mode, s := range profiled(t, version) {
 				check(t, mode, s)

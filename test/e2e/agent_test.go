@@ -121,7 +121,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 // itself counted.
 func TestCounters(t *testing.T) {
 	seconds := number(t, "GCTRAIL_E2E_SECONDS", 20)
-	for _, version := range dotnettest.Versions {
+	for _, version := range dotnettest.Due(t) {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			file := dotnettest.Install(t, version)
 			name := filepath.Base(file)
