@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs tests and counts them.
 
-    summary.py OUT go test …         prints packages and failures, and writes the results to OUT
+    summary.py OUT go test …         prints packages, failures and the longest tests, and writes the results to OUT
     summary.py --packages OUT go …   also prints the counts of each package, and why tests were skipped
     summary.py --failed OUT…         prints the packages that failed
     summary.py --total STEPS_FAILED FILE…
@@ -19,6 +19,7 @@ import subprocess
 import sys
 
 LAST = 60  # lines shown of what a failed test printed
+LONGEST, LONG = 10, 5.0  # how many of the longest tests are shown, and from how many seconds on
 COUNTS = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 
 
@@ -26,6 +27,7 @@ def run(out, command, packages=False):
     output = collections.defaultdict(list)
     skipped = collections.defaultdict(list)
     results = {}  # of a package: the numbers of tests that passed and were skipped, the names of the failed
+    took = {}  # seconds, by package and test
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace")
     for line in process.stdout:
         try:
@@ -45,6 +47,8 @@ def run(out, command, packages=False):
                 result["fail"].append(test or "")  # without a name it does not build, or ended before a test could say so
             elif test:
                 result[action] += 1
+            if test:
+                took[package, test] = ev.get("Elapsed", 0)
             if test and action == "skip":
                 skipped[package].append(f"{test}: {reason(text)}")
             if action == "fail":
@@ -56,6 +60,7 @@ def run(out, command, packages=False):
                 for line in skipped[package]:
                     print("    skipped", line)
     status = process.wait()
+    longest(took)
     failed = any(r["fail"] for r in results.values())
     earlier = load(out)
     for package in results.keys() & earlier.keys():
@@ -67,6 +72,14 @@ def run(out, command, packages=False):
         print("the packages that failed are run again at the end")
         return 0
     return status
+
+
+def longest(took):
+    """Prints the longest tests, which have no parts. Beside other work they take longer."""
+    whole = {(package, test.rsplit("/", 1)[0]) for package, test in took if "/" in test}
+    rows = sorted(((s, *key) for key, s in took.items() if s >= LONG and key not in whole), reverse=True)
+    for seconds, package, test in rows[:LONGEST]:
+        print(f"{seconds:8.1f} s  {package.removeprefix('github.com/gctrail/gctrail/')} {test}")
 
 
 def leaves(tests):

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/condition"
+	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -41,18 +42,25 @@ func (b *tab) where(text string) {
 	b.settle()
 }
 
-// views opens a page in each size and colour scheme. It is of two traces: one with
+// schemes are the colour schemes.
+var schemes = []string{"light", "dark"}
+
+// views opens a page as viewsOf does. It is of two traces: one with
 // findings that quote GCs, and one with allocations and their stacks.
 func views(t *testing.T, use func(b *tab)) {
 	t.Helper()
 	viewsOf(t, pageOf(t, fixture(trace), fixture("net10-wks-stacks.nettrace.gz")), use)
 }
 
-// viewsOf opens a page in each size and colour scheme.
+// viewsOf opens a page in each size, and in both colour schemes, in a run of all in one of them in
+// each turn.
 func viewsOf(t *testing.T, url string, use func(b *tab)) {
 	t.Helper()
-	for _, of := range sizes {
-		for _, scheme := range []string{"light", "dark"} {
+	for i, of := range sizes {
+		for j, scheme := range schemes {
+			if !extent.Due(i+j, len(schemes)) {
+				continue
+			}
 			name := fmt.Sprintf("%d %s", of.width, scheme)
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -186,7 +186,7 @@ func openable(t *testing.T) []string {
 		t.Fatalf("%d traces", len(all))
 	}
 	if extent.All() {
-		return extent.Share(all, 4)
+		return extent.Share(all, 6)
 	}
 	var sample []string
 	for i, path := range all {

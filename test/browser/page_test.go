@@ -6,6 +6,8 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 // sizes are the sizes of a phone, a laptop and a large screen.
@@ -16,8 +18,11 @@ var sizes = []size{{360, 740}, {1280, 900}, {3840, 2160}}
 func TestOpens(t *testing.T) {
 	t.Parallel()
 	url := pageOf(t, fixture("net10-wks-stacks.nettrace.gz"))
-	for _, of := range sizes {
-		for _, scheme := range []string{"light", "dark"} {
+	for i, of := range sizes {
+		for j, scheme := range schemes {
+			if !extent.Due(i+j, len(schemes)) {
+				continue
+			}
 			t.Run(fmt.Sprintf("%d %s", of.width, scheme), func(t *testing.T) {
 				b := newTab(t, of)
 				b.media(scheme, "")

@@ -294,7 +294,7 @@ func ended(t *testing.T, address string) int {
 // TestServeFour: four browsers follow a process for $GCTRAIL_BROWSER_SECONDS, and
 // miss no collection. What that takes is reported.
 func TestServeFour(t *testing.T) {
-	seconds, err := strconv.Atoi(cmp.Or(os.Getenv("GCTRAIL_BROWSER_SECONDS"), "8"))
+	seconds, err := strconv.Atoi(cmp.Or(os.Getenv("GCTRAIL_BROWSER_SECONDS"), "3"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/gctrail/gctrail/internal/extent"
 )
 
 const siteBase = "/gctrail/" // where the site is published
@@ -180,10 +182,10 @@ func TestSiteLooks(t *testing.T) {
 	t.Parallel()
 	server := serveSite(t)
 	axe, axeErr := os.ReadFile("node_modules/axe-core/axe.min.js")
-	for _, tt := range []struct {
+	for _, tt := range extent.Share([]struct {
 		size
 		scheme string
-	}{{size{360, 740}, "dark"}, {size{360, 740}, "light"}, {size{1280, 900}, "light"}, {size{2560, 1440}, "dark"}} {
+	}{{size{360, 740}, "dark"}, {size{360, 740}, "light"}, {size{1280, 900}, "light"}, {size{2560, 1440}, "dark"}}, 2) {
 		t.Run(fmt.Sprintf("%d %s", tt.width, tt.scheme), func(t *testing.T) {
 			b := newTab(t, tt.size)
 			b.media(tt.scheme, "")
