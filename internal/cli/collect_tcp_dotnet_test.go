@@ -10,6 +10,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // behindRelay starts a program, and returns the diagnostic port at which a relay passes
@@ -70,10 +71,17 @@ func TestListenOverTCP(t *testing.T) {
 // TestTopOverTCP watches a runtime behind a relay.
 func TestTopOverTCP(t *testing.T) {
 	t.Parallel()
-	ctx := patient(t)
+	ctx, interrupt := context.WithCancel(patient(t))
+	defer interrupt()
 	program, port := behindRelay(ctx, t, 10)
-	code, out, said := gctrail(ctx, "top", "--plain", "--duration", "4s", "--diagnostic-port", port)
-	if code != exitDone || !strings.Contains(out, program.Name) {
-		t.Errorf("exit code %d, %s; %s", code, out, said)
+	var out, talk loggedLines
+	cmd := newRootCmd(&stdio{out: &out, err: text.NewPrinter(&talk)})
+	cmd.SetArgs([]string{"top", "--plain", "--diagnostic-port", port})
+	done := make(chan error)
+	go func() { done <- cmd.ExecuteContext(ctx) }()
+	until(ctx, t, "a collection is a line", func() bool { return strings.Contains(strings.Join(out.all(), "\n"), program.Name) })
+	interrupt()
+	if err := <-done; err != nil {
+		t.Errorf("%v; %q", err, talk.all())
 	}
 }

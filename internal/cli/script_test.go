@@ -25,9 +25,10 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("LC_ALL", "C.UTF-8"); err != nil { // it decides which characters are printed
 		panic(err)
 	}
-	// Half of the parallel tests only wait for others' time limits or programs.
-	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
-		panic(err)
+	if !extent.All() { // half of the parallel tests only wait; in a run of all they run programs
+		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
 	}
 	testscript.Main(m, map[string]func(){"gctrail": func() { os.Exit(Main(os.Args[1:])) }})
 }

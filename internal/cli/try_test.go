@@ -222,7 +222,7 @@ func TestTryProgram(t *testing.T) {
 	if medians[1] < 2*medians[0] {
 		t.Errorf("the median pause is %v ms, with a larger gen 0 %v ms", medians[0], medians[1])
 	}
-	code, out, talk = gctrail(context.Background(), "try", "--set", "GCgen0size=100M", "--budget", "5s", "--output-dir", dir,
+	code, out, talk = gctrail(context.Background(), "try", "--set", "GCgen0size=100M", "--budget", "20s", "--output-dir", dir,
 		"--load", "sleep 0.5; echo did 5", "--ready", ".", "--work", `did (\d)`, "--", program, "web", "60")
 	if code != exitDone || !strings.Contains(out, "work  ") {
 		t.Errorf("exit code %d: %s%s", code, out, talk)
