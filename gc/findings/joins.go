@@ -33,9 +33,7 @@ var joinRules = []rule{{
 		},
 		{
 			when: "threads take long to wake up, and there are more than four heaps", settings: []*setting{&fewerHeaps}, text: "Or use fewer heaps.",
-			fits: func(j *judgement, f *Finding) bool {
-				return len(f.Heaps) > manyCPUs && waitsBecause(join.SlowWake, join.AllSlowWake)(j, f)
-			},
+			fits: both(waitsBecause(join.SlowWake, join.AllSlowWake), func(_ *judgement, f *Finding) bool { return len(f.Heaps) > manyCPUs }),
 		},
 		{
 			when: "one heap works longer than the others, and processors may have been short",
@@ -49,9 +47,7 @@ var joinRules = []rule{{
 		{
 			when: "no heap stands out, and the heaps have less than 100 MB together", settings: []*setting{&workstationGC},
 			text: "Or try workstation GC, and compare pauses.",
-			fits: func(j *judgement, f *Finding) bool {
-				return j.Summary.Heap.Peak.Known() && j.Summary.Heap.Peak.Or(0) < smallServerHeap && waitsBecause(join.CauseUnknown)(j, f)
-			},
+			fits: both(waitsBecause(join.CauseUnknown), func(j *judgement, _ *Finding) bool { return j.Summary.Heap.Peak.Or(smallServerHeap) < smallServerHeap }),
 		},
 		{next: []Step{{Action: ListJoins, Purpose: "see in which phases the heaps wait", Events: []string{"GCJoin"}}}},
 	},

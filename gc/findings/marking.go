@@ -28,11 +28,11 @@ var markRules = []rule{
 			},
 			{
 				when: "many handles, and the trace does not name the code that allocates them",
-				fits: func(j *judgement, f *Finding) bool { return manyOpen(j, f) && handlesUnnamed(j, f) }, next: []Step{recordCreators},
+				fits: both(manyOpen, handlesUnnamed), next: []Step{recordCreators},
 			},
 			{
 				when: "many handles, from .NET 9 on, and the trace does not record them",
-				fits: func(j *judgement, f *Finding) bool { return manyOpen(j, f) && handlesUnknown(j, f) }, next: []Step{recordHandles},
+				fits: both(manyOpen, handlesUnknown), next: []Step{recordHandles},
 			},
 			{
 				when: "the objects that handles hold", fits: weighs(onHandles, true),

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/units"
@@ -19,9 +20,7 @@ var phaseRules = []rule{
 				text: "Try fewer and larger objects: planning walks through the generations that are collected, past dead objects too.",
 			},
 			{
-				when: "relocating or compacting", fits: func(j *judgement, f *Finding) bool {
-					return mainly(stats.Relocating)(j, f) || mainly(stats.Compacting)(j, f)
-				},
+				when: "relocating or compacting", fits: mainly(stats.Relocating, stats.Compacting),
 				text: "Try to shorten object lifetimes: survivors are moved, and every reference to them is updated.",
 			},
 			{
@@ -54,10 +53,10 @@ var partSays = map[stats.Part]string{
 	stats.Outside: "work outside the timed phases: waiting for GC threads, freeing memory, restarting threads",
 }
 
-func mainly(part stats.Part) func(*judgement, *Finding) bool {
+func mainly(parts ...stats.Part) func(*judgement, *Finding) bool {
 	return func(j *judgement, _ *Finding) bool {
 		heaviest, _ := j.heaviestPart()
-		return heaviest == part
+		return slices.Contains(parts, heaviest)
 	}
 }
 
