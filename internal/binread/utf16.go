@@ -23,13 +23,15 @@ func DecodeUTF16(text []byte) (rune, int) {
 
 // AppendUTF8 appends UTF-16LE text in UTF-8.
 func AppendUTF8(dst, text []byte) []byte {
-	for len(text) >= 2 {
-		if text[1] == 0 && text[0] < utf8.RuneSelf {
-			dst, text = append(dst, text[0]), text[2:]
+	for i := 0; i+2 <= len(text); {
+		if c := text[i]; c < utf8.RuneSelf && text[i+1] == 0 {
+			dst = append(dst, c)
+			i += 2
 			continue
 		}
-		r, n := DecodeUTF16(text)
-		dst, text = utf8.AppendRune(dst, r), text[n:]
+		r, n := DecodeUTF16(text[i:])
+		dst = utf8.AppendRune(dst, r)
+		i += n
 	}
 	return dst
 }
