@@ -7,7 +7,6 @@ import (
 	"syscall/js"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/blob"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -16,14 +15,14 @@ import (
 func main() {
 	debug.SetGCPercent(growth)
 	js.Global().Set("gctrail", js.FuncOf(func(_ js.Value, args []js.Value) any { return answer(args[0], args[1]) }))
-	js.Global().Get("ready").Invoke(blob.Program(), formats())
+	js.Global().Get("ready").Invoke(program(), formats())
 	select {} // until the worker ends
 }
 
 // formats lists the formats of exports.
 func formats() any {
 	var all []any
-	for _, f := range blob.Formats() {
+	for _, f := range exportFormats() {
 		all = append(all, map[string]any{"name": f.Name, "suffix": f.Suffix, "says": f.Says})
 	}
 	return all
@@ -49,12 +48,12 @@ func answer(request, report js.Value) (result any) {
 func failure(err error) any { return map[string]any{"error": err.Error()} }
 
 func do(request js.Value, progress func(read, size, collections int64)) ([]byte, error) {
-	j := &blob.Job{
-		Program: blob.Program(), Files: contents(request.Get("files")), Beside: contents(request.Get("beside")), Progress: progress,
+	j := &job{
+		Program: program(), Files: contents(request.Get("files")), Beside: contents(request.Get("beside")), Progress: progress,
 		Redact: request.Get("redact").Truthy(), System: request.Get("system").Truthy(),
 	}
 	ctx := context.Background()
-	if err := j.Select(text(request, "process"), text(request, "from"), text(request, "to")); err != nil {
+	if err := j.Select(textOf(request, "process"), textOf(request, "from"), textOf(request, "to")); err != nil {
 		return nil, err
 	}
 	format := request.Get("format").String()
@@ -74,8 +73,8 @@ func do(request js.Value, progress func(read, size, collections int64)) ([]byte,
 	}
 }
 
-// text returns a text of a request, empty where it has none.
-func text(request js.Value, name string) string {
+// textOf returns a text of a request, empty where it has none.
+func textOf(request js.Value, name string) string {
 	if v := request.Get(name); v.Type() == js.TypeString {
 		return v.String()
 	}

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/gctrail/gctrail/internal/blob"
 	"github.com/gctrail/gctrail/internal/licenses"
 	"github.com/gctrail/gctrail/open"
 )
@@ -74,11 +73,11 @@ func (o *options) answer(paths []string) ([]byte, error) {
 	case o.licenses:
 		return []byte(licenses.Text()), nil
 	case o.version:
-		return []byte(blob.Program() + "\n"), nil
+		return []byte(program() + "\n"), nil
 	case len(paths) == 0:
 		return nil, fmt.Errorf("%w: name a trace or heap snapshot; -help lists the options", errUsage)
 	}
-	j := &blob.Job{Program: blob.Program(), Redact: o.redact, System: o.system}
+	j := &job{Program: program(), Redact: o.redact, System: o.system}
 	for _, path := range paths {
 		f, err := os.Open(path)
 		if err != nil {
@@ -119,12 +118,12 @@ func explain(err error) error {
 // formats lists the formats: json is the report, full the report with every collection.
 func formats() string {
 	list := "json, full, html"
-	for _, f := range blob.Formats() {
+	for _, f := range exportFormats() {
 		list += ", " + f.Name
 	}
 	return list
 }
 
 func known(format string) bool {
-	return slices.ContainsFunc(blob.Formats(), func(f blob.Format) bool { return f.Name == format })
+	return slices.ContainsFunc(exportFormats(), func(f exportFormat) bool { return f.Name == format })
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-const trace = "../../testdata/net10-wks-stacks.nettrace.gz"
+const example = "../../testdata/net10-wks-stacks.nettrace.gz"
 
 func TestFormats(t *testing.T) {
 	for format, want := range map[string]string{
@@ -24,9 +24,9 @@ func TestFormats(t *testing.T) {
 		"csv":      "number,",
 	} {
 		t.Run(format, func(t *testing.T) {
-			args := []string{trace}
+			args := []string{example}
 			if format != "" {
-				args = []string{"-format", format, trace}
+				args = []string{"-format", format, example}
 			}
 			var out, errs bytes.Buffer
 			if code := run(args, &out, &errs); code != 0 || !strings.Contains(out.String(), want) || errs.Len() != 0 {
@@ -40,10 +40,10 @@ func TestFormats(t *testing.T) {
 }
 
 // Redacted output does not have the name of the program.
-func TestRedact(t *testing.T) {
+func TestRedactedCommand(t *testing.T) {
 	const name = "gcload"
 	var outs [2]bytes.Buffer
-	for i, args := range [][]string{{trace}, {"-redact", trace}} {
+	for i, args := range [][]string{{example}, {"-redact", example}} {
 		var errs bytes.Buffer
 		if code := run(args, &outs[i], &errs); code != 0 {
 			t.Fatal(code, errs.String())
@@ -63,7 +63,7 @@ func TestErrors(t *testing.T) {
 		{[]string{t.TempDir()}, failed, "is a folder: name the files in it"},
 		{nil, invalidUsage, "name a trace"},
 		{[]string{"-no"}, invalidUsage, "-no"},
-		{[]string{"-format", "no", trace}, invalidUsage, "valid formats: json, full, html, perfetto"},
+		{[]string{"-format", "no", example}, invalidUsage, "valid formats: json, full, html, perfetto"},
 		{[]string{"no"}, failed, "no"},
 		{[]string{"program.go"}, failed, "program.go"},
 		{[]string{"-help"}, 0, "-format"},

@@ -1,4 +1,4 @@
-package blob
+package main
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // Page returns the page about the trace, or about the heap snapshots of .gcdump files.
-func (j *Job) Page(ctx context.Context) ([]byte, error) {
+func (j *job) Page(ctx context.Context) ([]byte, error) {
 	if len(j.Files) > 1 {
 		if page, err := j.growth(ctx); page != nil || err != nil {
 			return page, err
@@ -53,7 +53,7 @@ func (j *Job) Page(ctx context.Context) ([]byte, error) {
 }
 
 // Entry describes the files for a list of traces, as JSON.
-func (j *Job) Entry(ctx context.Context) ([]byte, error) {
+func (j *job) Entry(ctx context.Context) ([]byte, error) {
 	opts := report.Options()
 	opts.HeapDumps = true
 	r, err := j.read(ctx, opts)
@@ -80,7 +80,7 @@ func (j *Job) Entry(ctx context.Context) ([]byte, error) {
 
 // Report returns the report on the trace as gctrail report prints it: json, markdown, or
 // full, which is all of the JSON.
-func (j *Job) Report(ctx context.Context, format string) ([]byte, error) {
+func (j *job) Report(ctx context.Context, format string) ([]byte, error) {
 	r, err := j.read(ctx, report.Options())
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (j *Job) Report(ctx context.Context, format string) ([]byte, error) {
 
 // growth returns the page about several .gcdump files, which says what grew in each process. It
 // is nil if one of the files is something else.
-func (j *Job) growth(ctx context.Context) ([]byte, error) {
+func (j *job) growth(ctx context.Context) ([]byte, error) {
 	var order []uint64
 	processes := make(map[uint64][]html.Snapshot)
 	for _, f := range j.Files {
@@ -139,8 +139,8 @@ func (j *Job) growth(ctx context.Context) ([]byte, error) {
 
 // dump reads one of the files as a .gcdump, nil if it is none. Its error is not
 // returned then, because the file is read once more as a trace.
-func (j *Job) dump(ctx context.Context, f open.Content) (*html.Snapshot, error) {
-	r, err := j.open(ctx, []open.Content{f}, open.Options{HeapDumps: true}, open.Memory(MaxUnpacked))
+func (j *job) dump(ctx context.Context, f open.Content) (*html.Snapshot, error) {
+	r, err := j.open(ctx, []open.Content{f}, open.Options{HeapDumps: true}, open.Memory(maxUnpacked))
 	if err != nil {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package blob
+package main
 
 import (
 	"archive/zip"
@@ -21,9 +21,9 @@ const (
 )
 
 // job returns work on files of testdata. No temporary file can be made meanwhile.
-func job(t *testing.T, names ...string) *Job {
+func newJob(t *testing.T, names ...string) *job {
 	t.Helper()
-	j := &Job{Program: "gctrail test"}
+	j := &job{Program: "gctrail test"}
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join("../../testdata", name))
 		if err != nil {
@@ -64,9 +64,9 @@ func TestReport(t *testing.T) {
 	for _, name := range []string{stacks, packed, "net31-net9-lttng.trace.zip"} {
 		t.Run(name, func(t *testing.T) {
 			want := ofFile(t, name)
-			t.Chdir("../internal/blob")
+			t.Chdir("../cmd/gctrail-wasm")
 			var read, size int64
-			j := job(t, name)
+			j := newJob(t, name)
 			j.Progress = func(r, s, _ int64) { read, size = r, s }
 			got, err := j.Report(t.Context(), "full")
 			if err != nil || string(got) != want {
@@ -81,7 +81,7 @@ func TestReport(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	for name, of := range map[string]string{stacks: stacks, packed: packed, dump: "What is on the heap"} {
-		page, err := job(t, name).Page(t.Context())
+		page, err := newJob(t, name).Page(t.Context())
 		if err != nil || !bytes.HasPrefix(page, []byte("<!doctype html>")) || !bytes.Contains(page, []byte(of)) {
 			t.Errorf("%s: %v, %.100s", name, err, page)
 		}
@@ -90,12 +90,12 @@ func TestPage(t *testing.T) {
 
 // TestSelect: outputs about a part of a trace have only that part, redacted or not.
 func TestSelect(t *testing.T) {
-	whole, err := job(t, stacks).Report(t.Context(), "full")
+	whole, err := newJob(t, stacks).Report(t.Context(), "full")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, redact := range []bool{false, true} {
-		j := job(t, stacks)
+		j := newJob(t, stacks)
 		j.Redact = redact
 		if err := j.Select("gcload*", "1s", "2s"); err != nil {
 			t.Fatal(err)
@@ -120,7 +120,7 @@ func TestSelect(t *testing.T) {
 		{"", "soon", "", `from "soon": must be a time`},
 		{"[", "", "", "unclosed ["},
 	} {
-		j := job(t, stacks)
+		j := newJob(t, stacks)
 		err := j.Select(of[0], of[1], of[2])
 		if err == nil {
 			_, err = j.Page(t.Context())
@@ -134,7 +134,7 @@ func TestSelect(t *testing.T) {
 // TestEntry: a list has the process and the verdict of a trace, and the objects of a snapshot.
 func TestEntry(t *testing.T) {
 	for name, want := range map[string]string{stacks: `"verdict":"`, packed: `"process":"`, dump: `"verdict":"Heap snapshot: `} {
-		got, err := job(t, name).Entry(t.Context())
+		got, err := newJob(t, name).Entry(t.Context())
 		if err != nil || !json.Valid(got) || !bytes.Contains(got, []byte(want)) {
 			t.Errorf("%s: %v, %s", name, err, got)
 		}
@@ -143,7 +143,7 @@ func TestEntry(t *testing.T) {
 
 // TestDiff: a comparison has the figures of both runs.
 func TestDiff(t *testing.T) {
-	j := job(t, "net10-srv-web-1.nettrace.gz", "net10-srv-web-2.nettrace.gz")
+	j := newJob(t, "net10-srv-web-1.nettrace.gz", "net10-srv-web-2.nettrace.gz")
 	page, err := j.Diff(t.Context(), 1)
 	if err != nil || !bytes.Contains(page, []byte("<title>Comparison - gctrail</title>")) {
 		t.Errorf("%v, %.100s", err, page)
@@ -158,7 +158,7 @@ func TestDiff(t *testing.T) {
 // TestGrowth: several heap snapshots are on one page, and its names are redacted in all.
 func TestGrowth(t *testing.T) {
 	for _, redact := range []bool{false, true} {
-		j := job(t, dump, dump)
+		j := newJob(t, dump, dump)
 		j.Files[1].Name = "later.gcdump.gz"
 		j.Redact = redact
 		page, err := j.Page(t.Context())
@@ -166,7 +166,7 @@ func TestGrowth(t *testing.T) {
 			t.Errorf("redact %v: %v, %d bytes", redact, err, len(page))
 		}
 	}
-	if _, err := job(t, dump, stacks).Page(t.Context()); err == nil {
+	if _, err := newJob(t, dump, stacks).Page(t.Context()); err == nil {
 		t.Error("a snapshot and a trace are one page")
 	}
 }
@@ -174,7 +174,7 @@ func TestGrowth(t *testing.T) {
 // TestRedact: nothing that is made of a redacted trace names the program, or its file.
 func TestRedact(t *testing.T) {
 	for _, name := range []string{stacks, packed} {
-		j := job(t, name)
+		j := newJob(t, name)
 		j.Redact = true
 		got, err := j.Report(t.Context(), "full")
 		if err != nil {
@@ -194,12 +194,12 @@ func TestRedact(t *testing.T) {
 }
 
 func TestConvert(t *testing.T) {
-	for _, f := range Formats() {
+	for _, f := range exportFormats() {
 		name := stacks
 		if f.Name == "heapsnapshot" || f.Name == "gcdump" {
 			name = dump
 		}
-		data, err := job(t, name).Convert(t.Context(), f.Name)
+		data, err := newJob(t, name).Convert(t.Context(), f.Name)
 		if err != nil || len(data) < 100 {
 			t.Errorf("%s: %d bytes, %v", f.Name, len(data), err)
 		}
@@ -218,10 +218,10 @@ func TestConvert(t *testing.T) {
 
 // TestRefused: errors say in words why something cannot be done.
 func TestRefused(t *testing.T) {
-	none := &Job{Files: []open.Content{{ReaderAt: strings.NewReader("no trace"), Size: 8, Name: "notes.txt"}}}
+	none := &job{Files: []open.Content{{ReaderAt: strings.NewReader("no trace"), Size: 8, Name: "notes.txt"}}}
 	_, page := none.Page(t.Context())
-	_, format := job(t, stacks).Convert(t.Context(), "xml")
-	_, nothing := job(t, "net10-wks-induced-collect.nettrace.gz").Convert(t.Context(), "pprof")
+	_, format := newJob(t, stacks).Convert(t.Context(), "xml")
+	_, nothing := newJob(t, "net10-wks-induced-collect.nettrace.gz").Convert(t.Context(), "pprof")
 	for err, want := range map[error]string{page: "notes.txt: not a trace", format: `no format "xml"`, nothing: "nothing for pprof"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -1,4 +1,4 @@
-package blob
+package main
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // Diff returns the page that compares the files, each a run, of which the first ones are from
 // before.
-func (j *Job) Diff(ctx context.Context, before int) ([]byte, error) {
+func (j *job) Diff(ctx context.Context, before int) ([]byte, error) {
 	if before < 1 || before >= len(j.Files) {
 		return nil, errors.New("a comparison needs a trace from before and one from after")
 	}
@@ -34,7 +34,7 @@ func (j *Job) Diff(ctx context.Context, before int) ([]byte, error) {
 }
 
 // run reads one of the files as a run.
-func (j *Job) run(ctx context.Context, f open.Content, page *report.Page) (*compare.Run, error) {
+func (j *job) run(ctx context.Context, f open.Content, page *report.Page) (*compare.Run, error) {
 	all := j.Files
 	j.Files = []open.Content{f}
 	defer func() { j.Files = all }()

@@ -1,6 +1,4 @@
-// Package blob reads traces and heap snapshots that are not on a disk of this machine, in
-// memory alone: it is the page that opens them in a browser, without the page.
-package blob
+package main
 
 import (
 	"bytes"
@@ -8,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -23,15 +20,16 @@ import (
 )
 
 const (
-	// MaxUnpacked is how much memory an .etl in a zip, or a redacted trace, may take compressed
+	// maxUnpacked is how much memory an .etl in a zip, or a redacted trace, may take compressed
 	// while it is read. A browser gives a page 4 GiB at most.
-	MaxUnpacked = 512 << 20
-	// MaxOutput bounds a page or an export, because the browser holds it a second time.
-	MaxOutput = 512 << 20
+	maxUnpacked = 512 << 20
+	// maxOutput bounds a page or an export, because the browser holds it a second time.
+	maxOutput = 512 << 20
 )
 
-// A Job is work on some files, which are one trace, or several on one time line.
-type Job struct {
+// A job is work on some files, which are one trace, or several on one time line. It reads
+// them in memory alone.
+type job struct {
 	Program string // that does the work, with its version
 	Files   []open.Content
 	Beside  []open.Content // in the folder of the files: parts of ETW traces, and perf maps
@@ -44,15 +42,6 @@ type Job struct {
 	selected    selection.Selection
 	redactor    *redact.Redactor // of the first trace
 	collections atomic.Int64
-}
-
-// Program names this program with its version.
-func Program() string {
-	version := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
-	}
-	return "gctrail " + version
 }
 
 // A reading is a trace, or a heap snapshot, that is read.
@@ -70,8 +59,8 @@ func (r *reading) Close() {
 }
 
 // read opens the trace; with Redact, a redacted copy of it.
-func (j *Job) read(ctx context.Context, opts open.Options) (*reading, error) {
-	scratch := open.Memory(MaxUnpacked)
+func (j *job) read(ctx context.Context, opts open.Options) (*reading, error) {
+	scratch := open.Memory(maxUnpacked)
 	selected, err := j.narrow(ctx)
 	if err != nil {
 		return nil, err
@@ -121,7 +110,7 @@ func (c *counted) Write(p []byte) (int, error) {
 }
 
 // learn returns a Redactor that has read the trace ahead, and the trace's loss.
-func (j *Job) learn(ctx context.Context, r *report.Reading) (*redact.Redactor, *trace.Loss, error) {
+func (j *job) learn(ctx context.Context, r *report.Reading) (*redact.Redactor, *trace.Loss, error) {
 	redactor := j.nextRedactor()
 	src, err := r.Again(nil)
 	if err != nil {
@@ -132,7 +121,7 @@ func (j *Job) learn(ctx context.Context, r *report.Reading) (*redact.Redactor, *
 }
 
 // open opens files as one trace.
-func (j *Job) open(ctx context.Context, files []open.Content, opts open.Options, scratch func() (open.Scratch, error)) (*report.Reading, error) {
+func (j *job) open(ctx context.Context, files []open.Content, opts open.Options, scratch func() (open.Scratch, error)) (*report.Reading, error) {
 	metered := j.meter(files)
 	opts.Scratch = scratch
 	in, err := open.Contents(metered, opts)
@@ -153,7 +142,7 @@ func (j *Job) open(ctx context.Context, files []open.Content, opts open.Options,
 }
 
 // snapshot reads a .gcdump file. Names have the same hashes in all of them.
-func (j *Job) snapshot(r *reading) (*heap.Snapshot, error) {
+func (j *job) snapshot(r *reading) (*heap.Snapshot, error) {
 	s, err := heap.ReadGCDump(r.In.HeapDump)
 	if err == nil && j.Redact {
 		j.nextRedactor().HeapDump(s)
@@ -162,7 +151,7 @@ func (j *Job) snapshot(r *reading) (*heap.Snapshot, error) {
 }
 
 // nextRedactor returns a Redactor for the next file. The same name has one hash in all.
-func (j *Job) nextRedactor() *redact.Redactor {
+func (j *job) nextRedactor() *redact.Redactor {
 	if j.redactor == nil {
 		j.redactor = redact.New(redact.Options{KeepSystem: j.System})
 		return j.redactor
@@ -171,7 +160,7 @@ func (j *Job) nextRedactor() *redact.Redactor {
 }
 
 // shown returns the name of a file on a page about snapshots: with Redact, a hash of it.
-func (j *Job) shown(name string) string {
+func (j *job) shown(name string) string {
 	if j.Redact {
 		return j.nextRedactor().Name(name)
 	}
@@ -182,15 +171,15 @@ func (j *Job) shown(name string) string {
 type output struct{ bytes.Buffer }
 
 func (o *output) Write(p []byte) (int, error) {
-	if o.Len()+len(p) > MaxOutput {
-		return 0, fmt.Errorf("the result takes more than %d MiB: use gctrail itself", MaxOutput>>20)
+	if o.Len()+len(p) > maxOutput {
+		return 0, fmt.Errorf("the result takes more than %d MiB: use gctrail itself", maxOutput>>20)
 	}
 	return o.Buffer.Write(p)
 }
 
 // A meter counts the bytes that are read of the files of a job.
 type meter struct {
-	j    *Job
+	j    *job
 	size int64
 
 	mu   sync.Mutex // because an ETW trace is read by several goroutines
@@ -198,7 +187,7 @@ type meter struct {
 }
 
 // meter returns files whose bytes are counted.
-func (j *Job) meter(files []open.Content) []open.Content {
+func (j *job) meter(files []open.Content) []open.Content {
 	if j.Progress == nil {
 		return files
 	}

@@ -1,4 +1,4 @@
-package blob
+package main
 
 import (
 	"archive/zip"
@@ -14,14 +14,14 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// A Format is a format that Convert writes.
-type Format struct{ Name, Suffix, Says string }
+// An exportFormat is a format that Convert writes.
+type exportFormat struct{ Name, Suffix, Says string }
 
-// Formats returns the formats. A format of several files comes as a zip.
-func Formats() []Format {
-	var all []Format
+// exportFormats returns the formats. A format of several files comes as a zip.
+func exportFormats() []exportFormat {
+	var all []exportFormat
 	for _, f := range convert.Formats() {
-		of := Format{f.Name, f.Suffixes[0], f.Says}
+		of := exportFormat{f.Name, f.Suffixes[0], f.Says}
 		if len(f.Files("")) > 1 {
 			of.Suffix += ".zip"
 		}
@@ -31,7 +31,7 @@ func Formats() []Format {
 }
 
 // Convert returns the trace, or the heap snapshot, in a format of gctrail convert.
-func (j *Job) Convert(ctx context.Context, format string) ([]byte, error) {
+func (j *job) Convert(ctx context.Context, format string) ([]byte, error) {
 	f := convert.Named(format)
 	switch {
 	case f == nil:
@@ -88,12 +88,12 @@ func lacking(err error, f *convert.Format) error {
 }
 
 // events returns the trace's events as a .nettrace.
-func (j *Job) events(ctx context.Context) ([]byte, error) {
+func (j *job) events(ctx context.Context) ([]byte, error) {
 	selected, err := j.narrow(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := j.open(ctx, j.Files, open.Options{Stacks: true, Beside: j.Beside}, open.Memory(MaxUnpacked))
+	r, err := j.open(ctx, j.Files, open.Options{Stacks: true, Beside: j.Beside}, open.Memory(maxUnpacked))
 	if err != nil {
 		return nil, err
 	}

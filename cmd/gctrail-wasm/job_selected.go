@@ -1,4 +1,4 @@
-package blob
+package main
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // Select narrows the job to processes and to times, which are empty for all. A process is an id
 // or a name as in 'web*'; times are spelt as for --from and --to.
-func (j *Job) Select(process, from, to string) error {
+func (j *job) Select(process, from, to string) error {
 	j.selected = selection.Selection{}
 	for _, flag := range []struct {
 		name, value string
@@ -37,7 +37,7 @@ func (j *Job) Select(process, from, to string) error {
 	return nil
 }
 
-func (j *Job) setProcess(s string) error {
+func (j *job) setProcess(s string) error {
 	if j.selected.PIDs.Set(s) == nil {
 		return nil
 	}
@@ -47,11 +47,11 @@ func (j *Job) setProcess(s string) error {
 
 // narrow returns the selection with ids in place of a name, which a redacted copy does not have,
 // and which a trace may have only at its end.
-func (j *Job) narrow(ctx context.Context) (*selection.Selection, error) {
+func (j *job) narrow(ctx context.Context) (*selection.Selection, error) {
 	if j.selected.Process == "" {
 		return &j.selected, nil
 	}
-	r, err := j.open(ctx, j.Files, open.Options{Want: gc.Wants, HeapDumps: true, Beside: j.Beside}, open.Memory(MaxUnpacked))
+	r, err := j.open(ctx, j.Files, open.Options{Want: gc.Wants, HeapDumps: true, Beside: j.Beside}, open.Memory(maxUnpacked))
 	if err != nil {
 		return nil, err
 	}
