@@ -47,7 +47,7 @@ func TestHostile(t *testing.T) {
 				for i := range v.Values {
 					v.Values[i].EdgeCount = math.MaxUint64
 				}
-			})(chain(n, 2)), objects: n, lacks: "9,223,372,036,854,675,456 references. What objects retain is unknown.",
+			})(chain(n, 2)), objects: n, lacks: "9,223,372,036,854,675,808 references. What objects retain is unknown.",
 		},
 		"descending addresses": {
 			events: every(func(v *clr.GCBulkNode) {
