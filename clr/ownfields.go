@@ -175,19 +175,17 @@ func (w *jsonWriter) decimal(flags, hi uint32, lo uint64) {
 	const chunk, chunkDigits = 1e19, 19
 	q, rest := bits.Div64(uint64(hi), lo, chunk)
 	var digits [2 * chunkDigits]byte
-	for i := len(digits) - 1; i >= 0; i-- {
-		if i == chunkDigits-1 {
-			rest = q
+	first, point := len(digits), len(digits)-scale
+	for first >= point || rest > 0 || q > 0 {
+		if first == chunkDigits {
+			rest, q = q, 0
 		}
-		digits[i] = '0' + byte(rest%10)
+		first--
+		digits[first] = '0' + byte(rest%10)
 		rest /= 10
 	}
 	if flags&sign != 0 {
 		w.dst = append(w.dst, '-')
-	}
-	first, point := 0, len(digits)-scale
-	for first < point-1 && digits[first] == '0' {
-		first++
 	}
 	w.dst = append(w.dst, digits[first:point]...)
 	if scale > 0 {
