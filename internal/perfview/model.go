@@ -80,9 +80,9 @@ func (m *Model) LastStats(pid uint64) time.Duration {
 type process struct {
 	pid uint64
 
-	suspender   thread // of a suspension for a collection
-	preparer    thread // of one of reason GCPrep
-	other       thread // of one for anything else
+	suspender   thread        // of a suspension for a collection
+	preparer    thread        // of one of reason GCPrep
+	other       thread        // of one for anything else
 	suspend     time.Duration // when the last suspension that counts began
 	suspended   time.Duration // and was complete
 	everStopped bool          // suspended is of some suspension
