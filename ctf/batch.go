@@ -54,7 +54,8 @@ const (
 	batchItems = 1 << 11
 	batchRead  = 1 << 15
 	batchData  = 64 << 10
-	batches    = 4 // one being filled, one in use, two between them
+	maxKept    = 1 << 20 // of a batch's data, for the next
+	batches    = 4       // one being filled, one in use, two between them
 )
 
 // skip counts an event that is not wanted.
@@ -142,7 +143,7 @@ func (q *queue) wait() {
 // large payload, which would otherwise stay for good.
 func (q *queue) recycle(b *batch) {
 	data := b.data[:0]
-	if cap(data) > 4*batchData {
+	if cap(data) > maxKept {
 		data = nil
 	}
 	*b = batch{items: b.items[:0], contexts: b.contexts[:0], data: data, skipped: b.skipped[:0], processes: b.processes[:0]}

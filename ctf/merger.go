@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io/fs"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -28,7 +29,8 @@ type merger struct {
 	streams    []*stream
 	heap       binread.Heap[*stream]
 	windowSize int
-	lent       int // bytes of windows that have grown
+	slots      chan struct{} // for files that are read ahead, nil if none are
+	lent       int           // bytes of windows that have grown
 	parts      parts
 
 	queue   *queue
@@ -82,6 +84,9 @@ func newMerger(fsys fs.FS) (*merger, error) {
 	m.probing = nil
 	m.windowSize = min(max(windowsSize/max(len(m.streams), 1), minWindow), defaultWindow) &^ (grain - 1)
 	m.info.CPUs = len(m.cpus)
+	if n := runtime.GOMAXPROCS(0); n > 1 {
+		m.slots = make(chan struct{}, 2*n)
+	}
 	return m, nil
 }
 

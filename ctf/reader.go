@@ -35,9 +35,10 @@ type Options struct {
 // A Reader reads a trace, or several that it merges by time. It is a trace.Source, to be
 // used by one goroutine.
 //
-// A separate goroutine reads packets and merges events, up to a few thousand events
-// ahead; it ends with the range over Events. Memory does not grow with the trace or with
-// its packets, because each stream has a window of bounded size.
+// A separate goroutine decodes packets and merges events, up to a few thousand events
+// ahead, and others read the files ahead of that; they end with the range over Events.
+// Memory does not grow with the trace or with its packets, because each stream has a window
+// of bounded size.
 type Reader struct {
 	opts  Options
 	m     *merger
@@ -55,8 +56,9 @@ type Reader struct {
 	runs   []bool
 }
 
-// Open opens the traces in a folder and its subfolders. The error wraps trace.ErrNotTrace
-// if there is none, and is a *trace.FormatError if none of them can be read.
+// Open opens the traces in a folder and its subfolders. Different files of fsys are read by
+// several goroutines at once. The error wraps trace.ErrNotTrace if there is none, and is a
+// *trace.FormatError if none of them can be read.
 func Open(fsys fs.FS, opts Options) (*Reader, error) {
 	m, err := newMerger(fsys)
 	if err != nil {

@@ -137,7 +137,7 @@ func (s *stream) nextFile() bool {
 		if s.m.probing != nil {
 			s.window = newWindow(in, s.m.probing)
 		} else {
-			s.window.open(in, s.m.windowSize)
+			s.window.open(in, s.m.windowSize, s.m.slots)
 			s.index = s.m.openIndex(f.path)
 		}
 		return true
@@ -256,10 +256,10 @@ func (s *stream) more(pos int) bool {
 		s.lent += had
 		s.window.resize(2 * had)
 	}
-	s.window.fill(had + 1)
+	more := s.window.more()
 	s.limit()
 	s.dec.pos = pos - 8*drop
-	return len(s.window.buf) > had
+	return more
 }
 
 // shrink returns the memory that a large event borrowed.

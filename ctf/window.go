@@ -13,7 +13,7 @@ const grain = 4096
 // headroom is the part of a window's memory that is free for the end of the window before it.
 const headroom = 2 * grain
 
-// A window is the part of a file that is in memory. What follows it is read by another
+// A window is the part of a file that is in memory. What follows is read by another
 // goroutine meanwhile, if there is memory for it.
 type window struct {
 	r   io.Reader
@@ -22,13 +22,15 @@ type window struct {
 	buf []byte
 	err error // why there is no more, io.EOF at the end
 
-	next    []byte // memory of the same size for what follows, nil if that is read when it is needed
+	next    []byte // what follows is read into it, if it is as large as mem
 	reading bool   // into next
+	sparse  bool   // bytes in front of the window were left out
 	ahead   chan chunk
-	rest    chunk // was read, and is not in buf yet
+	slots   chan struct{} // bounds how many files are read at once
+	rest    chunk         // was read, and is not in buf yet
 }
 
-// A chunk is what reading yields.
+// A chunk is a part of a file that was read ahead.
 type chunk struct {
 	data []byte
 	err  error
@@ -37,13 +39,14 @@ type chunk struct {
 // newWindow returns a window of the size of mem, which reads what is needed.
 func newWindow(r io.Reader, mem []byte) window { return window{r: r, mem: mem, buf: mem[:0]} }
 
-// open begins with another file. The window has size bytes, and as many to read ahead.
-func (w *window) open(r io.Reader, size int) {
+// open begins with another file. The window has size bytes, and as many to read ahead
+// unless there are no slots for that.
+func (w *window) open(r io.Reader, size int, slots chan struct{}) {
 	if len(w.mem) != size {
 		w.mem = make([]byte, size)
 	}
-	if w.next == nil {
-		w.next, w.ahead = make([]byte, size), make(chan chunk, 1)
+	if w.next == nil && slots != nil {
+		w.next, w.ahead, w.slots = make([]byte, size), make(chan chunk, 1), slots
 	}
 	w.r, w.off, w.buf, w.err, w.rest = r, 0, w.mem[:0], nil, chunk{}
 }
@@ -69,8 +72,23 @@ func (w *window) fill(n int) bool {
 	for len(w.buf) < n && w.err == nil {
 		w.read()
 	}
-	w.readAhead()
+	if w.sparse {
+		w.sparse = false // more is left out behind it, probably
+	} else {
+		w.readAhead()
+	}
 	return len(w.buf) >= n
+}
+
+// more makes at least one more byte available, if there is one: what was read ahead, or else
+// as much as there is room for.
+func (w *window) more() bool {
+	had, want := len(w.buf), len(w.mem)
+	if w.reading {
+		want = had + 1
+	}
+	w.fill(want)
+	return len(w.buf) > had
 }
 
 // read appends what there is room for, or a part of it.
@@ -101,7 +119,8 @@ func (w *window) readAhead() {
 		return
 	}
 	w.reading = true
-	go func(r io.Reader, into []byte, ahead chan<- chunk) {
+	go func(r io.Reader, into []byte, ahead chan<- chunk, slots chan struct{}) {
+		slots <- struct{}{}
 		n := 0
 		var err error
 		for n < len(into) && err == nil {
@@ -109,8 +128,9 @@ func (w *window) readAhead() {
 			got, err = r.Read(into[n:])
 			n += got
 		}
+		<-slots
 		ahead <- chunk{into[:n], err}
-	}(w.r, w.next[headroom:], w.ahead)
+	}(w.r, w.next[headroom:], w.ahead, w.slots)
 }
 
 // advance continues with the memory that was read into, with what is left of this one in
@@ -166,7 +186,7 @@ func (w *window) discard(n int64) {
 		if size, err := s.Seek(0, io.SeekEnd); err == nil {
 			to := min(size, w.off+n)
 			if _, err := s.Seek(to, io.SeekStart); err == nil {
-				w.off = to
+				w.off, w.sparse = to, true
 				return
 			}
 		}

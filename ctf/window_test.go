@@ -38,7 +38,7 @@ func TestWindow(t *testing.T) {
 			for range 20 {
 				content := file[:rnd.IntN(len(file))]
 				if in := c.reader(bytes.NewReader(content)); c.ahead {
-					w.open(in, size)
+					w.open(in, size, make(chan struct{}, 1))
 				} else {
 					w = newWindow(in, make([]byte, size))
 				}
