@@ -79,6 +79,23 @@ func TestContents(t *testing.T) {
 	}
 }
 
+// TestNothing: a trace of no files and of no contents has no events.
+func TestNothing(t *testing.T) {
+	for _, open := range []func() (*open.Input, error){
+		func() (*open.Input, error) { return open.Files(nil, open.Options{}) },
+		func() (*open.Input, error) { return open.Contents(nil, open.Options{}) },
+	} {
+		in, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, in); n != 0 {
+			t.Errorf("%d events", n)
+		}
+		in.Close()
+	}
+}
+
 // TestContentsMerged: several contents are on one time line, as several files are.
 func TestContentsMerged(t *testing.T) {
 	paths := []string{"../testdata/net10-wks-web-collect.nettrace.gz", "../testdata/net8-win-x64-gcevents.etl.zip"}

@@ -30,7 +30,7 @@ func Files(paths []string, opts Options) (*Input, error) {
 	}
 	name, again := strings.Join(paths, " + "), func() (*Input, error) { return Files(paths, opts) }
 	groups := sessions(heads)
-	if len(groups) > 1 {
+	if len(groups) != 1 {
 		return (&Input{Name: name, again: again}).merge(groups, opts, open)
 	}
 	in, err := open(groups[0], opts)

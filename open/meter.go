@@ -29,17 +29,16 @@ func (m *meter) ReadAt(p []byte, off int64) (int, error) {
 // beside returns another file whose bytes count for m.
 func (m *meter) beside(f io.ReaderAt) io.ReaderAt { return &meter{at: f, n: m.n} }
 
-// A bounded is a ReaderAt that gives no more than left bytes.
+// A bounded is a ReaderAt that gives no more than left bytes. Several goroutines may use it.
 type bounded struct {
 	io.ReaderAt
-	left int64
+	left atomic.Int64
 	err  error // when they are used up
 }
 
 func (b *bounded) ReadAt(p []byte, off int64) (int, error) {
-	if int64(len(p)) > b.left {
+	if b.left.Add(-int64(len(p))) < 0 {
 		return 0, b.err
 	}
-	b.left -= int64(len(p))
 	return b.ReaderAt.ReadAt(p, off)
 }

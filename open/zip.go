@@ -47,7 +47,8 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 		l.at, l.size = f, size
 	}
 	// A section of the file, because a damaged directory may point outside it.
-	dir := &bounded{ReaderAt: io.NewSectionReader(l.at, 0, l.size), left: maxDirectory, err: errDirectory}
+	dir := &bounded{ReaderAt: io.NewSectionReader(l.at, 0, l.size), err: errDirectory}
+	dir.left.Store(maxDirectory)
 	z, err := zip.NewReader(dir, l.size)
 	switch {
 	case errors.Is(err, zip.ErrFormat):
@@ -58,7 +59,7 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 	case err != nil:
 		return found{}, err
 	}
-	dir.left = math.MaxInt64
+	dir.left.Store(math.MaxInt64)
 	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstdOptions...))
 	for _, f := range z.File { // .NET Framework up to 4.6 writes them as Windows does
 		f.Name = strings.ReplaceAll(f.Name, `\`, "/")
