@@ -167,6 +167,15 @@ func TestPartsAreBounded(t *testing.T) {
 	}
 }
 
+// TestLongPath: the time for the path to a field follows its length, not the square of that,
+// which would take hours.
+func TestLongPath(t *testing.T) {
+	text := head + "event { fields := struct { u8 a[" + strings.Repeat("x.", 1<<21) + "x]; }; };"
+	if _, err := tsdl.Parse([]byte(text)); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestTruncated: every prefix of a metadata gives its complete declarations.
 func TestTruncated(t *testing.T) {
 	for name, b := range metadata(t) {

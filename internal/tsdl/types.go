@@ -234,11 +234,13 @@ var scopes = [...]struct {
 // ref reads the path to a field.
 func (p *parser) ref() (r Ref) {
 	const belongs = "the name of a field"
-	path := p.name(belongs)
+	var b strings.Builder
+	b.WriteString(p.name(belongs))
 	for p.tok.is(".") || p.tok.is("->") {
 		p.advance()
-		path += "." + p.name(belongs)
+		b.WriteString("." + p.name(belongs))
 	}
+	path := b.String()
 	for _, s := range scopes {
 		if rest, ok := strings.CutPrefix(path, s.prefix); ok {
 			r.Scope, path = s.scope, rest
