@@ -344,12 +344,12 @@ func (t *tally) numbers() []uint32 {
 	return numbers
 }
 
-// quote sets the collections that f names, if it is of some: all of them as far as they are to
-// be retained.
+// quote fills in the collections behind f, if it has any. All keeps the latest retain of them.
 func (f *Finding) quote(retain int) {
-	if t := f.of; t != nil {
+	if t := f.quotes; t != nil {
 		f.Collections, f.Shown = t.numbers(), t.count
 		f.All = slices.Clone(t.latest[max(0, len(t.latest)-retain):])
+		f.quotes = nil // belongs to the Case, which goes on counting
 	}
 }
 

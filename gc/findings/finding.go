@@ -44,7 +44,7 @@ type Finding struct {
 	rule   *rule // nil for R01
 	kind   ruleKind
 	weight float64 // share of the pauses it explains, in percent; 0 if unknown
-	of     *tally  // the collections that it quotes; nil for none
+	quotes *tally  // the collections behind it, until they are filled in; nil for none
 }
 
 // A Figure is a number with its name.

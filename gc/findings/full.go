@@ -62,7 +62,7 @@ func fullForFragmentation(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: j.costs(share), Confidence: High, weight: share, of: t,
+		Severity: j.costs(share), Confidence: High, weight: share, quotes: t,
 		Description: fmt.Sprintf("%s of %s were blocking because gen 2 is fragmented: %s of the pause time.",
 			units.Count(t.count), plural(j.tallies[full].count, "gen 2 GC"), units.Percent(share)),
 		Evidence: []Figure{{"full_for_fragmentation", float64(t.count)}, {"full_for_fragmentation_pause_pct", share}},
@@ -103,7 +103,7 @@ func fullAndBlocking(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: j.costs(byPause), Confidence: High, weight: byPause, of: t,
+		Severity: j.costs(byPause), Confidence: High, weight: byPause, quotes: t,
 		Description: fmt.Sprintf("%s of %s were blocking gen 2 GCs: %s of the pause time. Gen 2 is normally collected in the background.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(byPause)),
 		Evidence: []Figure{{"full_blocking", float64(t.count)}, {"full_blocking_pct", byCount}, {"full_blocking_pause_pct", byPause}},

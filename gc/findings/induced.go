@@ -61,7 +61,7 @@ func callsCollect(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: j.costs(share), Confidence: High, weight: share, of: t,
+		Severity: j.costs(share), Confidence: High, weight: share, quotes: t,
 		Description: fmt.Sprintf("GC.Collect induced %s of %s: %s of the pause time.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share)),
 		Evidence: []Figure{{"induced", float64(t.count)}, {"induced_pause_ms", millis(t.pause)}, {"induced_per_minute", perMinute}},
@@ -85,7 +85,7 @@ func memoryPressure(j *judgement) (Finding, bool) {
 	}
 	p := j.Summary.Process.Pressure
 	f := Finding{
-		Severity: j.costs(share), Confidence: Medium, weight: share, of: t,
+		Severity: j.costs(share), Confidence: Medium, weight: share, quotes: t,
 		Description: fmt.Sprintf("%s of %s were induced and need not have blocked (InducedNotForced): %s of the pause time.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share)),
 		Evidence: []Figure{

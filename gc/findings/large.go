@@ -206,7 +206,7 @@ func largeObjects(j *judgement) (Finding, bool) {
 		heap, on = "arrays in the pinned object heap", alloc.Pinned
 	}
 	f := Finding{
-		Severity: j.costs(share), Confidence: High, weight: share, of: t,
+		Severity: j.costs(share), Confidence: High, weight: share, quotes: t,
 		Description: fmt.Sprintf("%s of %s ran because %s had used up their budget: %s of the pause time.",
 			units.Count(t.count), plural(fulls, "gen 2 GC"), heap, units.Percent(share)),
 		Evidence: []Figure{
@@ -251,7 +251,7 @@ func largeTurnover(j *judgement) (Finding, bool) {
 		return Finding{}, false // R24 says so
 	}
 	f := Finding{
-		Severity: Note, Confidence: Medium, of: t,
+		Severity: Note, Confidence: Medium, quotes: t,
 		Description: fmt.Sprintf("In %s of %s the LOH was %d %% of the heap or more, and %d %% of its objects or more were dead.",
 			units.Count(t.count), plural(j.tallies[full].count, "gen 2 GC"), largeHeapShare, deadShare),
 		Evidence: []Figure{{"gcs_with_dead_loh", float64(t.count)}, {"heap_peak_bytes", float64(j.Summary.Heap.Peak.Or(0))}},

@@ -162,7 +162,7 @@ func atLimit(j *judgement) (Finding, bool) {
 func (j *judgement) limited(begins string, weight float64) Finding {
 	t := &j.tallies[beforeOOM]
 	share := j.explains(t.pause)
-	f := Finding{Severity: Problem, Confidence: High, weight: weight, Description: begins, of: t}
+	f := Finding{Severity: Problem, Confidence: High, weight: weight, Description: begins, quotes: t}
 	if t.count > 0 {
 		f.Description = strings.TrimSpace(fmt.Sprintf("%s %s of %s %s the last attempt before an OutOfMemoryException: %s of the pause time.",
 			begins, units.Count(t.count), gcs(j.all.Count), was(t.count), units.Percent(share)))
@@ -229,10 +229,10 @@ func memoryScarce(j *judgement) (Finding, bool) {
 		f.Description = fmt.Sprintf("GCHighMemPercent=%d makes the GC treat memory as scarce: at %s, up to %d %% of %s was in use.%s",
 			threshold, gcs(high.count), load, j.loadText(), j.limitText())
 	}
-	f.of = high
+	f.quotes = high
 	if high.count == 0 {
 		f.Description = fmt.Sprintf("%s ran because the system or the host signalled low memory.", gcs(low.count))
-		f.of = low
+		f.quotes = low
 	}
 	if load >= veryHighLoad {
 		f.Severity = Problem
@@ -249,7 +249,7 @@ func inProvisionalMode(j *judgement) (Finding, bool) {
 	}
 	share := j.explains(t.pause)
 	return Finding{
-		Severity: max(Warning, j.costs(share)), Confidence: High, weight: share, of: t,
+		Severity: max(Warning, j.costs(share)), Confidence: High, weight: share, quotes: t,
 		Description: fmt.Sprintf("%s of %s ran in provisional mode: %s of the pause time. The memory load reached %d %%.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share), j.Summary.Heap.MaxLoad.Or(0)),
 		Evidence: []Figure{{"provisional", float64(t.count)}, {"provisional_pause_pct", share}, {"memory_load_pct", float64(j.Summary.Heap.MaxLoad.Or(0))}},

@@ -134,7 +134,7 @@ func atEntry(j *judgement, i int, name string) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: Note, Confidence: Medium, of: &e.tally,
+		Severity: Note, Confidence: Medium, quotes: &e.tally,
 		Description: fmt.Sprintf("When %s of %s began, half of %s or more was free space (the most: %s of %s). Up to 15 %% is nothing to worry about.",
 			units.Count(e.tally.count), plural(e.seen, "background gen 2 GC"), name, units.Bytes(e.free), units.Bytes(e.size)),
 		Evidence: []Figure{{"background_gcs_with_free_space", float64(e.tally.count)}, {"free_pct", of(e.free, e.size)}, {"free_bytes", float64(e.free)}, {"size_bytes", float64(e.size)}},
@@ -154,7 +154,7 @@ func fragmentedPinned(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: Note, Confidence: High, of: t,
+		Severity: Note, Confidence: High, quotes: t,
 		Description: fmt.Sprintf("After %s of %s, %d %% of the heap or more was free space in the pinned object heap (the most: %s of its %s).",
 			units.Count(t.count), plural(fulls, "gen 2 GC"), freeShare, units.Bytes(j.pinned.free), units.Bytes(j.pinned.size)),
 		Evidence: []Figure{
@@ -191,7 +191,7 @@ func swells(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	return Finding{
-		Severity: Note, Confidence: Medium, of: t,
+		Severity: Note, Confidence: Medium, quotes: t,
 		Description: fmt.Sprintf("Before %s of %s the heap was %d times as large as after, or more; it reached %s.",
 			units.Count(t.count), gcs(j.all.Count), peakRatio, units.Bytes(j.Summary.Heap.Peak.Or(0))),
 		Evidence: []Figure{{"gcs_from_a_far_peak", float64(t.count)}, {"heap_peak_bytes", float64(j.Summary.Heap.Peak.Or(0))}},

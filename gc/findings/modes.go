@@ -130,7 +130,7 @@ func (j *judgement) batch(f Finding) (Finding, bool) {
 	}
 	f.Description += fmt.Sprintf(" (%s), which never collects gen 2 in the background: %s were blocking, %s of the pause time.",
 		set, plural(t.count, "gen 2 GC"), units.Percent(f.weight))
-	f.of = t
+	f.quotes = t
 	return f, true
 }
 
@@ -183,9 +183,9 @@ func noGCRegions(j *judgement) (Finding, bool) {
 			f.Description += fmt.Sprintf(", with up to %s in gen 0 before", units.Bytes(n.largest))
 		}
 		f.Description += "."
-		f.of = &n.following
+		f.quotes = &n.following
 	} else {
-		f.of = &n.needed
+		f.quotes = &n.needed
 	}
 	return f, true
 }

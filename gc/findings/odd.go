@@ -176,7 +176,7 @@ func oddPauses(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	return Finding{
-		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause), of: &t,
+		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause), quotes: &t,
 		Description: fmt.Sprintf("%s took more than %d times as long as what they promoted explains, and GCs just before and after did not. GC %d worked for %s; from %s promoted, %s were expected.",
 			gcs(t.count), farFromMedian, worst.number, units.Duration(worst.working), units.Bytes(worst.promoted), units.Duration(worst.explained)),
 		Evidence: []Figure{

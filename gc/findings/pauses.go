@@ -257,7 +257,7 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: Warning, Confidence: High, of: &j.long,
+		Severity: Warning, Confidence: High, quotes: &j.long,
 		Description: fmt.Sprintf("%s of %s paused the program for longer than %s, the longest for %s.",
 			units.Count(j.long.count), gcs(j.all.Count), j.budget.pause(), units.Duration(j.all.Pause.Max())),
 		Evidence: []Figure{{"pauses_over_budget", float64(j.long.count)}, {"budget_ms", millis(j.budget.Pause)}, {"pause_max_ms", millis(j.all.Pause.Max())}},
@@ -305,7 +305,7 @@ func misleadingCounter(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	return Finding{
-		Severity: Note, Confidence: High, of: t,
+		Severity: Note, Confidence: High, quotes: t,
 		Description: fmt.Sprintf("After %s, the counter time-in-gc was 50 %% or more; over the whole time pauses took %s.",
 			gcs(t.count), j.bound(units.Percent(j.overall()))),
 		Evidence: append(j.shares(), Figure{"collections_at_half_the_time", float64(t.count)}),

@@ -50,7 +50,7 @@ func pinning(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause), of: t,
+		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause), quotes: t,
 		Description: fmt.Sprintf("In %s of %s, %s objects or more were pinned.",
 			units.Count(t.count), gcs(j.all.Count), units.Count(pinnedObjects)),
 		Evidence: []Figure{{"gcs_with_many_pinned", float64(t.count)}},
@@ -65,7 +65,7 @@ func fragmentedYoung(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause), of: t,
+		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause), quotes: t,
 		Description: fmt.Sprintf("After %s of %s, free space in gen 0 was %d %% of the heap or more.",
 			units.Count(t.count), gcs(j.all.Count), freeShare),
 		Evidence: []Figure{{"gcs_with_free_gen0", float64(t.count)}},

@@ -124,7 +124,7 @@ func finalizers(j *judgement) (Finding, bool) {
 		return Finding{}, false // disposed objects need no finalizer, but waiting ones have to be found first
 	}
 	f := Finding{
-		Severity: Note, Confidence: Medium, weight: min(j.explains(t.pause), j.finalization()), of: t,
+		Severity: Note, Confidence: Medium, weight: min(j.explains(t.pause), j.finalization()), quotes: t,
 		Description: fmt.Sprintf("In %s of %s, %s dead objects or more were kept alive for their finalizers.",
 			units.Count(t.count), gcs(j.all.Count), units.Count(finalizedObjects)),
 		Evidence: []Figure{{"gcs_with_many_finalizers", float64(t.count)}},

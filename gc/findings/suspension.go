@@ -51,7 +51,7 @@ func slowToSuspend(j *judgement) (Finding, bool) {
 	}
 	if slow.count > 0 {
 		f.Description += fmt.Sprintf(" %s took %s or more.", units.Count(slow.count), units.Duration(slowSuspension))
-		f.of = slow
+		f.quotes = slow
 	}
 	if slow.count >= several && j.long.count > 0 {
 		f.Severity = max(f.Severity, Warning)
