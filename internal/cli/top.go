@@ -263,8 +263,11 @@ func saveTrace(w *watch.Watcher, p *watch.Process, paths *collect.Paths) (path s
 	if err := writeSaved(w, p, f); err != nil {
 		return "", 0, err
 	}
-	written, err := f.Seek(0, io.SeekEnd)
-	return path, int(written), errors.Join(err, f.Commit())
+	written, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return "", 0, err
+	}
+	return path, int(written), f.Commit()
 }
 
 // writeSaved writes the received part of a process's trace as a complete one.
