@@ -98,9 +98,9 @@ func (e *inputError) Error() string {
 	f, ok := errors.AsType[*trace.FormatError](e.err)
 	switch {
 	case ok && errors.Is(f, io.ErrUnexpectedEOF):
-		return fmt.Sprintf("%s: the file ends at byte %s, within the %s; %s", e.name, text.Grouped(f.Off), f.Section, hint(e.err))
+		return fmt.Sprintf("%s: the file ends at byte %s, within the %s; %s", e.name, units.Count(f.Off), f.Section, hint(e.err))
 	case ok:
-		return fmt.Sprintf("%s: %s at byte %s: %v; %s", e.name, f.Section, text.Grouped(f.Off), f.Err, hint(e.err))
+		return fmt.Sprintf("%s: %s at byte %s: %v; %s", e.name, f.Section, units.Count(f.Off), f.Err, hint(e.err))
 	}
 	return fmt.Sprintf("%s: %s; %s", e.name, reason(e.err), hint(e.err))
 }

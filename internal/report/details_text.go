@@ -48,12 +48,12 @@ func (c *Case) quotedTypes() [][]findings.AllocatedType {
 func (c *Case) writeTypes(p *text.Page, types []findings.AllocatedType) {
 	type row = findings.AllocatedType
 	var g grid
-	g.numbers("allocated", 0, each(types, func(t *row) string { return units.MB(t.Bytes) }))
-	g.numbers("%", 0, each(types, func(t *row) string { return fmt.Sprintf("%.1f", t.Share) }))
-	g.numbers("95 % from", 2, each(types, func(t *row) string { return units.MB(t.Low) }))
-	g.numbers("to", 2, each(types, func(t *row) string { return units.Optional(gc.SomeIf(t.High, !t.Open), units.MB) }))
-	g.words("type", 0, each(types, func(t *row) string { return t.Name }))
-	g.words("most from", 1, each(types, func(t *row) string { return orDash(t.From) }))
+	g.numbers("allocated", 0, text.Each(types, func(t *row) string { return units.MB(t.Bytes) }))
+	g.numbers("%", 0, text.Each(types, func(t *row) string { return fmt.Sprintf("%.1f", t.Share) }))
+	g.numbers("95 % from", 2, text.Each(types, func(t *row) string { return units.MB(t.Low) }))
+	g.numbers("to", 2, text.Each(types, func(t *row) string { return units.Optional(gc.SomeIf(t.High, !t.Open), units.MB) }))
+	g.words("type", 0, text.Each(types, func(t *row) string { return t.Name }))
+	g.words("most from", 1, text.Each(types, func(t *row) string { return orDash(t.From) }))
 	g.section(p, fmt.Sprintf("%s, MB: estimated from %s", allocatedHeadings[types[0].Heap], c.Details.Source.Event()))
 }
 
@@ -63,7 +63,7 @@ func writeCallers(p *text.Page, f *findings.Finding) {
 	}
 	callers := f.Callers[:min(len(f.Callers), maxCallers)]
 	var g grid
-	g.numbers("calls", 0, each(callers, func(c *findings.Caller) string { return units.Count(c.Count) }))
-	g.words("method", 0, each(callers, func(c *findings.Caller) string { return c.Method }))
+	g.numbers("calls", 0, text.Each(callers, func(c *findings.Caller) string { return units.Count(c.Count) }))
+	g.words("method", 0, text.Each(callers, func(c *findings.Caller) string { return c.Method }))
 	g.section(p, fmt.Sprintf("Callers that induce GCs (%s)", f.ID))
 }

@@ -34,12 +34,12 @@ func (g *grid) times(heading string, rank int, values []gc.Opt[time.Duration]) {
 
 // timesIn adds a column of durations in the scale of other columns, for comparison.
 func (g *grid) timesIn(scale units.Scale, heading string, rank int, values []gc.Opt[time.Duration]) {
-	g.numbers(heading+" "+scale.Unit, rank, each(values, func(v *gc.Opt[time.Duration]) string { return units.Optional(*v, scale.Time) }))
+	g.numbers(heading+" "+scale.Unit, rank, text.Each(values, func(v *gc.Opt[time.Duration]) string { return units.Optional(*v, scale.Time) }))
 }
 
 // timeSums adds a column of sums of durations, with > where the true ones may be larger.
 func (g *grid) timeSums(heading string, rank int, sums []gc.Sum[time.Duration]) {
-	scale := units.TimeScale(longest(each(sums, func(s *gc.Sum[time.Duration]) gc.Opt[time.Duration] { return s.Opt() })))
+	scale := units.TimeScale(longest(text.Each(sums, func(s *gc.Sum[time.Duration]) gc.Opt[time.Duration] { return s.Opt() })))
 	cells := make([]string, len(sums))
 	for i, sum := range sums {
 		cells[i] = units.Unknown

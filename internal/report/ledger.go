@@ -76,13 +76,13 @@ func writeTimeline(p *text.Page, title string, records []ledger.Record, heading 
 	rows := timeline(records)
 	var g grid
 	column := func(heading string, rank int, of func(record) gc.Opt[int64], in func(int64) string) {
-		g.numbers(heading, rank, each(rows, func(r *record) string { return units.Optional(of(*r), in) }))
+		g.numbers(heading, rank, text.Each(rows, func(r *record) string { return units.Optional(of(*r), in) }))
 	}
-	g.words(heading, 0, each(rows, func(r *record) string { return at(*r) }))
+	g.words(heading, 0, text.Each(rows, func(r *record) string { return at(*r) }))
 	column("resident MB", 0, func(r record) gc.Opt[int64] { return r.RSS }, units.MB)
 	column("GC heap MB", 0, func(r record) gc.Opt[int64] { return r.Heap }, units.MB)
 	column("committed MB", 2, func(r record) gc.Opt[int64] { return r.Committed }, units.MB)
-	g.numbers("native MB", 0, each(rows, func(r *record) string { return units.Optional((*r).Native(), ledger.Bounds.MB) }))
+	g.numbers("native MB", 0, text.Each(rows, func(r *record) string { return units.Optional((*r).Native(), ledger.Bounds.MB) }))
 	column("gen2 MB", 5, func(r record) gc.Opt[int64] { return r.Gen2 }, units.MB)
 	column("LOH MB", 6, func(r record) gc.Opt[int64] { return r.LOH }, units.MB)
 	column("cgroup MB", 3, func(r record) gc.Opt[int64] { return r.Used }, units.MB)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -32,7 +33,7 @@ func Missing(in *open.Input, incomplete []uint32) string {
 	_, merged := in.Source.(*trace.Merged)
 	switch {
 	case loss.Truncated && in.Size > 0 && in.Compression == "" && !merged:
-		parts = append(parts, "the file is truncated at byte "+text.Grouped(in.Size))
+		parts = append(parts, "the file is truncated at byte "+units.Count(in.Size))
 	case loss.Truncated:
 		parts = append(parts, "the trace is truncated")
 	}
@@ -52,7 +53,7 @@ func Missing(in *open.Input, incomplete []uint32) string {
 
 // leftOut says which events are in the trace, and not in the figures.
 func leftOut(l *trace.Loss) string {
-	return fmt.Sprintf("%s left out, of processes after the first %s", text.Plural(int64(l.LeftOut), "event", "events"), text.Grouped(gc.MaxProcesses))
+	return fmt.Sprintf("%s left out, of processes after the first %s", text.Plural(int64(l.LeftOut), "event", "events"), units.Count(gc.MaxProcesses))
 }
 
 // Unreadable says how many places of a trace could not be read, of which there is one at
@@ -65,7 +66,7 @@ func Unreadable(l *trace.Loss) string {
 // firstDamage says where damage is, and why it cannot be read where that is not in the
 // trace, but in what it is packed or stored in.
 func firstDamage(d *trace.Damage) string {
-	at := text.Grouped(d.Off)
+	at := units.Count(d.Off)
 	if format := (*trace.FormatError)(nil); errors.As(d.Err, &format) {
 		return at
 	}

@@ -92,11 +92,11 @@ func (d *Details) finalizedTypes(pid uint64) []findings.FinalizedType {
 func (c *Case) writeHandles(p *text.Page) {
 	list := firstQuoted(c, func(f *findings.Finding) []findings.OpenHandles { return f.Handles })
 	var g grid
-	g.words("kind", 0, each(list, func(h *findings.OpenHandles) string { return h.Kind }))
-	g.numbers("created", 0, each(list, func(h *findings.OpenHandles) string { return units.Count(h.Created) }))
-	g.numbers("left open", 0, each(list, func(h *findings.OpenHandles) string { return units.Count(h.Open) }))
-	g.numbers("growth/s", 2, each(list, func(h *findings.OpenHandles) string { return units.Count(int64(h.Growth)) }))
-	g.words("most from", 1, each(list, func(h *findings.OpenHandles) string { return h.From.Or(units.Unknown) }))
+	g.words("kind", 0, text.Each(list, func(h *findings.OpenHandles) string { return h.Kind }))
+	g.numbers("created", 0, text.Each(list, func(h *findings.OpenHandles) string { return units.Count(h.Created) }))
+	g.numbers("left open", 0, text.Each(list, func(h *findings.OpenHandles) string { return units.Count(h.Open) }))
+	g.numbers("growth/s", 2, text.Each(list, func(h *findings.OpenHandles) string { return units.Count(int64(h.Growth)) }))
+	g.words("most from", 1, text.Each(list, func(h *findings.OpenHandles) string { return h.From.Or(units.Unknown) }))
 	g.section(p, "GC handles by kind")
 }
 
@@ -104,14 +104,14 @@ func (c *Case) writeHandles(p *text.Page) {
 func (c *Case) writePins(p *text.Page) {
 	list := firstQuoted(c, func(f *findings.Finding) []findings.PinnedType { return f.Pins })
 	var g grid
-	g.numbers("pins", 0, each(list, func(t *findings.PinnedType) string { return units.Count(t.Pins) }))
-	g.numbers("%", 0, each(list, func(t *findings.PinnedType) string { return units.Share(t.Share) }))
-	g.sizes("size", 0, each(list, func(t *findings.PinnedType) stats.Bytes { return exact(gc.Some(t.Bytes)) }))
-	g.numbers("GCs", 1, each(list, func(t *findings.PinnedType) string { return units.Count(t.Collections) }))
-	g.numbers("in a row", 2, each(list, func(t *findings.PinnedType) string { return units.Count(t.Longest) }))
-	g.numbers("by handle", 3, each(list, func(t *findings.PinnedType) string { return units.Optional(t.ByHandle, units.Count[int64]) }))
-	g.sizes("held apart", 4, each(list, func(t *findings.PinnedType) stats.Bytes { return exact(t.Gap) }))
-	g.words("type", 0, each(list, func(t *findings.PinnedType) string { return t.Name.Or(units.Unknown) }))
+	g.numbers("pins", 0, text.Each(list, func(t *findings.PinnedType) string { return units.Count(t.Pins) }))
+	g.numbers("%", 0, text.Each(list, func(t *findings.PinnedType) string { return units.Share(t.Share) }))
+	g.sizes("size", 0, text.Each(list, func(t *findings.PinnedType) stats.Bytes { return exact(gc.Some(t.Bytes)) }))
+	g.numbers("GCs", 1, text.Each(list, func(t *findings.PinnedType) string { return units.Count(t.Collections) }))
+	g.numbers("in a row", 2, text.Each(list, func(t *findings.PinnedType) string { return units.Count(t.Longest) }))
+	g.numbers("by handle", 3, text.Each(list, func(t *findings.PinnedType) string { return units.Optional(t.ByHandle, units.Count[int64]) }))
+	g.sizes("held apart", 4, text.Each(list, func(t *findings.PinnedType) stats.Bytes { return exact(t.Gap) }))
+	g.words("type", 0, text.Each(list, func(t *findings.PinnedType) string { return t.Name.Or(units.Unknown) }))
 	g.section(p, "Pinned objects by type")
 }
 
@@ -119,9 +119,9 @@ func (c *Case) writePins(p *text.Page) {
 func (c *Case) writeFinalized(p *text.Page) {
 	list := firstQuoted(c, func(f *findings.Finding) []findings.FinalizedType { return f.Finalized })
 	var g grid
-	g.numbers("finalized", 0, each(list, func(t *findings.FinalizedType) string { return units.Count(t.Count) }))
-	g.numbers("%", 0, each(list, func(t *findings.FinalizedType) string { return units.Share(t.Share) }))
-	g.words("type", 0, each(list, func(t *findings.FinalizedType) string { return t.Name.Or(units.Unknown) }))
+	g.numbers("finalized", 0, text.Each(list, func(t *findings.FinalizedType) string { return units.Count(t.Count) }))
+	g.numbers("%", 0, text.Each(list, func(t *findings.FinalizedType) string { return units.Share(t.Share) }))
+	g.words("type", 0, text.Each(list, func(t *findings.FinalizedType) string { return t.Name.Or(units.Unknown) }))
 	g.section(p, "Finalized objects by type")
 }
 
@@ -137,14 +137,14 @@ func (c *Case) writeHeaps(p *text.Page) {
 	}
 	shown := heaps[:min(len(heaps), maxQuotedHeaps)]
 	times := func(of func(*join.Row) time.Duration) []gc.Opt[time.Duration] {
-		return each(shown, func(r *join.Row) gc.Opt[time.Duration] { return gc.Some(of(r)) })
+		return text.Each(shown, func(r *join.Row) gc.Opt[time.Duration] { return gc.Some(of(r)) })
 	}
 	var g grid
-	g.numbers("heap", 0, each(shown, func(r *join.Row) string { return fmt.Sprint(r.Heap) }))
+	g.numbers("heap", 0, text.Each(shown, func(r *join.Row) string { return fmt.Sprint(r.Heap) }))
 	g.times("working", 0, times(func(r *join.Row) time.Duration { return r.Working }))
 	g.times("waiting", 0, times(func(r *join.Row) time.Duration { return r.Waiting }))
 	g.times("waking", 0, times(func(r *join.Row) time.Duration { return r.Waking }))
-	g.numbers("came last", 1, each(shown, func(r *join.Row) string { return units.Count(r.Last) }))
+	g.numbers("came last", 1, text.Each(shown, func(r *join.Row) string { return units.Count(r.Last) }))
 	g.times("others waited", 0, times(func(r *join.Row) time.Duration { return r.WaitedFor }))
 	g.section(p, fmt.Sprintf("Threads of server GC in %s of pauses", units.Duration(c.Details.Joins.Pause())))
 	if more := len(heaps) - len(shown); more > 0 {

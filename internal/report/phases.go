@@ -94,11 +94,11 @@ func (c *Case) writePhases(p *text.Page) {
 	}
 	sum := func(i *background.Phase) *phaseSum { return &c.Phases.phases[*i] }
 	var g grid
-	g.words("phase", 0, each(rows, func(i *background.Phase) string { return i.String() }))
-	g.times("total", 0, each(rows, func(i *background.Phase) gc.Opt[time.Duration] { return gc.Some(sum(i).total) }))
-	g.times("max", 0, each(rows, func(i *background.Phase) gc.Opt[time.Duration] { return gc.Some(sum(i).max) }))
-	g.numbers("GC", 0, each(rows, func(i *background.Phase) string { return units.Count(int64(sum(i).longest)) }))
-	g.words("", 1, each(rows, func(i *background.Phase) string { return phaseWords[*i] }))
+	g.words("phase", 0, text.Each(rows, func(i *background.Phase) string { return i.String() }))
+	g.times("total", 0, text.Each(rows, func(i *background.Phase) gc.Opt[time.Duration] { return gc.Some(sum(i).total) }))
+	g.times("max", 0, text.Each(rows, func(i *background.Phase) gc.Opt[time.Duration] { return gc.Some(sum(i).max) }))
+	g.numbers("GC", 0, text.Each(rows, func(i *background.Phase) string { return units.Count(int64(sum(i).longest)) }))
+	g.words("", 1, text.Each(rows, func(i *background.Phase) string { return phaseWords[*i] }))
 	g.section(p, "Phases of "+text.Plural(int64(c.Phases.Collections), "background GC", "background GCs"))
 	if c.Phases.objects+c.Phases.overflows > 0 {
 		p.Prose("", text.Plural(c.Phases.objects, "object", "objects")+" on "+text.Plural(c.Phases.pages, "page", "pages")+

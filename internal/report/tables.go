@@ -43,10 +43,10 @@ func (c *Case) writePauses(p *text.Page) {
 		rows = append(rows, row{"all", all})
 	}
 	var g grid
-	g.words("GC", 0, each(rows, func(r *row) string { return r.name }))
-	g.numbers("count", 0, each(rows, func(r *row) string { return units.Count(r.Count) }))
-	g.timeSums("total", 0, each(rows, func(r *row) gc.Sum[time.Duration] { return r.Totals.TotalPause() }))
-	g.numbers("%", 4, each(rows, func(r *row) string {
+	g.words("GC", 0, text.Each(rows, func(r *row) string { return r.name }))
+	g.numbers("count", 0, text.Each(rows, func(r *row) string { return units.Count(r.Count) }))
+	g.timeSums("total", 0, text.Each(rows, func(r *row) gc.Sum[time.Duration] { return r.Totals.TotalPause() }))
+	g.numbers("%", 4, text.Each(rows, func(r *row) string {
 		if all.Pause.Sum() <= 0 || r.Pause.Count() == 0 {
 			return units.Unknown
 		}
@@ -57,14 +57,14 @@ func (c *Case) writePauses(p *text.Page) {
 		of   float64
 		rank int
 	}{{50, 0}, {90, 5}, {99, 0}} {
-		g.timesIn(single, fmt.Sprintf("p%.0f", p.of), p.rank, each(rows, func(r *row) gc.Opt[time.Duration] {
+		g.timesIn(single, fmt.Sprintf("p%.0f", p.of), p.rank, text.Each(rows, func(r *row) gc.Opt[time.Duration] {
 			return ofPauses(r.Totals, r.Pause.Percentile(p.of))
 		}))
 	}
-	g.timesIn(single, "max", 0, each(rows, func(r *row) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Max()) }))
-	g.timeSums("suspending", 3, each(rows, func(r *row) gc.Sum[time.Duration] { return r.Totals.TotalSuspend() }))
-	g.sizes("promoted", 2, each(rows, func(r *row) stats.Bytes { return r.Promoted }))
-	g.sizes("freed", 1, each(rows, func(r *row) stats.Bytes { return r.Freed }))
+	g.timesIn(single, "max", 0, text.Each(rows, func(r *row) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Max()) }))
+	g.timeSums("suspending", 3, text.Each(rows, func(r *row) gc.Sum[time.Duration] { return r.Totals.TotalSuspend() }))
+	g.sizes("promoted", 2, text.Each(rows, func(r *row) stats.Bytes { return r.Promoted }))
+	g.sizes("freed", 1, text.Each(rows, func(r *row) stats.Bytes { return r.Freed }))
 	g.section(p, "Pauses")
 	if !all.Pause.Exact() {
 		p.Line("Percentiles are up to 0.2 %% too long.")
@@ -78,25 +78,25 @@ func (c *Case) writePauses(p *text.Page) {
 func (c *Case) writeWindows(p *text.Page) {
 	stalls := c.Summary.Suspended()
 	var g grid
-	g.numbers("window", 0, each(stalls, func(s *stats.Stall) string { return units.Duration(s.Window) }))
-	g.times("paused", 0, each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.Pause) }))
-	g.numbers("%", 0, each(stalls, func(s *stats.Stall) string { return units.Share(s.Share()) }))
+	g.numbers("window", 0, text.Each(stalls, func(s *stats.Stall) string { return units.Duration(s.Window) }))
+	g.times("paused", 0, text.Each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.Pause) }))
+	g.numbers("%", 0, text.Each(stalls, func(s *stats.Stall) string { return units.Share(s.Share()) }))
 	if slices.ContainsFunc(stalls, func(s stats.Stall) bool { return s.Other > 0 }) {
-		g.times("other", 0, each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.Other) }))
+		g.times("other", 0, text.Each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.Other) }))
 	}
-	g.numbers("program %", 0, each(stalls, func(s *stats.Stall) string { return units.Share(s.MutatorUtilization()) }))
-	g.times("from", 0, each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.From) }))
+	g.numbers("program %", 0, text.Each(stalls, func(s *stats.Stall) string { return units.Share(s.MutatorUtilization()) }))
+	g.times("from", 0, text.Each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.From) }))
 	g.section(p, "Worst windows")
 }
 
 func (c *Case) writeReasons(p *text.Page) {
 	rows := c.Summary.Reasons()
 	var g grid
-	g.words("reason", 0, each(rows, func(r *stats.Reason) string { name, _ := reasonWords(r.Reason); return name }))
-	g.numbers("count", 0, each(rows, func(r *stats.Reason) string { return units.Count(r.Count) }))
-	g.timeSums("total", 0, each(rows, func(r *stats.Reason) gc.Sum[time.Duration] { return r.Totals.TotalPause() }))
-	g.times("max", 0, each(rows, func(r *stats.Reason) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Max()) }))
-	g.words("", 1, each(rows, glossOf))
+	g.words("reason", 0, text.Each(rows, func(r *stats.Reason) string { name, _ := reasonWords(r.Reason); return name }))
+	g.numbers("count", 0, text.Each(rows, func(r *stats.Reason) string { return units.Count(r.Count) }))
+	g.timeSums("total", 0, text.Each(rows, func(r *stats.Reason) gc.Sum[time.Duration] { return r.Totals.TotalPause() }))
+	g.times("max", 0, text.Each(rows, func(r *stats.Reason) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Max()) }))
+	g.words("", 1, text.Each(rows, glossOf))
 	g.section(p, "Why GCs happened")
 }
 
@@ -163,22 +163,22 @@ func (c *Case) writeGenerations(p *text.Page) {
 		rows[i] = row{&last.Generations[i], c.Summary.Survival(i)}
 	}
 	survival := func(of func(*stats.Survival) int64) []stats.Bytes {
-		return each(rows, func(r *row) stats.Bytes { return stats.Bytes{Sum: of(r.Survival), Known: r.Collections} })
+		return text.Each(rows, func(r *row) stats.Bytes { return stats.Bytes{Sum: of(r.Survival), Known: r.Collections} })
 	}
 	var g grid
-	g.words("", 0, each(rows, func(r *row) string { return r.Name }))
-	g.numbers("GCs", 2, each(rows, func(r *row) string { return units.Count(r.Collections) }))
+	g.words("", 0, text.Each(rows, func(r *row) string { return r.Name }))
+	g.numbers("GCs", 2, text.Each(rows, func(r *row) string { return units.Count(r.Collections) }))
 	g.sizes("survived", 1, survival(func(s *stats.Survival) int64 { return s.Survived }))
-	g.numbers("%", 0, each(rows, func(r *row) string {
+	g.numbers("%", 0, text.Each(rows, func(r *row) string {
 		if share, ok := r.Percent().Get(); ok && r.Collections > 0 {
 			return units.Share(share)
 		}
 		return units.Unknown
 	}))
 	g.sizes("freed", 0, survival(func(s *stats.Survival) int64 { return s.Freed }))
-	g.sizes("size", 0, each(rows, func(r *row) stats.Bytes { return exact(r.After) }))
-	g.sizes("free space", 0, each(rows, func(r *row) stats.Bytes { return exact(r.Fragmentation) }))
-	g.sizes("budget", 3, each(rows, func(r *row) stats.Bytes {
+	g.sizes("size", 0, text.Each(rows, func(r *row) stats.Bytes { return exact(r.After) }))
+	g.sizes("free space", 0, text.Each(rows, func(r *row) stats.Bytes { return exact(r.Fragmentation) }))
+	g.sizes("budget", 3, text.Each(rows, func(r *row) stats.Bytes {
 		return stats.Bytes{Sum: r.Budget, Known: int(min(1, r.Budget))} // 0 if the collection sets none
 	}))
 	g.section(p, fmt.Sprintf("Generations: survival in blocking GCs, sizes after GC %d", last.Number))
@@ -207,22 +207,22 @@ func (c *Case) writeLongest(p *text.Page) {
 	rows := c.Summary.Longest
 	type collection = *gc.Collection
 	var g grid
-	g.numbers("GC", 0, each(rows, func(c *collection) string { return fmt.Sprint((*c).Number) }))
-	g.times("at", 0, each(rows, func(c *collection) gc.Opt[time.Duration] { return (*c).PauseStart }))
-	g.times("pause", 0, each(rows, func(c *collection) gc.Opt[time.Duration] { return (*c).Pause() }))
-	g.times("suspending", 2, each(rows, func(c *collection) gc.Opt[time.Duration] { return (*c).Suspend() }))
-	g.times("marking", 3, each(rows, func(c *collection) gc.Opt[time.Duration] { return marking(*c) }))
-	g.words("mostly", 7, each(rows, func(c *collection) string { return mostly(*c) }))
-	g.words("kind", 0, each(rows, func(c *collection) string {
+	g.numbers("GC", 0, text.Each(rows, func(c *collection) string { return fmt.Sprint((*c).Number) }))
+	g.times("at", 0, text.Each(rows, func(c *collection) gc.Opt[time.Duration] { return (*c).PauseStart }))
+	g.times("pause", 0, text.Each(rows, func(c *collection) gc.Opt[time.Duration] { return (*c).Pause() }))
+	g.times("suspending", 2, text.Each(rows, func(c *collection) gc.Opt[time.Duration] { return (*c).Suspend() }))
+	g.times("marking", 3, text.Each(rows, func(c *collection) gc.Opt[time.Duration] { return marking(*c) }))
+	g.words("mostly", 7, text.Each(rows, func(c *collection) string { return mostly(*c) }))
+	g.words("kind", 0, text.Each(rows, func(c *collection) string {
 		if g, ok := (*c).Generation.Get(); ok {
 			return fmt.Sprintf("gen%d %v", g, (*c).Kind)
 		}
 		return units.Unknown
 	}))
-	g.words("reason", 0, each(rows, func(c *collection) string { name, _ := reasonWords((*c).Reason); return name }))
-	g.sizes("promoted", 4, each(rows, func(c *collection) stats.Bytes { return exact((*c).Promoted) }))
-	g.sizes("heap", 5, each(rows, func(c *collection) stats.Bytes { return exact((*c).HeapAfter) }))
-	g.words("decided by", 6, each(rows, func(c *collection) string { return strings.Join((*c).Condemned.Or(0).Names(), " ") }))
+	g.words("reason", 0, text.Each(rows, func(c *collection) string { name, _ := reasonWords((*c).Reason); return name }))
+	g.sizes("promoted", 4, text.Each(rows, func(c *collection) stats.Bytes { return exact((*c).Promoted) }))
+	g.sizes("heap", 5, text.Each(rows, func(c *collection) stats.Bytes { return exact((*c).HeapAfter) }))
+	g.words("decided by", 6, text.Each(rows, func(c *collection) string { return strings.Join((*c).Condemned.Or(0).Names(), " ") }))
 	g.section(p, "Longest pauses")
 }
 
@@ -269,11 +269,11 @@ func (c *Case) writeSuspensions(p *text.Page) {
 	suspensions := c.Suspensions()
 	type total = gc.SuspensionTotal
 	var g grid
-	g.words("reason", 0, each(suspensions, func(s *total) string { return s.Reason.String() }))
-	g.numbers("count", 0, each(suspensions, func(s *total) string { return units.Count(s.Count) }))
-	g.times("total", 0, each(suspensions, func(s *total) gc.Opt[time.Duration] { return gc.Some(s.Total) }))
-	g.times("max", 0, each(suspensions, func(s *total) gc.Opt[time.Duration] { return gc.Some(s.Max) }))
-	g.words("", 1, each(suspensions, func(s *total) string {
+	g.words("reason", 0, text.Each(suspensions, func(s *total) string { return s.Reason.String() }))
+	g.numbers("count", 0, text.Each(suspensions, func(s *total) string { return units.Count(s.Count) }))
+	g.times("total", 0, text.Each(suspensions, func(s *total) gc.Opt[time.Duration] { return gc.Some(s.Total) }))
+	g.times("max", 0, text.Each(suspensions, func(s *total) gc.Opt[time.Duration] { return gc.Some(s.Max) }))
+	g.words("", 1, text.Each(suspensions, func(s *total) string {
 		if s.Kind == gc.PauseHeapWalk {
 			return "the heap is walked for the trace"
 		}

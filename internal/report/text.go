@@ -67,18 +67,18 @@ const maxSections = 3
 func (rep *Report) writeProcesses(p *text.Page) {
 	total := func(c *Case) *stats.Totals { return c.Summary.All() }
 	var g grid
-	g.words("process", 0, each(rep.cases, func(c *Case) string { return processName(c.Summary.Process) }))
-	g.numbers("GCs", 0, each(rep.cases, func(c *Case) string { return units.Count(total(c).Count) }))
-	g.timeSums("paused", 0, each(rep.cases, func(c *Case) gc.Sum[time.Duration] { return total(c).TotalPause() }))
-	g.numbers("%", 0, each(rep.cases, func(c *Case) string {
+	g.words("process", 0, text.Each(rep.cases, func(c *Case) string { return processName(c.Summary.Process) }))
+	g.numbers("GCs", 0, text.Each(rep.cases, func(c *Case) string { return units.Count(total(c).Count) }))
+	g.timeSums("paused", 0, text.Each(rep.cases, func(c *Case) gc.Sum[time.Duration] { return total(c).TotalPause() }))
+	g.numbers("%", 0, text.Each(rep.cases, func(c *Case) string {
 		if s := c.Summary.PauseShare(); s.Known() && total(c).Pause.Count() > 0 {
 			return marked(units.Share(s.Or(0)), c.pauseIs())
 		}
 		return units.Unknown
 	}))
-	g.times("longest", 0, each(rep.cases, func(c *Case) gc.Opt[time.Duration] { return ofPauses(total(c), total(c).Pause.Max()) }))
-	g.sizes("freed", 2, each(rep.cases, func(c *Case) stats.Bytes { return total(c).Freed }))
-	g.words("runtime", 1, each(rep.cases, func(c *Case) string { return c.Summary.Process.Runtime }))
+	g.times("longest", 0, text.Each(rep.cases, func(c *Case) gc.Opt[time.Duration] { return ofPauses(total(c), total(c).Pause.Max()) }))
+	g.sizes("freed", 2, text.Each(rep.cases, func(c *Case) stats.Bytes { return total(c).Freed }))
+	g.words("runtime", 1, text.Each(rep.cases, func(c *Case) string { return c.Summary.Process.Runtime }))
 	g.section(p, text.Plural(int64(len(rep.cases)), "process", "processes")+" with GCs, by total pause")
 	if len(rep.cases) > maxSections {
 		p.Line("The first %d follow; gctrail report --pid N reports on one of the others.", maxSections)

@@ -12,11 +12,8 @@ func Plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return Grouped(n) + " " + many
+	return units.Count(n) + " " + many
 }
-
-// Grouped returns n with commas between the thousands.
-func Grouped(n int64) string { return units.Count(n) }
 
 // Noun returns a word in the number that goes with n.
 func Noun(n int, one string) string {
