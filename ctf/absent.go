@@ -29,12 +29,15 @@ func (m *merger) absent(dir string, present map[string]bool) {
 		if !ok || present[name] {
 			continue
 		}
-		n := m.indexed(path.Join(dir, name))
-		if n > 0 {
+		switch n := m.indexed(path.Join(dir, name)); {
+		case n > 0:
 			m.gone = true
 			m.damage(path.Join(dir, name), 0, "file", binread.Malformed("no packets of the %d that its index lists", n))
+		case n == 0:
+			m.idle = true
+		default:
+			m.uncounted = true // it may have had packets
 		}
-		m.idle = m.idle || n == 0
 	}
 }
 

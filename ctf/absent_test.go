@@ -45,6 +45,15 @@ packet begin=20 end=30 seq=1 cpu=1 instance=1
 		{"an empty file with an index", func(f fstest.MapFS) { f["c_1"].Data, f["index/c_1.idx"] = nil, index(2) }, trace.LowerBound, 1, 1},
 		{"a file of the last processor, but not its index", func(f fstest.MapFS) { delete(f, "c_1"); f["index/c_1.idx"] = index(2) }, trace.LowerBound, 1, 1},
 		{"a file that never had packets", func(f fstest.MapFS) { delete(f, "c_1"); f["index/c_1.idx"] = index(0) }, trace.Exact, 0, 0},
+		{"a file whose index is damaged", func(f fstest.MapFS) {
+			delete(f, "c_1")
+			f["index/c_1.idx"] = index(2)
+			f["index/c_1.idx"].Data[12] = 0xff // of the entries' size
+		}, trace.Unknown, 0, 0},
+		{"a file whose index ends in its header", func(f fstest.MapFS) {
+			delete(f, "c_1")
+			f["index/c_1.idx"] = &fstest.MapFile{Data: packetIndex(2)[:15]}
+		}, trace.Unknown, 0, 0},
 		{"the last packet, but not its entry", func(f fstest.MapFS) {
 			f["c_1"].Data, f["index/c_1.idx"] = f["c_1"].Data[:len(f["c_1"].Data)/2], index(2)
 		}, trace.LowerBound, 1, 0},
