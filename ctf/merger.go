@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/mergeheap"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -27,7 +28,7 @@ type merger struct {
 	known      map[string]*kind // that Options.Resolve knows, by tracepoint
 
 	streams    []*stream
-	heap       binread.Heap[*stream]
+	heap       mergeheap.Heap[*stream]
 	windowSize int
 	slots      chan struct{} // for files that are read ahead, nil if none are
 	lent       int           // bytes of windows that have grown
@@ -116,7 +117,7 @@ func (m *merger) run(q *queue) {
 	m.refill()
 	for _, s := range m.streams {
 		if s.next() {
-			m.heap.Push(binread.Run[*stream]{Time: s.time, Order: uint64(s.order), Of: s})
+			m.heap.Push(mergeheap.Run[*stream]{Time: s.time, Order: uint64(s.order), Of: s})
 		}
 	}
 	m.begin()

@@ -1,12 +1,12 @@
 package etl
 
-import "github.com/gctrail/gctrail/internal/binread"
+import "github.com/gctrail/gctrail/internal/mergeheap"
 
 // A mergeHeap orders the batches with pending items by the oldest of these.
-type mergeHeap struct{ binread.Heap[*batch] }
+type mergeHeap struct{ mergeheap.Heap[*batch] }
 
 func (h *mergeHeap) push(b *batch) {
-	h.Push(binread.Run[*batch]{Time: b.items[b.next].ticks, Order: b.entry.order(), Of: b})
+	h.Push(mergeheap.Run[*batch]{Time: b.items[b.next].ticks, Order: b.entry.order(), Of: b})
 }
 
 // pop takes the oldest item. It reports whether that was its batch's last.

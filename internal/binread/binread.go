@@ -1,6 +1,5 @@
-// Package binread holds what the readers of all formats share: the Cursor, which reads
-// little-endian fields from a byte slice without ever going past its end, and the Heap, which
-// merges sequences in time order.
+// Package binread holds the Cursor that the readers of all formats share. It reads
+// little-endian fields from a byte slice without ever going past its end.
 package binread
 
 import (

@@ -1,4 +1,6 @@
-package binread
+// Package mergeheap holds the heap with which readers merge sequences of events in time order,
+// and which serves as a queue for what else has a number to go by.
+package mergeheap
 
 import "math"
 
