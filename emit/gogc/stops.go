@@ -91,7 +91,7 @@ func (r *stopReader) read(snapshot []byte) ([]stop, error) {
 			return nil, fmt.Errorf("%w: event %d among batches", errFormat, kind)
 		}
 		number, thread, at := c.Uvarint64(), c.Uvarint64(), c.Uvarint64()
-		data := c.Bytes(int(c.Uvarint64()))
+		data := c.Bytes(int(min(c.Uvarint64(), math.MaxInt32)))
 		if !c.OK() {
 			return nil, fmt.Errorf("%w: it ends within a batch", errFormat)
 		}
@@ -213,7 +213,7 @@ func (g *generation) strings(c binread.Cursor) {
 	}
 	c.U8()
 	for c.Len() > 0 && c.U8() == evString {
-		id, text := c.Uvarint64(), c.Bytes(int(c.Uvarint64()))
+		id, text := c.Uvarint64(), c.Bytes(int(min(c.Uvarint64(), math.MaxInt32)))
 		if bytes.HasPrefix(text, []byte(collectorStops)) {
 			g.kinds[id] = strings.Clone(string(text))
 		}

@@ -107,6 +107,7 @@ func TestStopsRefused(t *testing.T) {
 		{"event without time", "event 3", append([]byte(traceHeader), traceBatch(1, 1, []byte{3})...)},
 		{"within an event", "ends within an event", append([]byte(traceHeader), traceBatch(1, 1, []byte{evSTWBegin, 1, 1})...)},
 		{"within a batch", "ends within a batch", append([]byte(traceHeader), evEventBatch, 1, 1, 1, 9)},
+		{"a batch of 4 GiB", "ends within a batch", append([]byte(traceHeader), traceEvent(evEventBatch, 1, 1, 1, 1<<32)...)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var r stopReader
