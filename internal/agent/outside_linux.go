@@ -37,7 +37,7 @@ func lookInto(pid int) outside {
 		return o
 	}
 	folder := filepath.Join("/proc", strconv.Itoa(pid))
-	cgroup := proc.ReadSome(filepath.Join(folder, "cgroup"))
+	cgroup, _ := proc.ReadSome(filepath.Join(folder, "cgroup")) // a part is better than nothing, here and below
 	o.container = string(containerID.Find(cgroup))
 	if uid := podUID.FindSubmatch(cgroup); uid != nil {
 		o.pod = strings.ReplaceAll(string(uid[1]), "_", "-")
@@ -46,7 +46,8 @@ func lookInto(pid int) outside {
 	if config := configFile(folder); config != "" {
 		o.properties = propertiesOf(readInside(folder, config, maxFile))
 	}
-	for pair := range bytes.SplitSeq(proc.ReadSome(filepath.Join(folder, "environ")), []byte{0}) {
+	environment, _ := proc.ReadSome(filepath.Join(folder, "environ"))
+	for pair := range bytes.SplitSeq(environment, []byte{0}) {
 		name, value, _ := strings.Cut(string(pair), "=")
 		if slices.Contains(wantedVariables, name) {
 			o.environment[name] = value
@@ -68,7 +69,8 @@ func configFile(folder string) string {
 	if err != nil {
 		return ""
 	}
-	arguments := strings.Split(string(proc.ReadSome(filepath.Join(folder, "cmdline"))), "\x00")
+	commandLine, _ := proc.ReadSome(filepath.Join(folder, "cmdline"))
+	arguments := strings.Split(string(commandLine), "\x00")
 	config := configOf(program, arguments)
 	if config == "" || filepath.IsAbs(config) {
 		return config

@@ -26,15 +26,15 @@ func (b *Buffer) GiveBack() { buffers.Put(b) }
 // maxFile bounds reads of a file, because a process may control its size.
 const maxFile = 1 << 20
 
-// ReadSome returns the beginning of a file, as far as it can be read: more than a Buffer holds.
-func ReadSome(path string) []byte {
+// ReadSome returns the beginning of a file: more than a Buffer holds. After an error, it is what
+// could be read.
+func ReadSome(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, maxFile))
-	return b
+	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
 // Number reads a file with one number.

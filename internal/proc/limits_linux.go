@@ -76,8 +76,12 @@ func listed(list []byte) (n int) {
 // settings returns the variables of the process's environment that configure its garbage
 // collector, and no others.
 func (r *ProcessorReader) settings() []string {
+	environment, err := ReadSome(filepath.Join(r.folder, "environ"))
+	if err != nil {
+		return nil // a part could pass for all
+	}
 	var settings []string
-	for variable := range bytes.SplitSeq(ReadSome(filepath.Join(r.folder, "environ")), []byte{0}) {
+	for variable := range bytes.SplitSeq(environment, []byte{0}) {
 		if s := string(variable[:min(len(variable), maxSetting+1)]); configures(s) && len(settings) < maxSettings {
 			settings = append(settings, withoutPath(s))
 		}
