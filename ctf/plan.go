@@ -146,6 +146,7 @@ func (p *planner) plan(scope tsdl.Scope, t *tsdl.Type) plan {
 	}
 	if t.Kind != tsdl.Struct {
 		p.fail(binread.Malformed("a scope that is no structure"))
+		return nil
 	}
 	var out plan
 	p.fields(&out, t)
@@ -159,6 +160,9 @@ func (p *planner) fail(err error) {
 }
 
 func (p *planner) add(out *plan, n node) {
+	if p.err != nil {
+		return
+	}
 	if n.loose() {
 		p.loose++
 	}
