@@ -82,8 +82,11 @@ func readHeader(r io.ReaderAt, size int64) (*logfileHeader, error) {
 // carries the file header.
 func isHeader(b []byte) bool {
 	h, ok := parseBuffer(b)
+	if !ok {
+		return false
+	}
 	e := b[bufferHeaderSize:]
-	return ok && h.kind == typeHeader &&
+	return h.kind == typeHeader &&
 		e[3] == typedEvent && (e[2] == system32 || e[2] == system64) && le.Uint16(e[6:]) == 0
 }
 
