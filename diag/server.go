@@ -170,7 +170,7 @@ func (s *Server) accept() {
 		_ = c.SetDeadline(time.Now().Add(requestTimeout))
 		if !s.makeRoom() || !s.ask(c) {
 			c.Close()
-			return
+			return // the server closes: accept fails next
 		}
 		s.work.Go(func() {
 			defer s.free()
