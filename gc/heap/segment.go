@@ -61,123 +61,123 @@ func (*Segments) Kinds() []clr.Kind {
 }
 
 // Event processes one event.
-func (m *Segments) Event(e *pass.Event) {
+func (s *Segments) Event(e *pass.Event) {
 	decoded, whole := e.Decoded()
 	if !whole {
 		return
 	}
 	switch v := decoded.(type) {
 	case *clr.GCCreateSegment:
-		if m.takes(v.Size < clr.MaxSize) {
-			m.of(e, v.ClrInstanceID, func(s *segments) { m.created(s, v) })
+		if s.takes(v.Size < clr.MaxSize) {
+			s.of(e, v.ClrInstanceID, func(r *segments) { s.created(r, v) })
 		}
 	case *clr.GCFreeSegment:
-		m.of(e, v.ClrInstanceID, func(s *segments) { m.freed(s, v.Address) })
+		s.of(e, v.ClrInstanceID, func(r *segments) { s.freed(r, v.Address) })
 	case *clr.GCDynamicEvent:
 		if clr.DynamicKindOf(v.Name) == clr.DynamicCommittedUsage {
-			m.of(e, v.ClrInstanceID, func(s *segments) { m.commits(s, v.Data) })
+			s.of(e, v.ClrInstanceID, func(r *segments) { s.commits(r, v.Data) })
 		}
 	case *clr.GCEnd:
-		m.of(e, v.ClrInstanceID, func(s *segments) { m.ended(s, v.Count) })
+		s.of(e, v.ClrInstanceID, func(r *segments) { s.ended(r, v.Count) })
 	}
 }
 
 // of passes the segments of an event's runtime to a function, unless there is no room for
 // one more runtime.
-func (m *Segments) of(e *pass.Event, instance uint16, do func(*segments)) {
+func (s *Segments) of(e *pass.Event, instance uint16, do func(*segments)) {
 	rt := e.Runtime(instance)
 	if rt == nil {
 		return
 	}
-	s, isNew := m.runtimes.At(rt.Index)
+	r, isNew := s.runtimes.At(rt.Index)
 	if isNew {
-		*s = segments{Runtime: rt, sizes: make(map[uint64]int64), ends: make(map[uint32]SegmentCounts)}
+		*r = segments{Runtime: rt, sizes: make(map[uint64]int64), ends: make(map[uint32]SegmentCounts)}
 	}
-	do(s)
+	do(r)
 }
 
 // created counts a segment. One at the address of a live one replaces it: its
 // freeing was lost.
-func (m *Segments) created(s *segments, v *clr.GCCreateSegment) {
+func (s *Segments) created(r *segments, v *clr.GCCreateSegment) {
 	size := int64(v.Size)
-	s.now.Created++
-	s.now.CreatedBytes += size
-	old, replaces := s.sizes[v.Address]
+	r.now.Created++
+	r.now.CreatedBytes += size
+	old, replaces := r.sizes[v.Address]
 	if !replaces {
-		if m.live == maxSegments {
+		if s.live == maxSegments {
 			return
 		}
-		m.live++
-		s.now.Live++
+		s.live++
+		r.now.Live++
 	}
-	s.now.LiveBytes += size - old
-	s.sizes[v.Address] = size
+	r.now.LiveBytes += size - old
+	r.sizes[v.Address] = size
 }
 
-func (m *Segments) freed(s *segments, address uint64) {
-	s.now.Freed++
-	size, ok := s.sizes[address]
+func (s *Segments) freed(r *segments, address uint64) {
+	r.now.Freed++
+	size, ok := r.sizes[address]
 	if !ok {
 		return // created before the trace
 	}
-	delete(s.sizes, address)
-	m.live--
-	s.now.FreedBytes += size
-	s.now.Live--
-	s.now.LiveBytes -= size
+	delete(r.sizes, address)
+	s.live--
+	r.now.FreedBytes += size
+	r.now.Live--
+	r.now.LiveBytes -= size
 }
 
 // takes counts an event that is not possible, and returns whether it is.
-func (m *Segments) takes(possible bool) bool {
+func (s *Segments) takes(possible bool) bool {
 	if !possible {
-		m.rejected++
+		s.rejected++
 	}
 	return possible
 }
 
 // Rejected returns the number of events that are left out, because their sizes are
 // impossible.
-func (m *Segments) Rejected() int { return m.rejected }
+func (s *Segments) Rejected() int { return s.rejected }
 
 // commits records the committed memory, which the runtime reports at the start of every
 // collection, and again at the end of a blocking one.
-func (m *Segments) commits(s *segments, data []byte) {
+func (s *Segments) commits(r *segments, data []byte) {
 	var v clr.CommittedUsage
 	if v.Decode(data) != nil {
 		return
 	}
-	if !m.takes(v.Possible()) {
-		s.now.Committed = gc.Opt[Committed]{}
+	if !s.takes(v.Possible()) {
+		r.now.Committed = gc.Opt[Committed]{}
 		return
 	}
-	s.now.Committed = gc.Some(Committed{
+	r.now.Committed = gc.Some(Committed{
 		InUse: int64(v.TotalCommittedInUse), Free: int64(v.TotalCommittedInFree), GlobalFree: int64(v.TotalCommittedInGlobalFree),
 		Decommit: int64(v.TotalCommittedInGlobalDecommit), Bookkeeping: int64(v.TotalBookkeepingCommitted),
 	})
 }
 
 // ended records the segments at the end of a collection.
-func (m *Segments) ended(s *segments, number uint32) {
-	if _, again := s.ends[number]; again || m.ends < maxSnapshots {
-		s.ends[number] = s.now
+func (s *Segments) ended(r *segments, number uint32) {
+	if _, again := r.ends[number]; again || s.ends < maxSnapshots {
+		r.ends[number] = r.now
 		if !again {
-			m.ends++
+			s.ends++
 		}
 	}
-	s.now = SegmentCounts{Live: s.now.Live, LiveBytes: s.now.LiveBytes, Committed: s.now.Committed}
+	r.now = SegmentCounts{Live: r.now.Live, LiveBytes: r.now.LiveBytes, Committed: r.now.Committed}
 }
 
 // Remove removes the counts at the end of a collection and returns them, if there are
 // any.
-func (m *Segments) Remove(pid uint64, instance uint16, number uint32) (SegmentCounts, bool) {
-	s := m.runtimes.Find(func(s *segments) bool { return s.Process.PID == pid && s.Instance == instance })
-	if s == nil {
+func (s *Segments) Remove(pid uint64, instance uint16, number uint32) (SegmentCounts, bool) {
+	r := s.runtimes.Find(func(r *segments) bool { return r.Process.PID == pid && r.Instance == instance })
+	if r == nil {
 		return SegmentCounts{}, false
 	}
-	snapshot, ok := s.ends[number]
+	snapshot, ok := r.ends[number]
 	if ok {
-		delete(s.ends, number)
-		m.ends--
+		delete(r.ends, number)
+		s.ends--
 	}
 	return snapshot, ok
 }
