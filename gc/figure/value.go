@@ -67,13 +67,15 @@ func text(s string) Value {
 	return Value{Type: Text, Text: s}
 }
 
-// word returns the name of a value of an enumeration, with its number. An empty name is
-// unknown.
-func word[T interface {
+// An enumeration is a type of numbers that have names.
+type enumeration interface {
 	~uint8 | ~uint32
 	String() string
-}](v T,
-) Value {
+}
+
+// word returns the name of a value of an enumeration, with its number. An empty name is
+// unknown.
+func word[T enumeration](v T) Value {
 	name := v.String()
 	if name == "" {
 		return Value{}
@@ -109,8 +111,8 @@ func bytes(v int64) Value { return Value{Type: Bytes, Int: v} }
 
 // known returns the value of a figure, if the figure is known.
 func known[T any](v gc.Opt[T], value func(T) Value) Value {
-	if figure, known := v.Get(); known {
-		return value(figure)
+	if f, ok := v.Get(); ok {
+		return value(f)
 	}
 	return Value{}
 }
