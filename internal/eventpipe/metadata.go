@@ -39,11 +39,14 @@ func ParseMetadataV4(payload []byte, base int64) (id uint32, d *trace.Descriptor
 	return id, d, nil
 }
 
-// A fieldReader reads a field, or a list of fields, that is nested so deep.
-type fieldReader[T any] func(c *binread.Cursor, depth int) (T, bool)
+// A fieldReader reads a field that is nested so deep, and a listReader a list of fields.
+type (
+	fieldReader func(c *binread.Cursor, depth int) (trace.Field, bool)
+	listReader  func(c *binread.Cursor, depth int) ([]trace.Field, bool)
+)
 
 // fieldList reads n fields, of at least some bytes each.
-func fieldList(c *binread.Cursor, n uint32, least, depth int, read fieldReader[trace.Field]) ([]trace.Field, bool) {
+func fieldList(c *binread.Cursor, n uint32, least, depth int, read fieldReader) ([]trace.Field, bool) {
 	if depth > maxFieldDepth || !Fits(c, n, least) {
 		return nil, false
 	}
@@ -85,7 +88,7 @@ func fieldsV2(c *binread.Cursor, depth int) ([]trace.Field, bool) {
 
 // fieldType reads a V4 type: its code, and the element type or fields of arrays and
 // objects.
-func fieldType(c *binread.Cursor, depth int, nested fieldReader[[]trace.Field]) (f trace.Field, ok bool) {
+func fieldType(c *binread.Cursor, depth int, nested listReader) (f trace.Field, ok bool) {
 	f.Type = typeCode(c.U32())
 	switch {
 	case depth > maxFieldDepth:
