@@ -84,10 +84,10 @@ func (w *Writer) flush(b *blockBuffer) {
 		return
 	}
 	header := b.b[eventpipe.MaxFrame:]
-	switch b.header {
-	case eventpipe.EventBlockHeader:
+	switch {
+	case b.kind == eventpipe.BlockEvents, b.kind == eventpipe.BlockMetadata && !w.v6:
 		eventpipe.PutBlockHeader(header, !w.opt.Uncompressed, uint64(b.min), uint64(b.max))
-	case tableBlockHeader:
+	case b.kind == eventpipe.BlockStacks, b.kind == eventpipe.BlockLabels:
 		binary.LittleEndian.PutUint32(header, b.first)
 		binary.LittleEndian.PutUint32(header[4:], uint32(b.records))
 	}
