@@ -80,7 +80,10 @@ func (p *peeler) peel(l layer, depth int) (found, error) {
 	switch f.kind.class {
 	case inGzip:
 		z, err := gzip.NewReader(in)
-		return p.within("gzip", z, err, depth)
+		if err != nil {
+			return unopened("gzip", err)
+		}
+		return p.within("gzip", z, depth)
 	case inZstd:
 		return p.zstd(in, depth)
 	case inXZ:
@@ -95,10 +98,11 @@ func (p *peeler) peel(l layer, depth int) (found, error) {
 
 func (p *peeler) zstd(in io.Reader, depth int) (found, error) {
 	z, err := zstd.NewReader(in, zstdOptions...)
-	if err == nil {
-		p.closers = append(p.closers, func() error { z.Close(); return nil })
+	if err != nil {
+		return unopened("zstd", err)
 	}
-	f, err := p.within("zstd", z, err, depth)
+	p.closers = append(p.closers, func() error { z.Close(); return nil })
+	f, err := p.within("zstd", z, depth)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
 		return unpackFirst(fmt.Sprintf("zstd with a window of more than %d MiB", maxWindow>>20)), nil
 	}
@@ -110,7 +114,10 @@ func (p *peeler) xz(in *bufio.Reader, depth int) (found, error) {
 	if errors.Is(err, errXZDict) {
 		return unpackFirst(fmt.Sprintf("xz with a %v", err)), nil
 	}
-	return p.within("xz", z, err, depth)
+	if err != nil {
+		return unopened("xz", err)
+	}
+	return p.within("xz", z, depth)
 }
 
 // unpackFirst returns what is found in a wrapping that is not read: the advice to unpack it.
@@ -118,11 +125,13 @@ func unpackFirst(looks string) found {
 	return found{kind: kind{class: unsupported, looks: looks, hint: hintUnpack}}
 }
 
-// within peels the content of the wrapping called name. err is that of opening the wrapping.
-func (p *peeler) within(name string, r io.Reader, err error, depth int) (found, error) {
-	if err != nil {
-		return found{}, fmt.Errorf("%s: %w", name, err)
-	}
+// unopened returns the error of opening the wrapping called name.
+func unopened(name string, err error) (found, error) {
+	return found{}, fmt.Errorf("%s: %w", name, err)
+}
+
+// within peels the content of the wrapping called name.
+func (p *peeler) within(name string, r io.Reader, depth int) (found, error) {
 	w := &wrapped{name: name, r: r}
 	f, err := p.peel(layer{Reader: w}, depth+1)
 	if f.packed == nil {

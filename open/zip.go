@@ -156,11 +156,13 @@ func (p *peeler) entry(f *zip.File, depth int) (found, error) {
 	if errors.Is(err, zip.ErrAlgorithm) {
 		return unpackFirst("packed with " + cmp.Or(methods[f.Method], fmt.Sprintf("zip's method %d", f.Method))), nil
 	}
-	if err == nil { // that of closing is that of the last read, which has returned it
-		p.closers = append(p.closers, func() error { r.Close(); return nil })
+	if err != nil {
+		return unopened(name, err)
 	}
+	// The error of closing is that of the last read, which has returned it.
+	p.closers = append(p.closers, func() error { r.Close(); return nil })
 	p.zipped = true
-	found, err := p.within(name, r, err, depth)
+	found, err := p.within(name, r, depth)
 	found.name, found.claims = printable(f.Name), f.UncompressedSize64
 	return found, err
 }
