@@ -37,7 +37,7 @@ func (p *Provider) CreateCTF(name string, opt SessionOptions) (*Session, error) 
 			return start(ctf.NewZipWriter(file, trace, p.ctfOptions(now, ticks)))
 		}
 	}
-	return p.startSession(file, opt, open, false)
+	return p.startSession(file, opt, open)
 }
 
 func (p *Provider) ctfOptions(start time.Time, ticks int64) ctf.WriterOptions {
@@ -69,4 +69,4 @@ func (ctfSink) carries(d *trace.Descriptor) bool {
 }
 
 func (s ctfSink) Write(_ uint64, ev *trace.Event) error { return s.Writer.Write(ev) }
-func (s ctfSink) Lost(_, _ uint64, n uint32)            { s.Writer.Lost(n) }
+func (s ctfSink) Lost(_ uint64, n uint32)               { s.Writer.Lost(n) }

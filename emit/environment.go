@@ -54,12 +54,13 @@ func (p *Provider) capture(env environment) (*Session, error) {
 		Providers:   eventPipeConfig(env.value("EventPipeConfig")),
 		BufferBytes: int(min(mb, maxBufferMB) << 20),
 		Block:       !held && env.number("EventPipeBufferingMode", 0) == 1,
+		held:        held,
 	}
 	f, err := outfile.CreateAny(path, fileMode)
 	if err != nil {
 		return nil, err
 	}
-	return p.startSession(f, opt, p.nettraceTo(f, 4), held)
+	return p.startSession(f, opt, p.nettraceTo(f, 4))
 }
 
 // defaultConfig lists the runtime's providers without an EventPipeConfig, as far as a

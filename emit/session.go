@@ -37,6 +37,8 @@ type SessionOptions struct {
 	Block bool
 	// NoRundown omits the events at the end that describe the process and runtime.
 	NoRundown bool
+
+	held bool // nothing is written before the end
 }
 
 // Wanted selects the events of a provider for a session: events up to its level with one
@@ -81,7 +83,6 @@ type Session struct {
 	opt   SessionOptions
 	file  *outfile.File // to be closed with the session, or nil
 	etw   *etw          // nil for a session that writes a trace
-	held  bool          // nothing is written before the end
 	brief bool          // its end describes the process only, not the runtime
 
 	dropped atomic.Uint64
@@ -102,7 +103,7 @@ type Session struct {
 
 // Start starts a session that writes to w. Close ends it, and does not close w.
 func (p *Provider) Start(w io.Writer, opt SessionOptions) (*Session, error) {
-	return p.startSession(nil, opt, p.nettraceTo(w, opt.Version), false)
+	return p.startSession(nil, opt, p.nettraceTo(w, opt.Version))
 }
 
 // fileMode is the mode of new files before the umask applies.
@@ -115,7 +116,7 @@ func (p *Provider) Create(name string, opt SessionOptions) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.startSession(f, opt, p.nettraceTo(f, opt.Version), false)
+	return p.startSession(f, opt, p.nettraceTo(f, opt.Version))
 }
 
 // nettraceTo returns a function that opens a .nettrace.
@@ -138,11 +139,10 @@ func (p *Provider) nettraceTo(w io.Writer, version int) func(time.Time, int64) (
 
 // startSession starts a session on the trace that open returns, given the time and the
 // clock's reading at its start. It closes the file, if there is one, with the session or
-// on failure. A held session writes nothing before its end.
-func (p *Provider) startSession(file *outfile.File, opt SessionOptions, open func(time.Time, int64) (sink, error), held bool) (*Session, error) {
+// on failure.
+func (p *Provider) startSession(file *outfile.File, opt SessionOptions, open func(time.Time, int64) (sink, error)) (*Session, error) {
 	s, err := p.newSession(file, opt, open)
 	if err == nil {
-		s.held = held
 		err = s.begin()
 	}
 	if err != nil {
@@ -158,7 +158,7 @@ func (p *Provider) startSession(file *outfile.File, opt SessionOptions, open fun
 // starts writing.
 func (s *Session) begin() error {
 	_, zip := s.sink.(ctfSink)
-	if s.file != nil && !zip && !s.held {
+	if s.file != nil && !zip && !s.opt.held {
 		if err := s.file.Publish(); err != nil {
 			s.leave()
 			return errors.Join(err, s.sink.Close())
@@ -256,7 +256,7 @@ func (s *Session) run() {
 	tick := time.NewTicker(drainInterval)
 	defer tick.Stop()
 	due, wake := tick.C, s.wake
-	if s.held {
+	if s.opt.held {
 		due, wake = nil, nil
 	}
 	for s.err == nil {
@@ -280,7 +280,7 @@ func (s *Session) finish() error {
 	err := s.drain(math.MaxInt64)
 	for i := range s.streams {
 		if n := s.streams[i].dropped; n > 0 {
-			s.sink.Lost(0, s.p.shards[i].capture, n)
+			s.sink.Lost(s.p.shards[i].capture, n)
 		}
 	}
 	if err == nil && !s.opt.NoRundown {
@@ -352,7 +352,7 @@ func (s *Session) oldest(until int64) (best *queue, ahead int64) {
 
 func (s *Session) write(q *queue) error {
 	if q.lost > 0 {
-		s.sink.Lost(0, q.capture, q.lost)
+		s.sink.Lost(q.capture, q.lost)
 	}
 	s.event = trace.Event{
 		Desc: s.p.descriptor(q.kind), Ticks: q.ticks - s.start, TID: q.thread, CPU: trace.UnknownCPU, Payload: q.payload,

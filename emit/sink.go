@@ -14,7 +14,7 @@ type sink interface {
 	// that is older than the format allows, which readers will find lost.
 	Write(capture uint64, ev *trace.Event) error
 	// Lost reports that n events of a shard are missing from here on.
-	Lost(pid, capture uint64, n uint32)
+	Lost(capture uint64, n uint32)
 	Flush() error
 	Close() error
 }
@@ -23,3 +23,5 @@ type sink interface {
 type nettraceSink struct{ *nettrace.Writer }
 
 func (nettraceSink) carries(*trace.Descriptor) bool { return true }
+
+func (s nettraceSink) Lost(capture uint64, n uint32) { s.Writer.Lost(0, capture, n) }
