@@ -188,6 +188,7 @@ func (p *parser) assign(to any, name, text string) {
 		return
 	}
 	switch to := to.(type) {
+	case nil, **Type: // of no use, or malformed: a type comes after ":="
 	case *uint64:
 		*to = p.signed(text)
 	case *int64:
@@ -205,6 +206,8 @@ func (p *parser) assign(to any, name, text string) {
 	case map[string]string:
 		to[name] = text
 		p.part()
+	default:
+		panic(fmt.Sprintf("tsdl: no way to give a value to a %T", to))
 	}
 }
 
