@@ -110,9 +110,9 @@ func (p *jsonParser) ref(l *location) (r Ref) {
 	if r.Scope, ok = origins[l.Origin]; !ok {
 		p.malformed("origin %.40q", l.Origin)
 	}
-	for _, name := range l.Path {
-		name, ok := name.(string)
-		if !ok {
+	for _, part := range l.Path {
+		name, isName := part.(string)
+		if !isName {
 			p.malformed("location outside a structure")
 		}
 		r.Path = append(r.Path, name)
