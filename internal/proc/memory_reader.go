@@ -9,7 +9,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A MemoryReader reads the memory of one process repeatedly, on Linux. It is for use by one goroutine.
+// A MemoryReader reads the memory of one process repeatedly, on Linux. It is for use by one
+// goroutine.
 type MemoryReader struct {
 	folder  string // of the process in /proc
 	status  string // path of a file that is read each time
