@@ -127,8 +127,8 @@ func TestCompanions(t *testing.T) {
 				t.Fatal(err)
 			}
 			inputs := []*open.Input{in, again}
-			if len(c.open) == 1 && c.files[c.open[0]] != nil {
-				inputs = append(inputs, asContents(t, c.open[0], c.files))
+			if c.open[0] != "." {
+				inputs = append(inputs, asContents(t, c.open, c.files))
 			}
 			for _, in := range inputs {
 				var times []string
@@ -153,19 +153,23 @@ func TestCompanions(t *testing.T) {
 	}
 }
 
-// asContents opens a file as a content, with the other files beside it.
-func asContents(t *testing.T, name string, files map[string][]byte) *open.Input {
+// asContents opens files as contents, with the other files beside them.
+func asContents(t *testing.T, names []string, files map[string][]byte) *open.Input {
 	t.Helper()
 	var opts open.Options
 	content := func(name string) open.Content {
 		return open.Content{ReaderAt: bytes.NewReader(files[name]), Size: int64(len(files[name])), Name: name}
 	}
 	for _, other := range slices.Sorted(maps.Keys(files)) {
-		if other != name {
+		if !slices.Contains(names, other) {
 			opts.Beside = append(opts.Beside, content(other))
 		}
 	}
-	in, err := open.Contents([]open.Content{content(name)}, opts)
+	var contents []open.Content
+	for _, name := range names {
+		contents = append(contents, content(name))
+	}
+	in, err := open.Contents(contents, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
