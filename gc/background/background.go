@@ -11,6 +11,7 @@
 package background
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -102,6 +103,10 @@ func (*Model) Kinds() []clr.Kind {
 
 // Event processes one event.
 func (m *Model) Event(e *pass.Event) {
+	if slices.Contains(ends[:], e.Kind) {
+		m.phaseEnded(e)
+		return
+	}
 	decoded, whole := e.Decoded()
 	if !whole {
 		return
@@ -132,12 +137,17 @@ func (m *Model) Event(e *pass.Event) {
 		if rt := m.current(e, v.ClrInstanceID); rt != nil {
 			rt.waited(e)
 		}
-	default:
-		if v, ok := pass.Decode[clr.BGCBegin](e); ok { // laid out like all events that end a phase
-			if rt := m.current(e, v.ClrInstanceID); rt != nil {
-				rt.phase(e.Kind, e.Time)
-			}
-		}
+	}
+}
+
+// phaseEnded processes an event that ends a phase: all of them are laid out alike.
+func (m *Model) phaseEnded(e *pass.Event) {
+	v, whole := pass.Decode[clr.BGCBegin](e)
+	if !whole {
+		return
+	}
+	if rt := m.current(e, v.ClrInstanceID); rt != nil {
+		rt.phase(e.Kind, e.Time)
 	}
 }
 
