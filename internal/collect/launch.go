@@ -175,7 +175,7 @@ func (s *Supervisor) attend(ctx context.Context, c *child, p *servedPort, stop <
 			}
 		case <-silence.C:
 			if !s.tried() {
-				s.Notify(NotAsked{c.name, dialTime})
+				s.opts.Notify(NotAsked{c.name, dialTime})
 			}
 		}
 	}
@@ -235,7 +235,7 @@ func (p *servedPort) linger(name, path string) {
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-limit:
-			p.s.Notify(Orphaned{name, left, portVariable})
+			p.s.opts.Notify(Orphaned{name, left, portVariable})
 			return
 		}
 	}

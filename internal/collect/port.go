@@ -29,7 +29,7 @@ func (s *Supervisor) Listen(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	s.Notify(Listening{portVariable, dialled(path), diag.Port{Path: path}})
+	s.opts.Notify(Listening{portVariable, dialled(path), diag.Port{Path: path}})
 	for ctx.Err() == nil && !s.done() {
 		select {
 		case <-s.idle:
@@ -101,8 +101,8 @@ func (s *Supervisor) receive(ctx context.Context, r *diag.Runtime) {
 
 // wants reports whether to collect from a process that has dialled.
 func (s *Supervisor) wants(process *diag.Process) bool {
-	if !s.Names.Match(process) {
-		s.Notify(Untraced{Process: process})
+	if !s.opts.Names.Match(process) {
+		s.opts.Notify(Untraced{Process: process})
 		return false
 	}
 	s.mu.Lock()
@@ -110,7 +110,7 @@ func (s *Supervisor) wants(process *diag.Process) bool {
 	s.taken = true
 	s.mu.Unlock()
 	if full {
-		s.Notify(Untraced{Process: process, NoRoom: true})
+		s.opts.Notify(Untraced{Process: process, NoRoom: true})
 	}
 	return !full
 }

@@ -30,7 +30,7 @@ type Options struct {
 // A Supervisor collects from several processes at once. Each has a session, a capture and
 // a file of its own, so that one that ends or fails does not end the others.
 type Supervisor struct {
-	*Options
+	opts  Options
 	paths *Paths
 	idle  chan struct{} // has a value when the last busy one is done
 
@@ -48,7 +48,7 @@ type Supervisor struct {
 
 // New returns a supervisor that has not begun.
 func New(o *Options) *Supervisor {
-	return &Supervisor{Options: o, paths: NewPaths(o.Output), idle: make(chan struct{}, 1), dialled: map[uint64]bool{}}
+	return &Supervisor{opts: *o, paths: NewPaths(o.Output), idle: make(chan struct{}, 1), dialled: map[uint64]bool{}}
 }
 
 // Gather collects from processes, and through etw if it is not nil, until all of them
@@ -130,7 +130,7 @@ func notBefore(ctx, released context.Context) (later context.Context, stop func(
 
 // begin starts a session and makes its file. If that fails, the process continues.
 func (s *Supervisor) begin(ctx context.Context, process *diag.Process) (*capture, error) {
-	session, err := process.Client().Collect(ctx, s.Config)
+	session, err := process.Client().Collect(ctx, s.opts.Config)
 	if err != nil {
 		s.release(process.Client(), process)
 		return nil, refused(ctx, process, err)
@@ -149,16 +149,16 @@ func (s *Supervisor) begin(ctx context.Context, process *diag.Process) (*capture
 // opened returns a capture of a running session, to the nth file of its path.
 func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path string, nth int) (*capture, error) {
 	var c *capture
-	if name := numbered(path, nth, s.Plan.Files); s.Plan.Ring {
-		r, err := tracefile.NewRing(name, s.Plan.Keep)
+	if name := numbered(path, nth, s.opts.Plan.Files); s.opts.Plan.Ring {
+		r, err := tracefile.NewRing(name, s.opts.Plan.Keep)
 		if err != nil {
 			return nil, outputFailed(name, err)
 		}
-		r.Say = func(text string) { s.Notify(Shortened{text}) }
+		r.Say = func(text string) { s.opts.Notify(Shortened{text}) }
 		c = newCapture(process, session, nil)
 		c.keepIn(r)
 	} else {
-		out, err := create(name, s.Stdout)
+		out, err := create(name, s.opts.Stdout)
 		if err != nil {
 			return nil, err
 		}
@@ -172,10 +172,10 @@ func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path s
 // again begins the next session of a process after a trigger. It returns nil if no more
 // files are wanted.
 func (s *Supervisor) again(ctx context.Context, c *capture) (*capture, error) {
-	if ctx.Err() != nil || c.trigger == nil || !c.session.Stopped() || c.nth == s.Plan.Files {
+	if ctx.Err() != nil || c.trigger == nil || !c.session.Stopped() || c.nth == s.opts.Plan.Files {
 		return nil, nil
 	}
-	session, err := c.process.Client().Collect(ctx, s.Config)
+	session, err := c.process.Client().Collect(ctx, s.opts.Config)
 	if err != nil {
 		return nil, refused(ctx, c.process, err)
 	}
@@ -188,7 +188,7 @@ func (s *Supervisor) again(ctx context.Context, c *capture) (*capture, error) {
 
 // started returns a capture that begins.
 func (s *Supervisor) started(c *capture) *capture {
-	c.plan, c.notify = s.Plan, s.Notify
+	c.plan, c.notify = s.opts.Plan, s.opts.Notify
 	s.mu.Lock()
 	if s.begun++; s.begun == 1 {
 		s.since = time.Now()
@@ -196,7 +196,7 @@ func (s *Supervisor) started(c *capture) *capture {
 	s.running = append(s.running, c)
 	first := s.begun == 1
 	s.mu.Unlock()
-	s.Notify(Started{c.process, c.path, s.Plan, first})
+	s.opts.Notify(Started{c.process, c.path, s.opts.Plan, first})
 	return c
 }
 
@@ -212,11 +212,11 @@ func refused(ctx context.Context, process *diag.Process, err error) error {
 // wanted. The next session begins before the file of the previous one is written, so
 // that no event is missed.
 func (s *Supervisor) follow(ctx context.Context, c *capture) {
-	limited, cancel := s.bounded(ctx)
+	limited, cancel := s.opts.bounded(ctx)
 	defer cancel()
-	began, left := time.Now(), s.Duration
+	began, left := time.Now(), s.opts.Duration
 	for c != nil {
-		if s.Duration > 0 {
+		if s.opts.Duration > 0 {
 			c.limit(left)
 		}
 		err := c.run(limited)
@@ -237,7 +237,7 @@ func (s *Supervisor) follow(ctx context.Context, c *capture) {
 		s.end(c)
 		s.fail(err)
 		if c = next; c != nil {
-			left = s.Duration - time.Since(began)
+			left = s.opts.Duration - time.Since(began)
 			s.started(c)
 		}
 	}
@@ -248,9 +248,9 @@ func (s *Supervisor) end(c *capture) {
 	r, err := c.result()
 	switch {
 	case err != nil:
-		s.Notify(Failed{err})
+		s.opts.Notify(Failed{err})
 	case r != nil:
-		s.Notify(Ended{r})
+		s.opts.Notify(Ended{r})
 	}
 }
 
@@ -266,12 +266,12 @@ func create(path string, stdout io.Writer) (*tracefile.File, error) {
 // release resumes a process that waits at its start, also after an interruption. It does
 // no harm to other processes.
 func (s *Supervisor) release(runtime *diag.Client, process *diag.Process) {
-	if !s.Resume {
+	if !s.opts.Resume {
 		return
 	}
 	err := runtime.Resume(context.Background())
 	if err != nil && !TooOld(err) && !errors.Is(err, diag.ErrHungUp) {
-		s.Notify(NotResumed{process, err})
+		s.opts.Notify(NotResumed{process, err})
 	}
 }
 
@@ -284,7 +284,7 @@ func (s *Supervisor) fail(err error) {
 	s.mu.Lock()
 	s.failed++
 	s.mu.Unlock()
-	s.Notify(Failed{err})
+	s.opts.Notify(Failed{err})
 }
 
 // Status returns the progress of collecting.
