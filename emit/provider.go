@@ -150,8 +150,8 @@ func (p *Provider) attach(s *Session) error {
 	return nil
 }
 
-// subscribe has the session with a bit get the events that it wants, and no others. The caller
-// holds mu.
+// subscribe sets the bit of a session in the masks of the events that it wants, and clears it in
+// others. The caller holds mu.
 func (p *Provider) subscribe(bit int, wants func(*trace.Descriptor) bool) {
 	set := func(mask *atomic.Uint64, d *trace.Descriptor) {
 		if wants(d) {

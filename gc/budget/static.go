@@ -24,8 +24,9 @@ const (
 	unlimited = math.MaxInt64 // SSIZE_T_MAX
 )
 
-// statics returns the table for the default of GCLatencyLevel: no event has the level. Gen 0's sizes depend on the machine's caches and on
-// settings, and gen 1's maximum on the size of segments: zero here.
+// statics returns the table for the default of GCLatencyLevel: no event has the level. Gen 0's
+// sizes depend on the machine's caches and on settings, and gen 1's maximum on the size of
+// segments: zero here.
 func statics(server bool) [generations]Static {
 	large := Static{Min: 3 * mib, Max: unlimited, Limit: 1.25, MaxLimit: 4.5}
 	table := [generations]Static{

@@ -11,8 +11,8 @@ func StudentTail(t, freedom float64) float64 {
 	return cosineIntegral(math.Atan(t/math.Sqrt(freedom)), freedom-1) / (2 * cosineIntegral(0, freedom-1))
 }
 
-// StudentQuantile returns the value that Student's t exceeds with the given probability, below one half;
-// with infinitely many degrees of freedom, the quantile of the normal distribution.
+// StudentQuantile returns the value that Student's t exceeds with the given probability, below
+// one half; with infinitely many degrees of freedom, the quantile of the normal distribution.
 func StudentQuantile(probability, freedom float64) float64 {
 	if math.IsInf(freedom, 1) {
 		return math.Sqrt2 * math.Erfinv(1-2*probability)

@@ -190,7 +190,7 @@ func (c *Cursor) UTF16() []byte {
 	return nil
 }
 
-// Text is UTF16 in UTF-8.
+// Text reads what UTF16 does, and returns it in UTF-8.
 func (c *Cursor) Text() string { return string(AppendUTF8(nil, c.UTF16())) }
 
 // uvarint returns the slow path: more than one byte, or none.

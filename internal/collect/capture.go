@@ -68,7 +68,7 @@ type traceInput interface {
 	SetReadDeadline(time.Time) error
 }
 
-// A filtered input is a session's, with the bytes that a reader of it makes of them.
+// A filtered input reads a session's trace through another reader.
 type filtered struct {
 	io.Reader
 	traceInput // the session

@@ -1,5 +1,5 @@
 // Package eventpipe reads and writes the units of .netperf and .nettrace files: blocks,
 // the headers of events, and metadata records. It does not sort events, as nettrace does. An
-// ObjectReader takes V4 traces apart, object by object, of which a Splicer makes other traces,
-// an Inserter ones with more events and a Limiter ones that end earlier, without decoding events.
+// ObjectReader takes V4 traces apart, object by object. A Splicer makes other traces of them, an
+// Inserter adds events, and a Limiter ends a trace earlier; none decodes events.
 package eventpipe

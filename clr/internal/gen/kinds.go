@@ -94,7 +94,7 @@ func (t *table) etlFile() *writer {
 	return w
 }
 
-// classics writes the events of a provider's classic task. They had but the first keyword.
+// classics writes the events of a provider's classic task. They have only the first keyword.
 func (p *provider) classics(w *writer, t *table) {
 	for _, e := range p.Events {
 		for _, opcode := range []int{e.Opcode, p.Classic.Opcodes[e.ID]} {
