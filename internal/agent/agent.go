@@ -33,6 +33,9 @@ type Options struct {
 	Captured func(*Captured)
 	// Problem receives the agent's own failures. It may be nil.
 	Problem func(error)
+	// Serving receives the address at which the agent listens, with the port that the system
+	// chose where the configuration has port 0. It may be nil.
+	Serving func(address string)
 	// Source finds processes; zero means this machine.
 	Source watch.Source
 }
@@ -162,6 +165,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	var running sync.WaitGroup
 	if server != nil {
+		if a.opts.Serving != nil {
+			a.opts.Serving(server.address(a.config.Listen))
+		}
 		running.Go(func() { server.run(ctx) })
 	}
 	if a.sender != nil {

@@ -51,8 +51,8 @@ func TestServedTCP(t *testing.T) {
 		t.Skip("the programs are for Linux")
 	}
 	for _, version := range dotnettest.Due(t) {
-		address, socket := freeAddress(t), filepath.Join(t.TempDir(), "port")
-		a := runProfiling(t, address)
+		a, socket := runProfiling(t, "127.0.0.1:0"), filepath.Join(t.TempDir(), "port")
+		address := a.served[0].Address()
 		_, cut := dotnettest.NewRelay(t, "unix", socket, "tcp", address)
 		variable, err := diag.PortVariable(socket, false)
 		if err != nil {
@@ -87,15 +87,4 @@ func (a *profilingAgent) profiles(t *testing.T, pid string) {
 			return
 		}
 	}
-}
-
-// freeAddress returns an address of the loopback that nothing listens at.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -50,6 +50,16 @@ func (a *Agent) listen(ctx context.Context) (*server, error) {
 	}, nil
 }
 
+// address returns the address at which the server listens, with the host as it was given.
+func (s *server) address(given string) string {
+	host, _, err := net.SplitHostPort(given)
+	_, port, err2 := net.SplitHostPort(s.listener.Addr().String())
+	if err != nil || err2 != nil {
+		return given
+	}
+	return net.JoinHostPort(host, port)
+}
+
 // run answers until ctx ends, and finishes its pending answers.
 func (s *server) run(ctx context.Context) {
 	stop := context.AfterFunc(ctx, func() {

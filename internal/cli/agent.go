@@ -193,15 +193,13 @@ func (o *agentOptions) run(ctx context.Context, std *stdio) error {
 			}
 		},
 		Problem: func(err error) { std.warn("gctrail", err.Error()) },
+		Serving: func(address string) { std.warn("gctrail", "serving metrics at http://"+address+"/metrics") },
 	})
 	if err != nil {
 		return err
 	}
 	for _, notice := range portNotices(config.Ports) {
 		std.warn("gctrail", notice)
-	}
-	if config.Listen != "" {
-		std.warn("gctrail", "serving metrics at http://"+config.Listen+"/metrics")
 	}
 	if config.OTLP.Endpoint != "" {
 		std.warn("gctrail", "sending to "+text.Quoted(config.OTLP.Endpoint))

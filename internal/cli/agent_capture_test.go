@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -21,30 +20,22 @@ func TestAgentCaptures(t *testing.T) {
 	t.Parallel()
 	const token = "a-token-for-the-test"
 	file := dotnettest.Install(t, 10)
-	address, folder := freeAddress(t), t.TempDir()
+	folder := t.TempDir()
 	config := filepath.Join(folder, "agent.yaml")
 	tokenFile := filepath.Join(folder, "token")
 	text := fmt.Sprintf("listen: %s\nnames: [%s]\ntoken-file: %s\nledger: {folder: ''}\ncaptures: {folder: %s}\nrules:\n  - {name: any, when: pause>1us, duration: 1s}\n",
-		address, filepath.Base(file), tokenFile, folder)
+		anyPort, filepath.Base(file), tokenFile, folder)
 	for path, content := range map[string]string{config: text, tokenFile: token} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if code, _, talk := gctrail(ctx, "agent", "--config", config); code != 0 {
-			t.Errorf("exit code %d: %s", code, talk)
-		}
-	}()
-	defer func() { cancel(); <-done }()
+	a, _ := runAgent(t, "--config", config)
 	program := dotnettest.StartFile(t, file, "web", 600, dotnettest.Often)
-	samplesUntil(t, address, "/metrics", func(s map[string]float64) bool { return s[`gctrail_agent_captures_total{outcome="kept"}`] == 1 })
+	a.samplesUntil(t, "/metrics", func(s map[string]float64) bool { return s[`gctrail_agent_captures_total{outcome="kept"}`] == 1 })
 
-	url := fmt.Sprintf("http://%s/api/v1/captures?pid=%d&duration=1s&profile=gc-collect", address, program.PID)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, nil)
+	url := fmt.Sprintf("http://%s/api/v1/captures?pid=%d&duration=1s&profile=gc-collect", a.address, program.PID)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +54,7 @@ func TestAgentCaptures(t *testing.T) {
 		t.Errorf("captures %q, %v; made: %s", captures, err, made.Path)
 	}
 	for _, path := range captures {
-		code, out, talk := gctrail(ctx, "gcs", path)
+		code, out, talk := gctrail(t.Context(), "gcs", path)
 		if code != 0 || strings.Count(out, "\n") < 3 || strings.Contains(talk, "truncated") {
 			t.Errorf("%s: exit code %d: %s%s", path, code, out, talk)
 		}
@@ -74,20 +65,12 @@ func TestAgentCaptures(t *testing.T) {
 func TestAgentDump(t *testing.T) {
 	t.Parallel()
 	file := dotnettest.Install(t, 10)
-	address, folder := freeAddress(t), t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan string)
-	go func() {
-		code, _, talk := gctrail(ctx, "agent", "--listen", address, "--name", filepath.Base(file), "--ledger", "", "--captures", folder, "--dump-on", "heap>1MB")
-		if code != 0 {
-			t.Errorf("exit code %d", code)
-		}
-		done <- talk
-	}()
+	folder := t.TempDir()
+	a, stop := runAgent(t, "--listen", anyPort, "--name", filepath.Base(file), "--ledger", "", "--captures", folder, "--dump-on", "heap>1MB")
 	program := dotnettest.StartFile(t, file, "web", 600, dotnettest.Often)
-	samplesUntil(t, address, "/metrics", func(s map[string]float64) bool { return s[`gctrail_agent_dumps_total{outcome="kept"}`] == 1 })
-	cancel()
-	talk := <-done
+	a.samplesUntil(t, "/metrics", func(s map[string]float64) bool { return s[`gctrail_agent_dumps_total{outcome="kept"}`] == 1 })
+	stop()
+	talk := strings.Join(a.talk.all(), "\n")
 	captures, err := filepath.Glob(filepath.Join(folder, "*.nettrace"))
 	if err != nil || len(captures) != 1 || !strings.Contains(talk, fmt.Sprintf("%d: heap snapshot kept in %s", program.PID, captures[0])) {
 		t.Fatalf("captures %q, %v: %s", captures, err, talk)

@@ -4,16 +4,11 @@ package cli
 
 import (
 	"cmp"
-	"context"
-	"io"
 	"math"
-	"net"
-	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
@@ -27,22 +22,11 @@ func TestAgentTotals(t *testing.T) {
 	for _, version := range dotnettest.Due(t) {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			file := dotnettest.Install(t, version)
-			ctx, cancel := context.WithCancel(t.Context())
-			address := freeAddress(t)
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				code, _, talk := gctrail(ctx, "agent", "--listen", address, "--name", "gcload-net*", "--labels", "process")
-				if code != 0 {
-					t.Errorf("exit code %d: %s", code, talk)
-				}
-			}()
-			defer func() { cancel(); <-done }()
-			samplesUntil(t, address, "/readyz", func(s map[string]float64) bool { return true })
+			a, _ := runAgent(t, "--listen", anyPort, "--name", filepath.Base(file), "--labels", "process")
 			program := dotnettest.StartFile(t, file, "web", seconds)
 			who := `process="` + program.Name + `"`
 			program.Ended()
-			s := samplesUntil(t, address, "/metrics", func(s map[string]float64) bool {
+			s := a.samplesUntil(t, "/metrics", func(s map[string]float64) bool {
 				return len(s) > 0 && s[`gctrail_process_attached{`+who+`}`] == 0 && s[`dotnet_gc_pause_time_seconds_total{`+who+`}`] > 0
 			})
 			compareAgent(t, s, program)
@@ -83,7 +67,7 @@ func TestAgentProcessors(t *testing.T) {
 	who := `{process="` + program.Name + `"}`
 	var latest float64
 	for range 2 {
-		s := samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+		s := a.samplesUntil(t, "/metrics", func(s map[string]float64) bool {
 			return s["gctrail_process_cpu_run_time_seconds_total"+who] > latest
 		})
 		latest = s["gctrail_process_cpu_run_time_seconds_total"+who]
@@ -91,42 +75,4 @@ func TestAgentProcessors(t *testing.T) {
 			t.Errorf("threads waited %v s for a processor; the kernel counts %v s", waited, at)
 		}
 	}
-}
-
-// freeAddress returns an address of the loopback at which nobody listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// samplesUntil scrapes the agent until the samples are as wanted, and returns them.
-func samplesUntil(t *testing.T, address, path string, wanted func(map[string]float64) bool) map[string]float64 {
-	t.Helper()
-	for deadline := time.Now().Add(dotnettest.Patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		resp, err := http.Get("http://" + address + path)
-		if err != nil {
-			continue
-		}
-		body, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusOK {
-			continue
-		}
-		samples := make(map[string]float64)
-		for line := range strings.Lines(string(body)) {
-			if i := strings.LastIndexByte(line, ' '); i > 0 && line[0] != '#' {
-				samples[line[:i]], _ = strconv.ParseFloat(strings.TrimSpace(line[i:]), 64)
-			}
-		}
-		if wanted(samples) {
-			return samples
-		}
-	}
-	t.Fatal("the agent never serves what is wanted")
-	return nil
 }

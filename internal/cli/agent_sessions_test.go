@@ -20,15 +20,14 @@ import (
 // An agentProcess is an agent in a process of its own.
 type agentProcess struct {
 	*exec.Cmd
-	address string
-	talk    strings.Builder
+	scrapedAgent
 }
 
 // newAgentProcess returns an agent that has not been started.
 func newAgentProcess(t *testing.T, args ...string) *agentProcess {
 	t.Helper()
-	a := &agentProcess{address: freeAddress(t)}
-	a.Cmd = exec.CommandContext(t.Context(), os.Args[0], append([]string{"agent", "--listen", a.address, "--ledger", ""}, args...)...)
+	a := &agentProcess{scrapedAgent: scrapedAgent{ended: make(chan struct{})}}
+	a.Cmd = exec.CommandContext(t.Context(), os.Args[0], append([]string{"agent", "--listen", anyPort, "--ledger", ""}, args...)...)
 	a.Env = append(os.Environ(), "GCTRAIL_TEST_MAIN=1")
 	a.Stderr = &a.talk
 	return a
@@ -49,8 +48,12 @@ func (a *agentProcess) start(t *testing.T) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = a.Process.Kill(); _ = a.Wait() })
-	samplesUntil(t, a.address, "/readyz", func(map[string]float64) bool { return true })
+	go func() {
+		defer close(a.ended)
+		_ = a.Wait() // an error if it was killed
+	}()
+	t.Cleanup(func() { _ = a.Process.Kill(); <-a.ended })
+	a.ready(t)
 }
 
 // end ends the agent with a signal.
@@ -59,13 +62,13 @@ func (a *agentProcess) end(t *testing.T, how syscall.Signal) {
 	if err := a.Process.Signal(how); err != nil {
 		t.Fatal(err)
 	}
-	_ = a.Wait() // an error if it was killed
+	<-a.ended
 }
 
 // attached waits until the agent follows as many processes.
 func (a *agentProcess) attached(t *testing.T, n int) {
 	t.Helper()
-	samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+	a.samplesUntil(t, "/metrics", func(s map[string]float64) bool {
 		return s[`gctrail_agent_processes{state="attached"}`] == float64(n)
 	})
 }
@@ -160,26 +163,26 @@ func TestAgentWithStoppedProgram(t *testing.T) {
 	file := dotnettest.Install(t, 10)
 	other := dotnettest.Install(t, 9)
 	a := startAgent(t, "--name", filepath.Base(file), "--name", filepath.Base(other), "--labels", "process")
-	stopped := dotnettest.StartFile(t, file, "web", 12, dotnettest.Often)
-	going := dotnettest.StartFile(t, other, "web", 12, dotnettest.Often)
+	stopped := dotnettest.StartFile(t, file, "web", 30, dotnettest.Often)
+	going := dotnettest.StartFile(t, other, "web", 30, dotnettest.Often)
 	collections := func(s map[string]float64, name string) (n float64) {
 		for _, generation := range []string{"gen0", "gen1", "gen2"} {
 			n += s[`dotnet_gc_collections_total{dotnet_gc_heap_generation="`+generation+`",process="`+name+`"}`]
 		}
 		return n
 	}
-	samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+	a.samplesUntil(t, "/metrics", func(s map[string]float64) bool {
 		return collections(s, stopped.Name) > 10 && collections(s, going.Name) > 10
 	})
 	stopped.Stop()
 	// Its data up to here are read when more of the other one has been read, twice.
-	before := samplesUntil(t, a.address, "/metrics", func(map[string]float64) bool { return true })
+	before := a.samplesUntil(t, "/metrics", func(map[string]float64) bool { return true })
 	for range 2 {
-		before = samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+		before = a.samplesUntil(t, "/metrics", func(s map[string]float64) bool {
 			return collections(s, going.Name) > collections(before, going.Name)+10
 		})
 	}
-	after := samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+	after := a.samplesUntil(t, "/metrics", func(s map[string]float64) bool {
 		return collections(s, going.Name) > collections(before, going.Name)+20
 	})
 	if collections(after, stopped.Name) != collections(before, stopped.Name) {
@@ -190,7 +193,7 @@ func TestAgentWithStoppedProgram(t *testing.T) {
 	}
 	for _, p := range []*dotnettest.Program{stopped, going} {
 		p.Ended()
-		s := samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+		s := a.samplesUntil(t, "/metrics", func(s map[string]float64) bool {
 			return s[`gctrail_process_attached{process="`+p.Name+`"}`] == 0 && collections(s, p.Name) > 0
 		})
 		compareAgent(t, s, p)
@@ -215,7 +218,10 @@ func TestAgentWithoutRoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(own, text, 0o755); err != nil {
+	syscall.ForkLock.RLock() // no program that another test starts may inherit the open file: it could not be run
+	err = os.WriteFile(own, text, 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	a := newAgentProcess(t, "--name", others.Name, "--name", filepath.Base(own), "--labels", "process")
@@ -227,12 +233,12 @@ func TestAgentWithoutRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = program.Process.Kill(); _ = program.Wait(); dotnettest.RemoveSockets(program.Process.Pid) })
-	samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+	a.samplesUntil(t, "/metrics", func(s map[string]float64) bool {
 		return s[`gctrail_agent_processes{state="attached"}`] == 1 && s[`gctrail_agent_processes{state="unreachable"}`] == 1 &&
 			s[`dotnet_gc_pause_time_seconds_total{process="`+filepath.Base(own)+`"}`] > 0
 	})
 	a.end(t, syscall.SIGTERM)
-	if said := a.talk.String(); !strings.Contains(said, strconv.Itoa(others.PID)) || !strings.Contains(said, "permission denied") {
+	if said := strings.Join(a.talk.all(), "\n"); !strings.Contains(said, strconv.Itoa(others.PID)) || !strings.Contains(said, "permission denied") {
 		t.Errorf("it says %q", said)
 	}
 }
@@ -261,13 +267,13 @@ func TestAgentWithDeafProgram(t *testing.T) {
 	}
 	t.Cleanup(func() { l.Close() })
 	a := startAgent(t, "--name", filepath.Base(file), "--name", "sleep", "--labels", "process")
-	program := dotnettest.StartFile(t, file, "web", 8)
+	program := dotnettest.StartFile(t, file, "web", 30)
 	program.Ended()
-	s := samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+	s := a.samplesUntil(t, "/metrics", func(s map[string]float64) bool {
 		return s[`gctrail_process_attached{process="`+program.Name+`"}`] == 0 && s[`dotnet_gc_pause_time_seconds_total{process="`+program.Name+`"}`] > 0
 	})
 	compareAgent(t, s, program)
-	samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+	a.samplesUntil(t, "/metrics", func(s map[string]float64) bool {
 		return s[`gctrail_agent_processes{state="unreachable"}`] == 1
 	})
 }

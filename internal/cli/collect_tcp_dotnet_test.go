@@ -4,6 +4,9 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,7 +57,7 @@ func TestListenOverTCP(t *testing.T) {
 	t.Parallel()
 	for _, version := range dotnettest.Due(t) {
 		ctx := patient(t)
-		address, socket := freeAddress(t), portFor(t)
+		address, socket := ownAddress(t), portFor(t)
 		dotnettest.Relay(t, "unix", socket, "tcp", address)
 		program := dotnettest.Start(t, version, "web", 600, dotnettest.Often, "DOTNET_DiagnosticPorts="+socket+",suspend,connect")
 		c := newCollecting(ctx, t, "--diagnostic-port", address).start()
@@ -68,6 +71,18 @@ func TestListenOverTCP(t *testing.T) {
 	}
 }
 
+// ownAddress returns a free address of the loopback, of a host that no other test uses: nobody takes
+// the port meanwhile.
+func ownAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(250), rand.IntN(250), 1+rand.IntN(250)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
 // TestTopOverTCP watches a runtime behind a relay.
 func TestTopOverTCP(t *testing.T) {
 	t.Parallel()
@@ -77,9 +92,16 @@ func TestTopOverTCP(t *testing.T) {
 	var out, talk loggedLines
 	cmd := newRootCmd(&stdio{out: &out, err: text.NewPrinter(&talk)})
 	cmd.SetArgs([]string{"top", "--plain", "--diagnostic-port", port})
-	done := make(chan error)
+	done := make(chan error, 1)
 	go func() { done <- cmd.ExecuteContext(ctx) }()
-	until(ctx, t, "a collection is a line", func() bool { return strings.Contains(strings.Join(out.all(), "\n"), program.Name) })
+	until(ctx, t, "a collection is a line", func() bool {
+		select {
+		case err := <-done:
+			t.Fatalf("it ended: %v; %q", err, talk.all())
+		default:
+		}
+		return strings.Contains(strings.Join(out.all(), "\n"), program.Name)
+	})
 	interrupt()
 	if err := <-done; err != nil {
 		t.Errorf("%v; %q", err, talk.all())

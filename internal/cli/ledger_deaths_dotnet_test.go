@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -48,15 +47,8 @@ var deaths = []death{
 // that grew. The ledger may be undecided in few cases, and wrong in none.
 func TestLedgerOfDeaths(t *testing.T) {
 	lab, library := dotnettest.Lab(t), nativeLibrary(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	address, folder := freeAddress(t), t.TempDir()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		gctrail(ctx, "agent", "--listen", address, "--name", "lab", "--ledger", folder)
-	}()
-	defer func() { cancel(); <-done }()
-	samplesUntil(t, address, "/readyz", func(map[string]float64) bool { return true })
+	folder := t.TempDir()
+	runAgent(t, "--listen", anyPort, "--name", "lab", "--ledger", folder)
 
 	const atOnce, enough = 3, 7 // five of them may end within half a second
 	var ended sync.WaitGroup

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,22 +52,15 @@ func TestLedgerOfKilled(t *testing.T) {
 				tt.env[i] = strings.Replace(tt.env[i], "library", nativeLibrary(t), 1)
 			}
 			file := dotnettest.Install(t, 10)
-			ctx, cancel := context.WithCancel(t.Context())
-			address, folder := freeAddress(t), t.TempDir()
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				gctrail(ctx, "agent", "--listen", address, "--name", filepath.Base(file), "--labels", "process", "--ledger", folder)
-			}()
-			defer func() { cancel(); <-done }()
-			samplesUntil(t, address, "/readyz", func(map[string]float64) bool { return true })
+			folder := t.TempDir()
+			a, _ := runAgent(t, "--listen", anyPort, "--name", filepath.Base(file), "--labels", "process", "--ledger", folder)
 			program := dotnettest.StartFile(t, file, tt.mode, 600, tt.env...)
 			who := `{process="` + program.Name + `"}`
-			samplesUntil(t, address, "/metrics", func(s map[string]float64) bool { return s[tt.grown+who] >= tt.enough })
+			a.samplesUntil(t, "/metrics", func(s map[string]float64) bool { return s[tt.grown+who] >= tt.enough })
 			if err := program.Cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			samplesUntil(t, address, "/metrics", func(s map[string]float64) bool { return s["gctrail_agent_processes_ended_total"] == 1 })
+			a.samplesUntil(t, "/metrics", func(s map[string]float64) bool { return s["gctrail_agent_processes_ended_total"] == 1 })
 			all, err := ledger.List(folder)
 			if err != nil || len(all) != 1 {
 				t.Fatalf("%d ledgers, %v", len(all), err)
