@@ -21,6 +21,8 @@ type evidence struct {
 	Shared   map[string]measurement // that more than one basis names
 	Rules    map[string]support     // by id
 	Settings map[string]basis       // by variable and value, as in "DOTNET_gcServer=0x1"
+
+	unused []string // of Shared
 }
 
 // support is the evidence for one rule.
@@ -66,19 +68,25 @@ func loadEvidence(t *testing.T) *evidence {
 	if err := d.Decode(e); err != nil {
 		t.Fatalf("%s: %v", evidenceFile, err)
 	}
+	used := map[string]bool{}
 	for _, s := range e.Rules {
-		e.resolve(s.Advice)
+		e.resolve(s.Advice, used)
 	}
-	e.resolve(e.Settings)
+	e.resolve(e.Settings, used)
+	for name := range e.Shared {
+		if !used[name] {
+			e.unused = append(e.unused, name)
+		}
+	}
 	return e
 }
 
-// resolve replaces the names of shared measurements.
-func (e *evidence) resolve(all map[string]basis) {
+// resolve replaces the names of shared measurements, and notes them.
+func (e *evidence) resolve(all map[string]basis, used map[string]bool) {
 	for _, b := range all {
 		for i := range b.Measured {
 			if name := b.Measured[i].Shared; name != "" {
-				b.Measured[i] = e.Shared[name]
+				b.Measured[i], used[name] = e.Shared[name], true
 			}
 		}
 	}
@@ -105,7 +113,8 @@ func TestEveryRuleHasItsRow(t *testing.T) {
 	}
 }
 
-// TestEvidenceIsUsed checks that the file has nothing for rules, advice and settings that there are not.
+// TestEvidenceIsUsed checks that the file has nothing for rules, advice and settings that there are not,
+// and no shared measurement that no basis names.
 func TestEvidenceIsUsed(t *testing.T) {
 	e := loadEvidence(t)
 	rules := findings.Rules()
@@ -131,6 +140,9 @@ func TestEvidenceIsUsed(t *testing.T) {
 		if !settings[s] {
 			t.Errorf("no rule advises %s", s)
 		}
+	}
+	if len(e.unused) > 0 {
+		t.Errorf("no basis names the shared measurements %q", e.unused)
 	}
 }
 

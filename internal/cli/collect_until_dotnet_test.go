@@ -18,6 +18,7 @@ import (
 // TestUntilTruth: real processes are collected from until a collection meets a
 // condition, twice. What is kept is what the program saw, with its own figures.
 func TestUntilTruth(t *testing.T) {
+	t.Parallel()
 	for _, version := range dotnettest.Due(t) {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			t.Parallel()

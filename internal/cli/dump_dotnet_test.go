@@ -16,6 +16,7 @@ import (
 // TestDump takes snapshots of real programs. They are whole, and no session is left, not
 // even by a killed dump, that would make a later one collect.
 func TestDump(t *testing.T) {
+	t.Parallel()
 	for _, version := range dotnettest.Due(t) {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			t.Parallel()
@@ -72,6 +73,7 @@ func TestDump(t *testing.T) {
 // TestDumpOfTrace takes snapshots beside a trace: with the names of their types, though a
 // session goes on, and without their events in the trace.
 func TestDumpOfTrace(t *testing.T) {
+	t.Parallel()
 	for _, version := range dotnettest.Due(t) {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			t.Parallel()

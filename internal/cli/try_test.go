@@ -194,7 +194,7 @@ func TestTryProgram(t *testing.T) {
 	extent.Long(t, "runs a program some times")
 	program, dir := dotnettest.Install(t, 10), t.TempDir()
 	t.Setenv("DOTNET_GCgen0size", "0x40000")
-	code, out, talk := gctrail(context.Background(), "try", "--set", "GCgen0size=100M", "--budget", "5s", "--format", "json", "--output-dir", dir,
+	code, out, talk := gctrail(context.Background(), "try", "--set", "GCgen0size=100M", "--budget", "10s", "--format", "json", "--output-dir", dir,
 		"--work", `"total_allocated_bytes":(\d+)`, "--", program, "web", "1")
 	var result struct {
 		Settings []struct {

@@ -1,14 +1,16 @@
 // Package extent chooses how much the long tests do, which damage traces in thousands of
 // ways, flood a reader with events, kill programs, wait for time limits or run .NET
-// programs, and whether the files with expected output are compared or written anew.
+// programs, how many traces tests of reports read, and whether the files with expected output are compared or written anew.
 // GCTRAIL_TESTS is
 //
-//   - unset: a sample of each, so that go test ./... ends within two minutes,
+//   - unset: a sample of each, and a third of the traces, so that go test ./... ends within two
+//     minutes,
 //   - all: as much as .ci/run does,
 //   - full: every case there is, which takes hours.
 //
 // GCTRAIL_TURN is a number that .ci/run takes from the commit. Where the cases of a test are too
-// many for one run, it chooses the share that this run does.
+// many for one run, it chooses the share that this run does: also half of the scripts under the
+// race detector.
 package extent
 
 import (

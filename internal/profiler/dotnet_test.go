@@ -35,7 +35,7 @@ func isNamed(s *pprof.Sample) bool {
 	})
 }
 
-// TestRuntimes profiles a program of each runtime, of which most bytes must be of known types
+// TestRuntimes profiles a program of each runtime that is due, until most bytes are of known types
 // and methods. A receiver that is away at first gets the profiles later.
 func TestRuntimes(t *testing.T) {
 	for _, version := range dotnettest.Due(t) {
