@@ -76,7 +76,7 @@ def run(out, command, packages=False):
 
 def longest(took):
     """Prints the longest tests, which have no parts. Beside other work they take longer."""
-    whole = {(package, test.rsplit("/", 1)[0]) for package, test in took if "/" in test}
+    whole = {(package, test[:i]) for package, test in took for i, c in enumerate(test) if c == "/"}
     rows = sorted(((s, *key) for key, s in took.items() if s >= LONG and key not in whole), reverse=True)
     for seconds, package, test in rows[:LONGEST]:
         print(f"{seconds:8.1f} s  {package.removeprefix('github.com/gctrail/gctrail/')} {test}")
