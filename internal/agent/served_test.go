@@ -51,8 +51,8 @@ func TestServedTCP(t *testing.T) {
 		t.Skip("the programs are for Linux")
 	}
 	for _, version := range dotnettest.Due(t) {
-		a, socket := runProfiling(t, "127.0.0.1:0"), filepath.Join(t.TempDir(), "port")
-		address := a.served[0].Address()
+		address, socket := dotnettest.OwnAddress(t), filepath.Join(t.TempDir(), "port")
+		a := runProfiling(t, address)
 		_, cut := dotnettest.NewRelay(t, "unix", socket, "tcp", address)
 		variable, err := diag.PortVariable(socket, false)
 		if err != nil {

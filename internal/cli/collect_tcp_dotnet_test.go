@@ -4,9 +4,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
-	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,7 +54,7 @@ func TestListenOverTCP(t *testing.T) {
 	t.Parallel()
 	for _, version := range dotnettest.Due(t) {
 		ctx := patient(t)
-		address, socket := ownAddress(t), portFor(t)
+		address, socket := dotnettest.OwnAddress(t), portFor(t)
 		dotnettest.Relay(t, "unix", socket, "tcp", address)
 		program := dotnettest.Start(t, version, "web", 600, dotnettest.Often, "DOTNET_DiagnosticPorts="+socket+",suspend,connect")
 		c := newCollecting(ctx, t, "--diagnostic-port", address).start()
@@ -69,18 +66,6 @@ func TestListenOverTCP(t *testing.T) {
 			t.Errorf(".NET %d: the first collection is missing", version)
 		}
 	}
-}
-
-// ownAddress returns a free address of the loopback, of a host that no other test uses: nobody takes
-// the port meanwhile.
-func ownAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(250), rand.IntN(250), 1+rand.IntN(250)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // TestTopOverTCP watches a runtime behind a relay.
