@@ -232,7 +232,7 @@ type gcWriter interface {
 func (o *gcsOptions) newWriter(std *stdio, out *output) gcWriter {
 	several := len(o.files) > 1
 	if o.perHeap {
-		return &heapRows{stream: stream[heapRow]{std: std, out: out, rows: list.NewWriter(o.file, perHeapFields()), several: several}}
+		return &heapRows{rows: stream[heapRow]{std: std, out: out, rows: list.NewWriter(o.file, perHeapFields()), several: several}}
 	}
 	o.file.Name = "collections" // as convert calls them
 	w := &stream[gc.Collection]{std: std, out: out, asked: o.chosen != nil, several: several}
@@ -458,11 +458,12 @@ func (s *stream[R]) begin(r *reading) error {
 	return err
 }
 
-func (s *stream[R]) add(r *R) error {
+// add writes a row; a table may hold it back until end.
+func (s *stream[R]) add(row *R) error {
 	if s.rows.Format == list.Table {
-		return s.table.Row(list.Cells(s.rows.Fields, r))
+		return s.table.Row(list.Cells(s.rows.Fields, row))
 	}
-	return s.rows.Row(r)
+	return s.rows.Row(row)
 }
 
 // end writes the rest of a table. It warns if columns that the user named are left out.

@@ -288,13 +288,13 @@ func perHeapFields() []list.Field[heapRow] {
 
 // heapRows writes a row for each heap of each collection.
 type heapRows struct {
-	stream[heapRow]
+	rows    stream[heapRow]
 	missing int // collections of the trace without heap histories
 }
 
 func (w *heapRows) begin(r *reading) error {
 	w.missing = 0
-	return w.stream.begin(r)
+	return w.rows.begin(r)
 }
 
 func (w *heapRows) add(c *gc.Collection) error {
@@ -303,7 +303,7 @@ func (w *heapRows) add(c *gc.Collection) error {
 		w.missing++
 	}
 	for i := range rows {
-		if err := w.stream.add(&rows[i]); err != nil {
+		if err := w.rows.add(&rows[i]); err != nil {
 			return err
 		}
 	}
@@ -312,7 +312,7 @@ func (w *heapRows) add(c *gc.Collection) error {
 
 func (w *heapRows) end() error {
 	if w.missing > 0 {
-		w.std.warn(w.r.in.Name, "the trace lacks the heap histories of "+text.Plural(int64(w.missing), "collection", "collections"))
+		w.rows.std.warn(w.rows.r.in.Name, "the trace lacks the heap histories of "+text.Plural(int64(w.missing), "collection", "collections"))
 	}
-	return w.stream.end()
+	return w.rows.end()
 }
