@@ -3,11 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +12,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -222,38 +217,4 @@ func (f *eventFilter) wants(d *trace.Descriptor, name string) bool {
 		(len(f.providers) == 0 || slices.ContainsFunc(f.providers, func(p string) bool { return strings.EqualFold(p, d.Provider) })) &&
 		(f.keywords == 0 || d.Keywords&uint64(f.keywords) != 0) &&
 		(!f.level.Given || d.Level <= f.level.Max)
-}
-
-// A perfMapFlag names a perf map that commands read with a trace.
-type perfMapFlag struct{ path string }
-
-func (m *perfMapFlag) addFlag(flags *pflag.FlagSet) {
-	flags.StringVar(&m.path, "perf-map", "", "name methods with this `FILE`, a perf map called perf-PID.map")
-}
-
-// perfMapNames are the names of perf maps, which contain the process's id.
-var perfMapNames = regexp.MustCompile(`^perf-(\d+)\.map$`)
-
-// read names the methods of a process from the perf map, if the flag is given.
-func (m *perfMapFlag) read(table *symbol.Table) error {
-	if m.path == "" {
-		return nil
-	}
-	name := perfMapNames.FindStringSubmatch(filepath.Base(m.path))
-	if name == nil {
-		return &inputError{m.path, errors.New("the name of a perf map is perf-PID.map, with the id of its process")}
-	}
-	pid, err := strconv.ParseUint(name[1], 10, 64)
-	if err != nil {
-		return &inputError{m.path, err}
-	}
-	f, err := os.Open(m.path)
-	if err != nil {
-		return &inputError{m.path, err}
-	}
-	defer f.Close()
-	if err := table.ReadPerfMap(pid, f); err != nil {
-		return &inputError{m.path, err}
-	}
-	return nil
 }

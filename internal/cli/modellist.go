@@ -7,7 +7,6 @@ import (
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/symbol"
 )
 
 // A modelList lists a model's results on the events of a trace: for each process a total
@@ -44,73 +43,4 @@ func (l *modelList[T, R]) list(ctx context.Context, o *listing, std *stdio, out 
 		w.rejected = l.rejected()
 	}
 	return sections(scan, std, w, l.totals(scan), l.pid, l.head, l.rows, l.none)
-}
-
-// A naming names types and code that events refer to by number. The zero naming names
-// nothing.
-type naming struct {
-	table  symbol.Table
-	stacks *symbol.Stacks // nil unless they are wanted
-	types  *symbol.Types  // likewise
-}
-
-// wantTypes makes n name types.
-func (n *naming) wantTypes() *symbol.Types {
-	n.types = new(symbol.Types)
-	return n.types
-}
-
-// wantStacks makes n keep stacks. The perf map, if given, names their methods too.
-func (n *naming) wantStacks(perfMap *perfMapFlag) (*symbol.Stacks, error) {
-	n.stacks = symbol.NewStacks(&n.table)
-	return n.stacks, perfMap.read(&n.table)
-}
-
-// models returns the models that find the names.
-func (n *naming) models() []pass.Model {
-	var models []pass.Model
-	if n.stacks != nil {
-		models = append(models, pass.Raw(symbol.Wants, n.table.Feed))
-	}
-	if n.types != nil {
-		models = append(models, pass.Raw(symbol.WantsTypes, n.types.Feed))
-	}
-	return models
-}
-
-// writeUnresolved writes how many stacks and names are missing; add counts the samples
-// of all stacks, and record is the command for a trace that has more.
-func (n *naming) writeUnresolved(p *text.Page, things, record string, add func(*symbol.Tally)) {
-	if n.stacks == nil {
-		return
-	}
-	var tally symbol.Tally
-	add(&tally)
-	writeUnresolved(p, &tally, things, n.table.Dropped(), record)
-}
-
-// sums are the totals of a command by process, or by another key, in the order in which the
-// keys come in the trace.
-type sums[K comparable, T any] struct {
-	begin func() *T // makes an empty sum; nil for the zero value
-	all   []*T
-	by    map[K]*T
-}
-
-// of returns the sum of a process, which is a new one when the process first comes.
-func (s *sums[K, T]) of(key K) *T {
-	sum := s.by[key]
-	if sum == nil {
-		if s.by == nil {
-			s.by = make(map[K]*T)
-		}
-		if s.begin != nil {
-			sum = s.begin()
-		} else {
-			sum = new(T)
-		}
-		s.by[key] = sum
-		s.all = append(s.all, sum)
-	}
-	return sum
 }
