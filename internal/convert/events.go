@@ -19,8 +19,8 @@ import (
 
 // EventOptions select the events to write.
 type EventOptions struct {
-	// Selected limits the time: the new trace begins and ends there. Events outside that name
-	// processes, settings, types and methods are also written, at the nearest time inside.
+	// Selected limits the time: the new trace begins and ends there. Events before and after that
+	// name processes, settings, types and methods are also written, at the nearest time inside.
 	Selected *selection.Selection
 	// PIDs are the processes, nil for all. A trace of one process is written in version 4 of the
 	// format, which all tools read. Otherwise it is version 6, unless the source itself has only
@@ -71,11 +71,11 @@ const nobody = 1<<63 - 1
 
 // An eventWriter writes the events of one source, in order.
 type eventWriter struct {
-	EventOptions
 	Written
-	out io.Writer
-	src trace.Source
-	w   *nettrace.Writer
+	opts EventOptions
+	out  io.Writer
+	src  trace.Source
+	w    *nettrace.Writer
 
 	from, to time.Duration // the time that is selected
 	start    time.Duration // of the new trace
@@ -102,7 +102,7 @@ type threadKey struct{ pid, tid uint64 }
 func newEventWriter(w io.Writer, src trace.Source, o EventOptions) *eventWriter {
 	from, to := o.Selected.Span(src.Info())
 	writer := &eventWriter{
-		EventOptions: o, out: w, src: src, from: from.Or(math.MinInt64), to: to.Or(math.MaxInt64), start: max(0, from.Or(0)),
+		opts: o, out: w, src: src, from: from.Or(math.MinInt64), to: to.Or(math.MaxInt64), start: max(0, from.Or(0)),
 		named: make(map[uint64]bool), pids: make(map[uint64]bool), threads: make(map[threadKey]bool), decoded: make(map[clr.Kind]clr.Event),
 	}
 	if o.Lost != nil {
@@ -133,10 +133,10 @@ func (w *eventWriter) Event(ev *trace.Event) error {
 		return err
 	}
 	desc, payload := ev.Desc, ev.Payload
-	if w.Redact != nil {
-		desc = w.Redact.Descriptor(desc)
+	if w.opts.Redact != nil {
+		desc = w.opts.Redact.Descriptor(desc)
 	}
-	if w.Redact != nil || ev.PointerSize != w.pointerSize {
+	if w.opts.Redact != nil || ev.PointerSize != w.pointerSize {
 		rewritten, ok := w.rewrite(w.payload[:0], ev)
 		if !ok || desc == nil {
 			w.LeftOut++
@@ -150,10 +150,10 @@ func (w *eventWriter) Event(ev *trace.Event) error {
 	}
 	w.event = *ev
 	w.event.Desc, w.event.Ticks, w.event.PID, w.event.Payload = desc, int64(at-w.start), ev.PID, payload
-	if w.Redact != nil {
+	if w.opts.Redact != nil {
 		w.event.Labels = nil
 	}
-	if w.Redact != nil || ev.PointerSize != w.pointerSize {
+	if w.opts.Redact != nil || ev.PointerSize != w.pointerSize {
 		w.setStack(ev)
 	}
 	w.capture = ev.TID
@@ -223,8 +223,8 @@ func (w *eventWriter) recordLost(at time.Duration) error {
 // trace's size.
 func (w *eventWriter) setStack(ev *trace.Event) {
 	w.stack = w.stack[:0]
-	if w.Redact != nil {
-		w.addresses = w.Redact.AppendStack(w.addresses[:0], ev)
+	if w.opts.Redact != nil {
+		w.addresses = w.opts.Redact.AppendStack(w.addresses[:0], ev)
 	} else {
 		w.addresses = ev.AppendStack(w.addresses[:0])
 	}
@@ -259,7 +259,7 @@ func (w *eventWriter) begin(ev *trace.Event) error {
 		return nil
 	}
 	info := w.src.Info()
-	single := len(w.PIDs) == 1
+	single := len(w.opts.PIDs) == 1
 	w.pointerSize = info.PointerSize
 	if single || w.pointerSize == 0 {
 		w.pointerSize = cmp.Or(ev.PointerSize, 8)
@@ -296,7 +296,7 @@ func (w *eventWriter) Close() error {
 	switch {
 	case !w.src.Loss().Truncated:
 		return w.w.Close()
-	case w.Lost == nil: // later losses are not recorded as such: they stay in doubt
+	case w.opts.Lost == nil: // later losses are not recorded as such: they stay in doubt
 		return w.w.Flush()
 	default:
 		return w.w.SequencePoint(int64(w.last - w.start))
@@ -316,8 +316,8 @@ func (w *eventWriter) name(pid uint64) error {
 	if w.named[pid] || line == "" {
 		return nil
 	}
-	if w.Redact != nil {
-		line = w.Redact.Name(line)
+	if w.opts.Redact != nil {
+		line = w.opts.Redact.Name(line)
 	}
 	info := clr.ProcessInfo{CommandLine: clr.NewUTF16(line)}
 	w.last++
@@ -332,8 +332,8 @@ func (w *eventWriter) name(pid uint64) error {
 func (w *eventWriter) rewrite(dst []byte, ev *trace.Event) ([]byte, bool) {
 	kind := clr.KindOf(ev.Desc.Provider, ev.Desc.ID)
 	switch {
-	case kind == clr.KindUnknown && w.Redact != nil:
-		return w.Redact.Sample(dst, ev)
+	case kind == clr.KindUnknown && w.opts.Redact != nil:
+		return w.opts.Redact.Sample(dst, ev)
 	case kind == clr.KindUnknown:
 		return dst, len(ev.Payload) == 0
 	}
@@ -346,7 +346,7 @@ func (w *eventWriter) rewrite(dst []byte, ev *trace.Event) ([]byte, bool) {
 	if e.Decode(version, ev.Payload, ev.PointerSize) != nil {
 		return dst, false
 	}
-	if w.Redact != nil && !w.Redact.Fields(ev, e) {
+	if w.opts.Redact != nil && !w.opts.Redact.Fields(ev, e) {
 		return dst, false
 	}
 	return e.Append(dst, version, w.pointerSize), true
