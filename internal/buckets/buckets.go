@@ -4,11 +4,11 @@ package buckets
 import "time"
 
 // Index returns the index in all of the bucket that has a time, which counts as 0 if it is
-// negative. There are at most most buckets of the given width, above 0: where the time needs
+// negative. There are at most limit buckets of the given width, above 0: where the time needs
 // more of them, the width doubles, and join adds the later one of two buckets to the other.
-func Index[T any](at time.Duration, width *time.Duration, all *[]T, most int, join func(into, later *T)) int {
+func Index[T any](at time.Duration, width *time.Duration, all *[]T, limit int, join func(into, later *T)) int {
 	at = max(0, at)
-	for at / *width >= time.Duration(most) {
+	for at / *width >= time.Duration(limit) {
 		half := (len(*all) + 1) / 2
 		for i := range half {
 			of := (*all)[2*i]
