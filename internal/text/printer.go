@@ -34,7 +34,7 @@ func (p *Printer) Line(format literal, args ...any) error {
 // folded breaks a line between words. It does not break commands, so that they can be
 // copied: a command that is longer than a line is left to the terminal.
 func folded(line string, width int) string {
-	return strings.Join(filled(width, pieces(line)), "\n")
+	return strings.Join(fill(width, pieces(line)), "\n")
 }
 
 // pieces yields the words of a line, and the words of a command together. A command

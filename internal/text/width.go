@@ -48,7 +48,7 @@ func Wrap(s string, width int) []string {
 	if width < 1 {
 		return nil
 	}
-	return filled(width, func(yield func(string) bool) {
+	return fill(width, func(yield func(string) bool) {
 		for word := range words(s) {
 			if !yield(Cut(word, width)) {
 				return
@@ -57,17 +57,18 @@ func Wrap(s string, width int) []string {
 	})
 }
 
-// filled returns lines of words, of at most so many cells; a longer word has a line of its own.
-func filled(width int, words iter.Seq[string]) []string {
+// fill returns lines of pieces, such as words, of at most so many cells; a longer piece has a line
+// of its own.
+func fill(width int, pieces iter.Seq[string]) []string {
 	var lines []string
 	room := 0 // in the last line
-	for word := range words {
-		n := Width(word)
+	for piece := range pieces {
+		n := Width(piece)
 		if len(lines) == 0 || 1+n > room {
-			lines, room = append(lines, word), width-n
+			lines, room = append(lines, piece), width-n
 			continue
 		}
-		lines[len(lines)-1] += " " + word
+		lines[len(lines)-1] += " " + piece
 		room -= 1 + n
 	}
 	return lines
