@@ -30,10 +30,10 @@ type served struct {
 }
 
 // requests are the latest ones of a process.
-type requests struct{ ring[served] }
+type requests struct{ latest ring[served] }
 
 func (r *requests) add(s *request.Span, now time.Time) {
-	r.ring.add(served{now, s.Duration.Or(0), s.Paused}, maxServed)
+	r.latest.add(served{now, s.Duration.Or(0), s.Paused}, maxServed)
 }
 
 // sum returns the figures up to a time, nil if no request ended in the last minute.
@@ -43,13 +43,13 @@ func (r *requests) sum(now, attached time.Time) *Requests {
 	if attached.After(since) {
 		since = attached
 	}
-	if len(r.all) == maxServed && r.all[r.next].at.After(since) {
-		since = r.all[r.next].at // earlier ones are not kept
+	if l := &r.latest; len(l.all) == maxServed && l.all[l.next].at.After(since) {
+		since = l.all[l.next].at // earlier ones are not kept
 	}
 	each := func(use func(*served)) {
-		for i := range r.all {
-			if !r.all[i].at.Before(since) {
-				use(&r.all[i])
+		for i := range r.latest.all {
+			if s := &r.latest.all[i]; !s.at.Before(since) {
+				use(s)
 			}
 		}
 	}
