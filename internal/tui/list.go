@@ -219,12 +219,14 @@ func (m *model) drawSelected(p *painter, process *watch.Process) {
 	p.wrapped("", cmp.Or(process.Verdict, "No GC yet."), 2, p.styles.strong)
 }
 
+// troubled are the states of processes that have a problem.
+var troubled = map[watch.State]string{watch.Found: "Not watched", watch.Ended: "Ended", watch.Watched: "Silent"}
+
 // trouble returns the problems in watching a process, and their remedies.
 func (m *model) trouble(process *watch.Process) string {
 	var parts []string
 	if process.Problem != nil {
-		state := map[watch.State]string{watch.Found: "Not watched", watch.Ended: "Ended", watch.Watched: "Silent"}[process.State]
-		parts = append(parts, state+": "+m.opts.Reason(process.Problem)+".")
+		parts = append(parts, troubled[process.State]+": "+m.opts.Reason(process.Problem)+".")
 	}
 	if process.Problem != nil && process.State != watch.Ended {
 		if remedy := m.opts.Remedy(process.Problem); remedy != "" {
