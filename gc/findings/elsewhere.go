@@ -165,9 +165,9 @@ func mostThrown(s *elsewhere.Sum) string {
 	if len(s.ByType) == 0 {
 		return ""
 	}
-	most := slices.SortedFunc(maps.Keys(s.ByType), func(a, b string) int {
+	most := slices.MinFunc(slices.Collect(maps.Keys(s.ByType)), func(a, b string) int {
 		return cmp.Or(cmp.Compare(s.ByType[b], s.ByType[a]), cmp.Compare(a, b))
-	})[0]
+	})
 	n := units.Count(s.ByType[most])
 	if s.ByType[most] == s.Exceptions {
 		n = "all"
