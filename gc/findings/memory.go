@@ -44,7 +44,10 @@ var memoryRules = []rule{
 		threshold: "at the beginning of three background gen 2 GCs or more, and half of them, 10 MB and 50 % of the LOH or more were free space",
 		source:    "mem-doc, as R41",
 		find:      fragmentedLarge,
-		advice:    []advice{{text: "After a peak, set GCSettings.LargeObjectHeapCompactionMode to CompactOnce before one GC that may block."}, {text: "Try to allocate large arrays in few sizes, and to reuse them. Then compare committed memory: a pool that rounds sizes up and keeps all arrays can hold more than it saves."}},
+		advice: []advice{
+			{text: "After a peak, set GCSettings.LargeObjectHeapCompactionMode to CompactOnce before one GC that may block."},
+			{text: "Try to allocate large arrays in few sizes, and to reuse them. Then compare committed memory: a pool that rounds sizes up and keeps all arrays can hold more than it saves."},
+		},
 	},
 	{
 		id: "R46", title: "much of the pinned object heap is unused free space", kind: aside,

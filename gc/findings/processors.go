@@ -100,10 +100,13 @@ var processorRules = []rule{
 		threshold: "threads waited for a processor in 20 % or more of the time in which they could run, while other programs used 25 % or more of the machine's processors; collect, run, top or agent recorded it on Linux",
 		source:    "schedstat of the threads and /proc/stat; the thresholds are own",
 		find:      crowdedOut,
-		advice: []advice{{text: "Give the program a higher weight than the others (cpu.weight of its cgroup, cpu.shares in version 1), or move the others away."}, {
-			when: "threads waited around the GC pauses", fits: func(_ *judgement, f *Finding) bool { return f.weight >= someShare },
-			text: "Then measure pauses again: in this trace, they are longer than the GC's work.",
-		}},
+		advice: []advice{
+			{text: "Give the program a higher weight than the others (cpu.weight of its cgroup, cpu.shares in version 1), or move the others away."},
+			{
+				when: "threads waited around the GC pauses", fits: func(_ *judgement, f *Finding) bool { return f.weight >= someShare },
+				text: "Then measure pauses again: in this trace, they are longer than the GC's work.",
+			},
+		},
 	},
 	{
 		id: "R18", title: "more of the program's threads want to run than there are processors", kind: aside,
