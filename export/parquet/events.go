@@ -41,6 +41,7 @@ func (e *Events) fields() []field[*trace.Event] {
 	return []field[*trace.Event]{
 		{"time", figure.Time, func(ev *trace.Event) figure.Value { return figure.Instant(e.start, ev.Time()) }},
 		{"time_ms", figure.Millis, func(ev *trace.Event) figure.Value { return figure.Value{Type: figure.Millis, Int: int64(ev.Time())} }},
+		// The provider is empty, not null, where the trace has none.
 		{"provider", figure.Text, func(ev *trace.Event) figure.Value { return figure.Value{Type: figure.Text, Text: ev.Desc.Provider} }},
 		{"id", figure.Int, func(ev *trace.Event) figure.Value { return number(uint64(ev.Desc.ID)) }},
 		{"version", figure.Int, func(ev *trace.Event) figure.Value { return number(uint64(ev.Desc.Version)) }},

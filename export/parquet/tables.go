@@ -162,8 +162,10 @@ func (w *RowWriter) Add(row []figure.Value) error { return w.table.add(row) }
 // Close ends the file. It does not close the underlying writer.
 func (w *RowWriter) Close() error { return w.table.close() }
 
+// integer returns a whole number without a unit.
 func integer(n int64) figure.Value { return figure.Value{Type: figure.Int, Int: n} }
 
+// size returns a size in bytes.
 func size(bytes int64) figure.Value { return figure.Value{Type: figure.Bytes, Int: bytes} }
 
 // text returns a text, unknown if it is empty.
@@ -172,7 +174,7 @@ func text(s string) figure.Value { return known(s != "", figure.Value{Type: figu
 // id returns the id of a process or thread, which may be unknown.
 func id(v uint64) figure.Value { return known(v != trace.UnknownID, integer(int64(v))) }
 
-// known returns v if it is known.
+// known returns v, or the unknown value unless is holds.
 func known(is bool, v figure.Value) figure.Value {
 	if !is {
 		return figure.Value{}

@@ -53,6 +53,7 @@ var partSays = map[stats.Part]string{
 	stats.Outside: "work outside the timed phases: waiting for GC threads, freeing memory, restarting threads",
 }
 
+// mainly returns a condition of advice: the heaviest part of the pauses is one of parts.
 func mainly(parts ...stats.Part) func(*judgement, *Finding) bool {
 	return func(j *judgement, _ *Finding) bool {
 		heaviest, _ := j.heaviestPart()

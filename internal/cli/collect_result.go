@@ -113,7 +113,7 @@ func (std *stdio) printLost(r *collect.Result, remedy string) {
 	}
 }
 
-// printETWLoss prints the loss of an ETW session: why events were lost, and which buffers.
+// printETWLoss warns of lost events and buffers; events and buffers end the sentences.
 func (std *stdio) printETWLoss(l *etw.Loss, events, buffers string) {
 	if l.Events > 0 {
 		std.warn("gctrail", text.Plural(int64(l.Events), "event was", "events were")+" lost "+events)

@@ -56,8 +56,8 @@ func newListing(command string, names []string) listing {
 	return listing{command: command, sortable: names, format: choice{list.Table, list.Formats()}, top: -1, output: "-"}
 }
 
-// newCmd returns the command, with the flags of all lists. It is suggested to users who try one of
-// some other words.
+// newCmd returns the command, with the flags of all lists; others are words for which cobra
+// suggests the command.
 func (l *listing) newCmd(std *stdio, o options, short string, others ...string) *cobra.Command {
 	cmd := &cobra.Command{Use: l.command + " FILE...", SuggestFor: others, Short: short, Args: someFiles, RunE: runs(std, o, &l.files)}
 	flags := cmd.Flags()

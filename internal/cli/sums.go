@@ -8,7 +8,7 @@ type sums[K comparable, T any] struct {
 	by    map[K]*T
 }
 
-// of returns the sum of a process, which is a new one when the process first comes.
+// of returns the sum of a key, which it makes when the key first comes.
 func (s *sums[K, T]) of(key K) *T {
 	sum := s.by[key]
 	if sum == nil {

@@ -65,8 +65,7 @@ type subject struct {
 // A node is a part of a condition.
 type node interface{ holds(subject) bool }
 
-// A joined node has the words and, or between its parts: it holds where each of them does, or
-// where one of them does.
+// A joined node combines its parts: with or, one of them has to hold; otherwise all.
 type joined struct {
 	parts []node
 	or    bool

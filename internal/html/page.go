@@ -78,6 +78,7 @@ func hash(s string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
+// head returns the beginning of a page, up to its body.
 func head(title, policy string) string {
 	return fmt.Sprintf(`<!doctype html>
 <html lang="en">
@@ -191,7 +192,7 @@ func deflate(write func(io.Writer) error) ([]byte, error) {
 	return compress(write, (*flate.Writer).Close)
 }
 
-// compress returns compressed data, which end ends.
+// compress returns what write writes, compressed. end flushes or closes the compressor.
 func compress(write func(io.Writer) error, end func(*flate.Writer) error) ([]byte, error) {
 	var out bytes.Buffer
 	z, err := flate.NewWriter(&out, compression)

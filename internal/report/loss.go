@@ -18,7 +18,7 @@ import (
 // clauses are the parts of a sentence.
 type clauses []string
 
-// add adds a clause if it applies.
+// add adds a clause if it applies. Its words are made in any case.
 func (c *clauses) add(applies bool, words string) {
 	if applies {
 		*c = append(*c, words)
@@ -41,7 +41,7 @@ func Missing(in *open.Input, incomplete []uint32) string {
 	parts.add(loss.LeftOut > 0, leftOut(loss))
 	parts.add(unexplained(loss), "an unknown number of events is missing")
 	parts.add(loss.StreamsUnknown, "files of other processors may be missing")
-	if loss.Damaged > 0 {
+	if loss.Damaged > 0 { // only then can the words be made
 		parts = append(parts, Unreadable(loss))
 	}
 	parts.add(loss.Late > 0, text.Plural(int64(loss.Late), "event is", "events are")+" not in time order")

@@ -263,6 +263,7 @@ func (c *Case) process() string {
 	return strings.Join(parts, ", ")
 }
 
+// flavour names the kind of GC: for servers or for workstations.
 func flavour(server bool) string {
 	if server {
 		return "server GC"
