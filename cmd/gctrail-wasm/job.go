@@ -30,14 +30,14 @@ const (
 // A job is work on some files, which are one trace, or several on one time line. It reads
 // them in memory alone.
 type job struct {
-	Program string // that does the work, with its version
-	Files   []open.Content
-	Beside  []open.Content // in the folder of the files: parts of ETW traces, and perf maps
-	Redact  bool           // remove what identifies the program
-	System  bool           // with Redact, keep the names of the framework
-	// Progress, if it is not nil, is called repeatedly with the number of bytes read, the size of
+	program string // that does the work, with its version
+	files   []open.Content
+	beside  []open.Content // in the folder of the files: parts of ETW traces, and perf maps
+	redact  bool           // remove what identifies the program
+	system  bool           // with redact, keep the names of the framework
+	// progress, if it is not nil, is called repeatedly with the number of bytes read, the size of
 	// all files, and the number of collections found.
-	Progress func(read, size, collections int64)
+	progress func(read, size, collections int64)
 
 	selected    selection.Selection
 	redactor    *redact.Redactor // of the first trace
@@ -58,23 +58,23 @@ func (r *reading) Close() {
 	}
 }
 
-// read opens the trace; with Redact, a redacted copy of it.
+// read opens the trace; with redact, a redacted copy of it.
 func (j *job) read(ctx context.Context, opts open.Options) (*reading, error) {
 	scratch := open.Memory(maxUnpacked)
 	selected, err := j.narrow(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !j.Redact {
-		opts.Beside = j.Beside
-		r, err := j.open(ctx, j.Files, opts, scratch)
+	if !j.redact {
+		opts.Beside = j.beside
+		r, err := j.open(ctx, j.files, opts, scratch)
 		return &reading{Reading: r, selected: selected}, err
 	}
 	original := opts
 	original.Head, original.Runs = nil, nil // events are copied whole, one by one
-	original.Beside = j.Beside              // without the names of perf maps, which events do not have
+	original.Beside = j.beside              // without the names of perf maps, which events do not have
 	original.Want = func(d *trace.Descriptor) bool { return convert.Wants(d) || opts.Want == nil || opts.Want(d) }
-	from, err := j.open(ctx, j.Files, original, scratch)
+	from, err := j.open(ctx, j.files, original, scratch)
 	if err != nil || from.In.HeapDump != nil {
 		return &reading{Reading: from, selected: selected}, err
 	}
@@ -144,7 +144,7 @@ func (j *job) open(ctx context.Context, files []open.Content, opts open.Options,
 // snapshot reads a .gcdump file. Names have the same hashes in all of them.
 func (j *job) snapshot(r *reading) (*heap.Snapshot, error) {
 	s, err := heap.ReadGCDump(r.In.HeapDump)
-	if err == nil && j.Redact {
+	if err == nil && j.redact {
 		j.nextRedactor().HeapDump(s)
 	}
 	return s, err
@@ -153,15 +153,15 @@ func (j *job) snapshot(r *reading) (*heap.Snapshot, error) {
 // nextRedactor returns a Redactor for the next file. The same name has one hash in all.
 func (j *job) nextRedactor() *redact.Redactor {
 	if j.redactor == nil {
-		j.redactor = redact.New(redact.Options{KeepSystem: j.System})
+		j.redactor = redact.New(redact.Options{KeepSystem: j.system})
 		return j.redactor
 	}
 	return j.redactor.Another()
 }
 
-// shown returns the name of a file on a page about snapshots: with Redact, a hash of it.
+// shown returns the name of a file on a page about snapshots: with redact, a hash of it.
 func (j *job) shown(name string) string {
-	if j.Redact {
+	if j.redact {
 		return j.nextRedactor().Name(name)
 	}
 	return name
@@ -188,7 +188,7 @@ type meter struct {
 
 // meter returns files whose bytes are counted.
 func (j *job) meter(files []open.Content) []open.Content {
-	if j.Progress == nil {
+	if j.progress == nil {
 		return files
 	}
 	m := &meter{j: j}
@@ -210,6 +210,6 @@ func (f *meteredFile) ReadAt(p []byte, off int64) (int, error) {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
 	f.m.read += int64(n)
-	f.m.j.Progress(min(f.m.read, f.m.size), f.m.size, f.m.j.collections.Load())
+	f.m.j.progress(min(f.m.read, f.m.size), f.m.size, f.m.j.collections.Load())
 	return n, err
 }

@@ -43,7 +43,7 @@ func (j *job) Convert(ctx context.Context, format string) ([]byte, error) {
 	}
 	var selected selection.Selection // which is known once the trace is open
 	c := convert.New(f, &selected, len(f.Files("")) > 1)
-	c.Redacted = j.Redact
+	c.Redacted = j.redact
 	r, err := j.read(ctx, open.Options{Want: c.Wants(), Stacks: c.Stacks(), HeapDumps: f.Snapshots()})
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (j *job) events(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := j.open(ctx, j.Files, open.Options{Stacks: true, Beside: j.Beside}, open.Memory(maxUnpacked))
+	r, err := j.open(ctx, j.files, open.Options{Stacks: true, Beside: j.beside}, open.Memory(maxUnpacked))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (j *job) events(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	opts.Lost = lost
-	if j.Redact {
+	if j.redact {
 		opts.Redact = redactor
 	}
 	var out output

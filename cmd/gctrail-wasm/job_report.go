@@ -14,7 +14,7 @@ import (
 
 // Page returns the page about the trace, or about the heap snapshots of .gcdump files.
 func (j *job) Page(ctx context.Context) ([]byte, error) {
-	if len(j.Files) > 1 {
+	if len(j.files) > 1 {
 		if page, err := j.growth(ctx); page != nil || err != nil {
 			return page, err
 		}
@@ -34,7 +34,7 @@ func (j *job) Page(ctx context.Context) ([]byte, error) {
 		}
 		name := j.shown(r.Name())
 		page.AddSnapshots(name, &gc.Process{PID: s.PID}, []html.Snapshot{{Snapshot: s, File: name}})
-		page.DescribeSnapshots(j.Program)
+		page.DescribeSnapshots(j.program)
 	} else {
 		paged := report.NewPaged(r, r.selected)
 		r.Names = paged.Names()
@@ -45,7 +45,7 @@ func (j *job) Page(ctx context.Context) ([]byte, error) {
 		if err := r.outside(rep); err != nil {
 			return nil, err
 		}
-		page.Describe(rep, j.Program)
+		page.Describe(rep, j.program)
 	}
 	var out output
 	err = page.Write(&out)
@@ -116,7 +116,7 @@ func (j *job) Report(ctx context.Context, format string) ([]byte, error) {
 func (j *job) growth(ctx context.Context) ([]byte, error) {
 	var order []uint64
 	processes := make(map[uint64][]html.Snapshot)
-	for _, f := range j.Files {
+	for _, f := range j.files {
 		s, err := j.dump(ctx, f)
 		if s == nil || err != nil {
 			return nil, err
@@ -131,7 +131,7 @@ func (j *job) growth(ctx context.Context) ([]byte, error) {
 		of := processes[pid]
 		page.AddSnapshots(of[0].File, &gc.Process{PID: pid}, of)
 	}
-	page.DescribeSnapshots(j.Program)
+	page.DescribeSnapshots(j.program)
 	var out output
 	err := page.Write(&out)
 	return out.Bytes(), err

@@ -51,7 +51,7 @@ func (j *job) narrow(ctx context.Context) (*selection.Selection, error) {
 	if j.selected.Process == "" {
 		return &j.selected, nil
 	}
-	r, err := j.open(ctx, j.Files, open.Options{Want: gc.Wants, HeapDumps: true, Beside: j.Beside}, open.Memory(maxUnpacked))
+	r, err := j.open(ctx, j.files, open.Options{Want: gc.Wants, HeapDumps: true, Beside: j.beside}, open.Memory(maxUnpacked))
 	if err != nil {
 		return nil, err
 	}

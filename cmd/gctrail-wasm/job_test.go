@@ -20,16 +20,16 @@ const (
 	dump   = "net8-wks-rich.gcdump.gz"
 )
 
-// job returns work on files of testdata. No temporary file can be made meanwhile.
+// newJob returns work on files of testdata. No temporary file can be made meanwhile.
 func newJob(t *testing.T, names ...string) *job {
 	t.Helper()
-	j := &job{Program: "gctrail test"}
+	j := &job{program: "gctrail test"}
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join("../../testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		j.Files = append(j.Files, open.Content{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Name: name})
+		j.files = append(j.files, open.Content{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Name: name})
 	}
 	none := filepath.Join(t.TempDir(), "none")
 	t.Setenv("TMPDIR", none)
@@ -67,12 +67,12 @@ func TestReport(t *testing.T) {
 			t.Chdir("../cmd/gctrail-wasm")
 			var read, size int64
 			j := newJob(t, name)
-			j.Progress = func(r, s, _ int64) { read, size = r, s }
+			j.progress = func(r, s, _ int64) { read, size = r, s }
 			got, err := j.Report(t.Context(), "full")
 			if err != nil || string(got) != want {
 				t.Errorf("%v\n%.500s, want\n%.500s", err, got, want)
 			}
-			if size != j.Files[0].Size || read == 0 || read > size {
+			if size != j.files[0].Size || read == 0 || read > size {
 				t.Errorf("progress: %d of %d bytes", read, size)
 			}
 		})
@@ -96,7 +96,7 @@ func TestSelect(t *testing.T) {
 	}
 	for _, redact := range []bool{false, true} {
 		j := newJob(t, stacks)
-		j.Redact = redact
+		j.redact = redact
 		if err := j.Select("gcload*", "1s", "2s"); err != nil {
 			t.Fatal(err)
 		}
@@ -159,8 +159,8 @@ func TestDiff(t *testing.T) {
 func TestGrowth(t *testing.T) {
 	for _, redact := range []bool{false, true} {
 		j := newJob(t, dump, dump)
-		j.Files[1].Name = "later.gcdump.gz"
-		j.Redact = redact
+		j.files[1].Name = "later.gcdump.gz"
+		j.redact = redact
 		page, err := j.Page(t.Context())
 		if err != nil || !bytes.HasPrefix(page, []byte("<!doctype html>")) || bytes.Contains(page, []byte(dump)) == redact {
 			t.Errorf("redact %v: %v, %d bytes", redact, err, len(page))
@@ -175,7 +175,7 @@ func TestGrowth(t *testing.T) {
 func TestRedact(t *testing.T) {
 	for _, name := range []string{stacks, packed} {
 		j := newJob(t, name)
-		j.Redact = true
+		j.redact = true
 		got, err := j.Report(t.Context(), "full")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -218,7 +218,7 @@ func TestConvert(t *testing.T) {
 
 // TestRefused: errors say in words why something cannot be done.
 func TestRefused(t *testing.T) {
-	none := &job{Files: []open.Content{{ReaderAt: strings.NewReader("no trace"), Size: 8, Name: "notes.txt"}}}
+	none := &job{files: []open.Content{{ReaderAt: strings.NewReader("no trace"), Size: 8, Name: "notes.txt"}}}
 	_, page := none.Page(t.Context())
 	_, format := newJob(t, stacks).Convert(t.Context(), "xml")
 	_, nothing := newJob(t, "net10-wks-induced-collect.nettrace.gz").Convert(t.Context(), "pprof")

@@ -49,8 +49,8 @@ func failure(err error) any { return map[string]any{"error": err.Error()} }
 
 func do(request js.Value, progress func(read, size, collections int64)) ([]byte, error) {
 	j := &job{
-		Program: program(), Files: contents(request.Get("files")), Beside: contents(request.Get("beside")), Progress: progress,
-		Redact: request.Get("redact").Truthy(), System: request.Get("system").Truthy(),
+		program: program(), files: contents(request.Get("files")), beside: contents(request.Get("beside")), progress: progress,
+		redact: request.Get("redact").Truthy(), system: request.Get("system").Truthy(),
 	}
 	ctx := context.Background()
 	if err := j.Select(textOf(request, "process"), textOf(request, "from"), textOf(request, "to")); err != nil {

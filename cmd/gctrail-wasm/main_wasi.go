@@ -77,7 +77,7 @@ func (o *options) answer(paths []string) ([]byte, error) {
 	case len(paths) == 0:
 		return nil, fmt.Errorf("%w: name a trace or heap snapshot; -help lists the options", errUsage)
 	}
-	j := &job{Program: program(), Redact: o.redact, System: o.system}
+	j := &job{program: program(), redact: o.redact, system: o.system}
 	for _, path := range paths {
 		f, err := os.Open(path)
 		if err != nil {
@@ -91,7 +91,7 @@ func (o *options) answer(paths []string) ([]byte, error) {
 		if info.IsDir() {
 			return nil, fmt.Errorf("%s is a folder: name the files in it, or pack it as a .zip", path)
 		}
-		j.Files = append(j.Files, open.Content{ReaderAt: f, Size: info.Size(), Name: filepath.Base(path)})
+		j.files = append(j.files, open.Content{ReaderAt: f, Size: info.Size(), Name: filepath.Base(path)})
 	}
 	ctx := context.Background()
 	switch o.format {
