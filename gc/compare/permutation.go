@@ -3,8 +3,6 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
-
-	"github.com/gctrail/gctrail/gc/stats"
 )
 
 // maxDivisions is up to how many divisions of the runs are all tried. If there are more,
@@ -141,7 +139,7 @@ func (m *centred) studentP(chosen []int) float64 {
 	if shift == 0 {
 		return 1
 	}
-	return 2 * stats.StudentTail(shift/standardError, float64(len(m.values)-2))
+	return 2 * studentTail(shift/standardError, float64(len(m.values)-2))
 }
 
 // divided returns the difference between the means of the chosen values and the others, and

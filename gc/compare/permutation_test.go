@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/gctrail/gctrail/gc/stats"
 )
 
 // The permeability constants of Hollander and Wolfe, Nonparametric Statistical Methods,
@@ -69,7 +67,7 @@ func slowTest(before int, metrics [][]float64, matters []float64) []float64 {
 			if e := shift/s - leastError*matters[k]; e > 1e-12 {
 				t = shift / e
 			}
-			p[k] = max(p[k], min(1, float64(len(metrics))*2*stats.StudentTail(t, float64(n-2))))
+			p[k] = max(p[k], min(1, float64(len(metrics))*2*studentTail(t, float64(n-2))))
 		} else {
 			p[k] = 1
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/gc/stats"
 )
 
 // exceeding is the largest share of later equal runs that may exceed any limit of a budget.
@@ -109,7 +108,7 @@ func (s *sample) limit(probability float64) float64 {
 	case !s.metric.Total: // a few GCs decide it, and five runs often have none of the odd ones
 		deviation = max(deviation, noise/2)
 	}
-	most := center + stats.StudentQuantile(probability, free)*deviation*math.Sqrt(1+1/float64(len(values)))
+	most := center + compare.StudentQuantile(probability, free)*deviation*math.Sqrt(1+1/float64(len(values)))
 	if logs {
 		most = math.Exp(most)
 	}

@@ -3,7 +3,7 @@ package trial
 import (
 	"math"
 
-	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/gc/compare"
 )
 
 // Level is how often an experiment whose settings are all equal may find one that is better
@@ -162,7 +162,7 @@ func (t criticals) of(level float64, freedom int) float64 {
 	}
 	key := criticalKey{level, freedom}
 	if _, ok := t[key]; !ok {
-		t[key] = stats.StudentQuantile(level/2, float64(freedom))
+		t[key] = compare.StudentQuantile(level/2, float64(freedom))
 	}
 	return t[key]
 }

@@ -1,9 +1,9 @@
-package stats
+package compare
 
 import "math"
 
-// StudentTail returns the probability that Student's t exceeds a positive value.
-func StudentTail(t, freedom float64) float64 {
+// studentTail returns the probability that Student's t exceeds a positive value.
+func studentTail(t, freedom float64) float64 {
 	if math.IsInf(t, 1) {
 		return 0
 	}
@@ -20,7 +20,7 @@ func StudentQuantile(probability, freedom float64) float64 {
 	low, high := 0.0, math.Pi/2 // of a
 	for range 60 {
 		middle := (low + high) / 2
-		if StudentTail(math.Sqrt(freedom)*math.Tan(middle), freedom) > probability {
+		if studentTail(math.Sqrt(freedom)*math.Tan(middle), freedom) > probability {
 			low = middle
 		} else {
 			high = middle
