@@ -3,6 +3,8 @@ package clr
 import (
 	"iter"
 	"slices"
+
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A Kind is one of the events that the package has a struct for, in any
@@ -16,6 +18,14 @@ func KindOf(provider string, id uint32) Kind {
 		return KindUnknown
 	}
 	return kinds[id]
+}
+
+// Declared reports whether a trace can contain events of a kind. A trace without
+// declarations can contain any.
+func Declared(info *trace.Info, k Kind) bool {
+	return info.Declared == nil || slices.ContainsFunc(info.Declared, func(d trace.Descriptor) bool {
+		return KindOf(d.Provider, d.ID) == k
+	})
 }
 
 // String returns the event's name without a version, or "" for KindUnknown.

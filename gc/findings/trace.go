@@ -66,7 +66,7 @@ func TraceOf(src trace.Source) Trace {
 	t := Trace{
 		Loss: *src.Loss(), CPUs: src.Info().CPUs,
 		Silence:          src.Info().Silence(),
-		StartsUnrecorded: !Declares(src.Info(), clr.KindGCStart),
+		StartsUnrecorded: !clr.Declared(src.Info(), clr.KindGCStart),
 	}
 	for _, p := range RecordedOf(src) {
 		switch p.Provider {
@@ -111,14 +111,6 @@ func RecordedOf(src trace.Source) []Recorded {
 	}
 	slices.SortFunc(all, func(a, b Recorded) int { return cmp.Compare(a.Provider, b.Provider) })
 	return all
-}
-
-// Declares reports whether a trace can contain events of a kind. A trace without
-// declarations can contain any.
-func Declares(info *trace.Info, k clr.Kind) bool {
-	return info.Declared == nil || slices.ContainsFunc(info.Declared, func(d trace.Descriptor) bool {
-		return clr.KindOf(d.Provider, d.ID) == k
-	})
 }
 
 var traceRules = []rule{

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/gc/findings"
 )
 
 // figureEvents are the events that figures need.
@@ -29,7 +28,7 @@ func (rep *Report) undeclared() string {
 	for _, f := range figureEvents {
 		var names []string
 		for _, k := range f.kinds {
-			if !findings.Declares(rep.info, k) {
+			if !clr.Declared(rep.info, k) {
 				names = append(names, k.String())
 			}
 		}

@@ -205,7 +205,7 @@ func (rep *Report) unrecorded() string {
 		return "the trace has .NET runtime events, but no GC events" + rep.perhapsMissing() + "."
 	case runtime.Keywords&clr.KeywordGC == 0:
 		return "the trace has .NET runtime events, but no GC events: keyword gc (0x1) was probably not enabled."
-	case !findings.Declares(rep.info, clr.KindGCStart):
+	case !clr.Declared(rep.info, clr.KindGCStart):
 		return "the event GCStart was not enabled, so GCs were not recorded."
 	}
 	return ""
