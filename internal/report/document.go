@@ -129,7 +129,7 @@ type (
 )
 
 type (
-	// A Finding is a rule that fired.
+	// A Finding is a rule that fired. Package gc/findings names the members of its own types.
 	Finding struct {
 		ID               string                   `json:"id"`
 		Title            string                   `json:"title"`
