@@ -185,9 +185,16 @@ func (c *Case) timeline() *Timeline {
 func findingJSON(f *findings.Finding, next []Step) Finding {
 	j := Finding{
 		ID: f.ID, Title: f.Title, Severity: f.Severity.String(), Confidence: f.Confidence.String(), Says: f.Description,
-		Evidence: map[string]float64{}, Collections: append([]uint32{}, f.Collections...), CollectionsInAll: f.Shown,
-		Advice: append([]string{}, f.Advice...), Settings: []Setting{}, Next: append([]Step{}, next...), Types: []AllocatedType{}, Callers: append([]findings.Caller{}, f.Callers[:min(len(f.Callers), maxCallers)]...),
-		Handles: append([]findings.OpenHandles{}, f.Handles...), Pins: append([]findings.PinnedType{}, f.Pins...), Finalized: append([]findings.FinalizedType{}, f.Finalized...), Heaps: heapsJSON(f),
+		Evidence: map[string]float64{}, Collections: list(f.Collections), CollectionsInAll: f.Shown,
+		Advice:    list(f.Advice),
+		Settings:  []Setting{},
+		Next:      list(next),
+		Types:     []AllocatedType{},
+		Callers:   list(f.Callers[:min(len(f.Callers), maxCallers)]),
+		Handles:   list(f.Handles),
+		Pins:      list(f.Pins),
+		Finalized: list(f.Finalized),
+		Heaps:     heapsJSON(f),
 	}
 	for _, e := range f.Evidence {
 		if !math.IsNaN(e.Value) && !math.IsInf(e.Value, 0) {
@@ -198,6 +205,11 @@ func findingJSON(f *findings.Finding, next []Step) Finding {
 		j.Settings = append(j.Settings, Setting{s.Variable, s.Value, filled(s.Property), filled(s.JSON), s.Does(), s.Cost, filled(s.Since)})
 	}
 	return j
+}
+
+// list returns a copy of the elements, which is an empty list in JSON, not null, if there are none.
+func list[T any](elements []T) []T {
+	return append([]T{}, elements...)
 }
 
 // known returns an id, unknown if the trace does not record it.
