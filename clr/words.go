@@ -21,6 +21,9 @@ type word struct {
 	name  string
 }
 
+// MarshalText returns the name of the kind, as String does.
+func (v HandleKind) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
 // A part is a small number inside a word.
 type part struct {
 	shift, width uint8

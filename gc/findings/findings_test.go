@@ -339,8 +339,8 @@ func TestDetails(t *testing.T) {
 func TestQuotedObjects(t *testing.T) {
 	details := findings.Details{
 		Handles: []findings.OpenHandles{
-			{Kind: clr.HandleKindDependent.String(), Created: 1000, Open: 900, From: gc.Some("Cache.Add()"), FromOpen: gc.Some(int64(450))},
-			{Kind: clr.HandleKindStrong.String(), Created: 500, Open: 100},
+			{Kind: clr.HandleKindDependent, Created: 1000, Open: 900, From: gc.Some("Cache.Add()"), FromOpen: gc.Some(int64(450))},
+			{Kind: clr.HandleKindStrong, Created: 500, Open: 100},
 		},
 		Pins:       []findings.PinnedType{{Name: gc.Some("System.Byte[]"), Pins: 95, Bytes: 117 * mb, Share: 95, ByHandle: gc.Some(int64(95))}},
 		PinnedFrom: "Socket.Read()",

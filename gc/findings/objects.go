@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/internal/units"
@@ -11,10 +12,10 @@ import (
 
 // OpenHandles are the GC handles of one kind that were created in the trace.
 type OpenHandles struct {
-	Kind    string  `json:"kind"` // of clr.HandleKind
-	Created int64   `json:"created"`
-	Open    int64   `json:"open"`         // were not destroyed in the trace
-	Growth  float64 `json:"growth_per_s"` // handles a second by which Open grew steadily, else 0
+	Kind    clr.HandleKind `json:"kind"` // by name
+	Created int64          `json:"created"`
+	Open    int64          `json:"open"`         // were not destroyed in the trace
+	Growth  float64        `json:"growth_per_s"` // handles a second by which Open grew steadily, else 0
 	// From is the method that created most of Open, unknown if the trace has no stacks with
 	// names. FromOpen counts the method's.
 	From     gc.Opt[string] `json:"from"`

@@ -114,7 +114,7 @@ func TestDetailsOfObjects(t *testing.T) {
 	if len(got.Handles) != 2 || got.PinnedFrom != "App.Buffer.Grow()" {
 		t.Fatalf("handles %+v, pinned from %q", got.Handles, got.PinnedFrom)
 	}
-	strong := findings.OpenHandles{Kind: clr.HandleKindStrong.String(), Created: 4, Open: 3, From: gc.Some("App.Buffer.Grow()"), FromOpen: gc.Some(int64(2))}
+	strong := findings.OpenHandles{Kind: clr.HandleKindStrong, Created: 4, Open: 3, From: gc.Some("App.Buffer.Grow()"), FromOpen: gc.Some(int64(2))}
 	if got.Handles[0] != strong {
 		t.Errorf("%+v, expected %+v", got.Handles[0], strong)
 	}

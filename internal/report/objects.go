@@ -38,7 +38,7 @@ func (d *Details) handlesOf(pid uint64) (list []findings.OpenHandles, pinnedFrom
 	for _, r := range d.handles.Rows(pid, false) {
 		from, n := most(open, r.Kind)
 		list = append(list, findings.OpenHandles{
-			Kind: r.Kind.String(), Created: r.Created, Open: r.Open, Growth: r.Growth, From: filled(from), FromOpen: gc.SomeIf(n, from != ""),
+			Kind: r.Kind, Created: r.Created, Open: r.Open, Growth: r.Growth, From: filled(from), FromOpen: gc.SomeIf(n, from != ""),
 		})
 	}
 	pinnedFrom, _ = most(pinning, clr.HandleKindPinned)
@@ -92,7 +92,7 @@ func (d *Details) finalizedTypes(pid uint64) []findings.FinalizedType {
 func (c *Case) writeHandles(p *text.Page) {
 	list := firstQuoted(c, func(f *findings.Finding) []findings.OpenHandles { return f.Handles })
 	var g grid
-	g.words("kind", 0, text.Each(list, func(h *findings.OpenHandles) string { return h.Kind }))
+	g.words("kind", 0, text.Each(list, func(h *findings.OpenHandles) string { return h.Kind.String() }))
 	g.numbers("created", 0, text.Each(list, func(h *findings.OpenHandles) string { return units.Count(h.Created) }))
 	g.numbers("left open", 0, text.Each(list, func(h *findings.OpenHandles) string { return units.Count(h.Open) }))
 	g.numbers("growth/s", 2, text.Each(list, func(h *findings.OpenHandles) string { return units.Count(int64(h.Growth)) }))

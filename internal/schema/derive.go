@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding"
 	"fmt"
 	"reflect"
 	"strings"
@@ -36,7 +37,7 @@ func word(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[report.Millis]() || t.Kind() == reflect.Float64:
 		return "number"
-	case t.Kind() == reflect.String:
+	case t.Kind() == reflect.String || t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return "string"
 	case t.Kind() == reflect.Bool:
 		return "boolean"
