@@ -1,6 +1,7 @@
 package clr
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -55,6 +56,14 @@ func TestBitfields(t *testing.T) {
 	}
 	if rank := (TypeFlagsArray | 3<<8).ArrayRank(); rank != 3 {
 		t.Errorf("rank %d", rank)
+	}
+}
+
+// TestHandleKindAsText checks that JSON has the name of a kind, and not its number.
+func TestHandleKindAsText(t *testing.T) {
+	got, err := json.Marshal([]HandleKind{HandleKindStrong, 99})
+	if want := `["Strong","HandleKind(99)"]`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
 	}
 }
 
