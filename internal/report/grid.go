@@ -109,12 +109,3 @@ func (g *grid) section(p *text.Page, heading string) {
 		p.Table(g.columns, g.rows)
 	}
 }
-
-// each returns a figure of every row.
-func each[R, F any](rows []R, figure func(*R) F) []F {
-	all := make([]F, len(rows))
-	for i := range rows {
-		all[i] = figure(&rows[i])
-	}
-	return all
-}
