@@ -16,7 +16,8 @@ import (
 // TestFromTailToSetting goes from slow requests to a measured setting by running what each
 // command prints: ps, collect, requests, try.
 func TestFromTailToSetting(t *testing.T) {
-	idle := dotnettest.Start(t, 10, "idle", 60)
+	idle := dotnettest.Start(t, 10, "idle", 600)
+	waitForSocket(t, idle.PID)
 	code, _, said := gctrail(t.Context(), "ps")
 	if code != exitDone {
 		t.Fatalf("exit code %d: %s", code, said)
