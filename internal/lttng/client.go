@@ -55,6 +55,7 @@ const (
 	packetEOF   = 4
 	// of metadata
 	metadataNone = 2
+	metadataGone = 3 // the daemon has no such stream any more
 	// of new streams
 	streamsNone   = 2
 	streamsHangup = 4
@@ -215,14 +216,15 @@ func (c *client) newStreams(id uint64) (all []stream, more bool) {
 	return nil, false
 }
 
-// metadata appends new metadata of a stream, and reports whether there was any.
+// metadata appends new metadata of a stream, and reports whether there was any. A stream that
+// the daemon has dropped, as it does when a session ends, has none.
 func (c *client) metadata(id uint64, to io.Writer) bool {
 	var answer struct {
 		Size   uint64
 		Status uint32
 	}
 	c.ask(cmdMetadata, &id, &answer)
-	if c.err != nil || answer.Status == metadataNone {
+	if c.err != nil || answer.Status == metadataNone || answer.Status == metadataGone {
 		return false
 	}
 	c.check(answer.Status == statusOK && answer.Size <= maxMetadata)

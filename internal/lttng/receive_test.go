@@ -169,6 +169,36 @@ func replay(t *testing.T, answer []byte) string {
 	})
 }
 
+// TestMetadata: a stream that the daemon has dropped has no more metadata, which is no error;
+// answers that there are none of are.
+func TestMetadata(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		status uint32
+		text   string
+		more   bool
+		err    error
+	}{
+		{"new", statusOK, "env {}", true, nil},
+		{"none", metadataNone, "", false, nil},
+		{"dropped", metadataGone, "", false, nil},
+		{"unknown", 9, "", false, ErrProtocol},
+	} {
+		be := binary.BigEndian
+		answer := append(be.AppendUint32(be.AppendUint64(nil, uint64(len(c.text))), c.status), c.text...)
+		conn, err := net.Dial("tcp", replay(t, answer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		of := &client{conn: conn}
+		if more := of.metadata(1, &got); more != c.more || got.String() != c.text || !errors.Is(of.err, c.err) {
+			t.Errorf("%s: %t, %q, %v", c.name, more, &got, of.err)
+		}
+		conn.Close()
+	}
+}
+
 // TestHostile: a daemon that answers nonsense gives an error, and fills no disk.
 func TestHostile(t *testing.T) {
 	be := binary.BigEndian
