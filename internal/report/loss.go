@@ -25,6 +25,9 @@ func (c *clauses) add(applies bool, words string) {
 	}
 }
 
+// isFolder reports whether a trace consists of the files of a folder, as LTTng's do.
+func isFolder(in *open.Input) bool { return strings.HasPrefix(in.Source.Info().Format, "CTF") }
+
 // Missing describes the loss of a trace that was read to its end, and which collections
 // that leaves incomplete. It is empty if nothing is missing.
 func Missing(in *open.Input, incomplete []uint32) string {
@@ -32,7 +35,7 @@ func Missing(in *open.Input, incomplete []uint32) string {
 	loss := in.Source.Loss()
 	_, merged := in.Source.(*trace.Merged)
 	switch {
-	case loss.Truncated && in.Size > 0 && in.Compression == "" && !merged:
+	case loss.Truncated && in.Size > 0 && in.Compression == "" && !merged && !isFolder(in):
 		parts = append(parts, "the file is truncated at byte "+units.Count(in.Size))
 	case loss.Truncated:
 		parts = append(parts, "the trace is truncated")

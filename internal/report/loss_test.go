@@ -56,3 +56,25 @@ func TestRecorded(t *testing.T) {
 		}
 	}
 }
+
+// A described source has a description.
+type described struct {
+	tracetest.Source
+	info trace.Info
+}
+
+func (s *described) Info() *trace.Info { return &s.info }
+
+// TestTruncated: only a trace of one file is said to end at a byte of that.
+func TestTruncated(t *testing.T) {
+	for format, want := range map[string]string{
+		"nettrace V4": "the file is truncated at byte 1,000",
+		"CTF 1.8":     "the trace is truncated",
+	} {
+		source := described{info: trace.Info{Format: format}}
+		source.Lost.Truncated = true
+		if got := Missing(&open.Input{Source: &source, Size: 1000}, nil); got != want {
+			t.Errorf("%s: %q, want %q", format, got, want)
+		}
+	}
+}
