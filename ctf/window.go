@@ -36,7 +36,7 @@ type chunk struct {
 	err  error
 }
 
-// newWindow returns a window of the size of mem, which reads what is needed.
+// newWindow returns a window in mem. It reads nothing ahead.
 func newWindow(r io.Reader, mem []byte) window { return window{r: r, mem: mem, buf: mem[:0]} }
 
 // open begins with another file. The window has size bytes, and as many to read ahead
@@ -80,8 +80,8 @@ func (w *window) fill(n int) bool {
 	return len(w.buf) >= n
 }
 
-// more makes at least one more byte available, if there is one: what was read ahead, or else
-// as much as there is room for.
+// more adds bytes: those that were read ahead, or else as many as there is room for. It returns
+// false at the end of the file.
 func (w *window) more() bool {
 	had, want := len(w.buf), len(w.mem)
 	if w.reading {
@@ -133,8 +133,9 @@ func (w *window) readAhead() {
 	}(w.r, w.next[headroom:], w.ahead, w.slots)
 }
 
-// advance continues with the memory that was read into, with what is left of this one in
-// front. If that does not fit there, what was read is copied as soon as there is room.
+// advance waits for the bytes that were read ahead, copies the unread end of the window in front
+// of them, and exchanges the two memories. If that end is longer than headroom, the bytes become
+// the rest, which read copies when there is room.
 func (w *window) advance() {
 	if !w.reading {
 		return

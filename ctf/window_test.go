@@ -11,8 +11,8 @@ import (
 
 var errDisk = errors.New("the disk fails")
 
-// TestWindow moves windows over files at random, with readers that return little at a time, cannot
-// seek, or fail at the end, and compares what the windows have with the file.
+// TestWindow moves windows over files at random and compares their content with the file. The
+// readers return few bytes at a time, cannot seek, or fail at the end.
 func TestWindow(t *testing.T) {
 	const size = 4 * headroom
 	rnd := rand.New(rand.NewPCG(1, 2))

@@ -120,7 +120,7 @@ func (p *peeler) xz(in *bufio.Reader, depth int) (found, error) {
 	return p.within("xz", z, depth)
 }
 
-// unpackFirst returns what is found in a wrapping that is not read: the advice to unpack it.
+// unpackFirst returns the advice to unpack a file whose compression gctrail does not read.
 func unpackFirst(looks string) found {
 	return found{kind: kind{class: unsupported, looks: looks, hint: hintUnpack}}
 }

@@ -13,5 +13,5 @@
 // and counts as a reference from the key to the value. Static fields are roots, and so is the
 // table in which the runtime stores the static fields of a module.
 //
-// Segments is a model of what the heap lies in: segments or regions, and committed memory.
+// Segments follows the segments or regions of the heap, and its committed memory.
 package heap

@@ -227,8 +227,8 @@ func (d *Dominators) groups(q *Query) []Group {
 	return slices.DeleteFunc(groups, func(g Group) bool { return g.Objects == 0 })
 }
 
-// count adds up what the objects of each group take and retain. group returns the number of an
-// object's group, -1 for none, and may add groups.
+// count adds up the sizes and the retained sizes of each group's objects. group returns the
+// number of an object's group, -1 for none, and may add groups.
 func (d *Dominators) count(groups *[]Group, group func(object uint32) int) {
 	for object := range uint32(d.graph.Len()) {
 		if k := group(object); k >= 0 {

@@ -67,7 +67,7 @@
 //	  ev 0 time= context=[VALUE VALUE] full VALUE VALUE
 //	                              full: with the extended header
 //	  raw HEX
-//	metadata TEXT                 in place of what the lines say
+//	metadata TEXT                 replaces the metadata of these lines
 //
 // A line "trace" begins another trace, in a folder of its own. What an event
 // does not say of its context it has from the event before it.

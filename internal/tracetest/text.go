@@ -93,7 +93,7 @@ func (l *line) fail(format string, args ...any) {
 	}
 }
 
-// wrong remembers and returns what is wrong.
+// wrong records an error, and returns the first one of the line.
 func (l *line) wrong(format string, args ...any) error {
 	l.fail(format, args...)
 	return l.err
