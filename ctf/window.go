@@ -91,7 +91,7 @@ func (w *window) more() bool {
 	return len(w.buf) > had
 }
 
-// read appends what there is room for, or a part of it.
+// read appends at most as many bytes as there is room for.
 func (w *window) read() {
 	room := w.buf[len(w.buf):cap(w.buf)]
 	var got int
@@ -105,7 +105,7 @@ func (w *window) read() {
 	w.buf = w.buf[:len(w.buf)+got]
 }
 
-// end returns the error of a chunk of which nothing is left.
+// end returns the error of reading once all bytes of the chunk are used.
 func (c *chunk) end() error {
 	if len(c.data) > 0 {
 		return nil

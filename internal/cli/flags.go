@@ -80,7 +80,7 @@ func (l *wordList) Set(s string) error {
 	return nil
 }
 
-// A parsed is a flag that stores what a function makes of its value.
+// A parsed is a flag whose text a function parses.
 type parsed[T any] struct {
 	to    *T
 	kind  string // of the value, for the help

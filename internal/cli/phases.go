@@ -263,7 +263,7 @@ func sumInWords(s gc.Sum[time.Duration]) string {
 	}
 }
 
-// listPhaseTimes lists how long the phases took in which threads were suspended.
+// listPhaseTimes lists the durations of the phases while threads were suspended.
 func (l *listing) listPhaseTimes(ctx context.Context, std *stdio, out *output, paths []string) error {
 	w := newRowWriter(l, std, out, phaseTimeFields())
 	var all sums[*gc.Process, timedSum]

@@ -61,7 +61,7 @@ func fieldList(c *binread.Cursor, n uint32, least, depth int, read fieldReader) 
 	return fields, true
 }
 
-// fieldsV1 reads a field list in which the type stands before the name.
+// fieldsV1 reads a field list whose fields have their type before their name.
 func fieldsV1(c *binread.Cursor, depth int) ([]trace.Field, bool) {
 	return fieldList(c, c.U32(), 6, depth, func(c *binread.Cursor, depth int) (trace.Field, bool) {
 		f, ok := fieldType(c, depth, fieldsV1)

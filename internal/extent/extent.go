@@ -58,11 +58,11 @@ func Share[T any](cases []T, n int) []T {
 	return share
 }
 
-// Sparse reports whether a run does case i, of which a sample does every nth, and others all.
+// Sparse reports whether a run does case i. A sample does every nth case, other runs do all.
 func Sparse(i, n int) bool { return Pick(i%n == 0, true, true) }
 
-// Sampled reports whether a run uses a file, of which a sample uses about one in n, and others all.
-// Tests choose the same ones, so that they can share what they make of them.
+// Sampled reports whether a run uses a file. A sample uses about one in n, other runs use all.
+// Tests choose the same ones, so that they can share reports.
 func Sampled(path string, n int) bool {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(filepath.Base(path)))
