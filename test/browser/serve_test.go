@@ -175,7 +175,7 @@ func TestServeLive(t *testing.T) {
 	b.open(address)
 	b.wait(`document.querySelector(".home tbody button:not([disabled])")`)
 	b.click(".home tbody button")
-	b.wait(`document.querySelector(".grid .rows .row")`)
+	b.wait(`/of [\d,]+ GCs/.test(document.querySelector(".status")?.textContent)`) // not yet with the first
 	total := func() int {
 		return eval[int](b, `Number(/of ([\d,]+) GCs/.exec(document.querySelector(".status").textContent)[1].replace(/,/g, ""))`)
 	}
