@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs gctrail as npm installs it for Windows, with Node.js for Windows under Wine.
 
-    windows_npm.py WINE FOLDER PACKAGES NODE    PACKAGES has what deploy/registry wrote, NODE is node.exe
+    windows_npm.py WINE FOLDER PACKAGES NODE    PACKAGES has what deploy/release wrote, NODE is node.exe
 
 npm itself runs on this system, because Wine 8 lets Node.js connect to nothing. Each check
 prints a line. The exit code is 1 if one fails.

@@ -31,7 +31,7 @@ function script(entry, outDir, name) {
 }
 
 // The page about a trace, which Go embeds and writes into each page, and the parts of the page
-// that opens traces, which deploy/webpage packs: vite build --mode PART.
+// that opens traces, which deploy/release packs: vite build --mode PART.
 export default defineConfig(({ mode }) => {
   if (mode === "production") return { ...shared, plugins: [licences(["preact", "uplot"])], build: script("src/main.tsx", "dist", "page") };
   return { ...shared, build: script(`open/${mode}.ts${mode === "main" ? "x" : ""}`, "dist/open", mode) };

@@ -19,7 +19,7 @@ type Command struct {
 // own compares with what they print, and the texts of packages.
 var pages = []string{
 	"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "testdata/README.md", "docs/*.md", "docs/format/*.md",
-	"deploy/registry/*/README.md", "editor/vscode/README.md",
+	"deploy/release/*/README.md", "editor/vscode/README.md",
 }
 
 // inCode matches a command in a line of code: after a prompt or the beginning of a step, with

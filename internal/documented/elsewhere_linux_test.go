@@ -42,7 +42,7 @@ var elsewhere = []struct{ begins, why, probe string }{
 	{"GCTRAIL_OVERHEAD=5 go test", "takes up to an hour", "! grep 'func TestOverhead' internal/cli/overhead_test.go"},
 	{"GCTRAIL_POOLS=$PWD/pools go test", "needs the traces of 78 runs", "! grep 'func TestDraws' internal/cli/draws_test.go"},
 	{"go -C tools run ./mutate", "takes many minutes", "! test -d tools/mutate"},
-	{"go run ./deploy/webpage", ".ci/site and test/browser build the page and the extension", "! grep deploy/webpage .ci/site"},
+	{"go run ./deploy/release webpage", ".ci/site and test/browser build the page and the extension", "! grep 'deploy/release webpage' .ci/site"},
 }
 
 // elsewhere checks the list, and returns the function that reports whether a command is in it.

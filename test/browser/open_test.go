@@ -33,7 +33,7 @@ var webpage = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	dir = filepath.Join(dir, "web")
-	return dir, goRoot("run", "./deploy/webpage", dir, dir+".zip", dir+".vsix")
+	return dir, goRoot("run", "./deploy/release", "webpage", dir, dir+".zip", dir+".vsix")
 })
 
 // serveOpen serves the page that opens traces from a plain file server. Nothing stays in the

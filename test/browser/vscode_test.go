@@ -31,7 +31,7 @@ var packedExtension = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	page = filepath.Join(dir, "web")
-	return page + ".vsix", goRoot("run", "./deploy/webpage", page, page+".zip", page+".vsix")
+	return page + ".vsix", goRoot("run", "./deploy/release", "webpage", page, page+".zip", page+".vsix")
 })
 
 // extension is the folder of the packed extension, unpacked once.

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 
-/** What deploy/webpage notes of the parts that it packs. */
+/** What deploy/release notes of the parts that it packs. */
 interface Parts {
   /** The hashes of the script and the style of the page about a trace, which the page here frames. */
   script: string;

@@ -1,11 +1,3 @@
-// Command webpage packs the page that opens traces in a browser:
-//
-//	go run ./deploy/webpage FOLDER [ZIP [VSIX]]
-//
-// It builds the module of cmd/gctrail-wasm, and writes the page and what belongs to it to
-// FOLDER, as a server has them, and gctrail.html, which is all of it in one file. A ZIP gets
-// the same files, a VSIX the extension for VS Code, which has the same module. It runs in the
-// root of the repository, and the same sources give the same files.
 package main
 
 import (
@@ -27,22 +19,10 @@ import (
 	"github.com/gctrail/gctrail/internal/outfile"
 )
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "webpage:", err)
-		os.Exit(1)
-	}
-}
-
-// A file belongs to the page.
-type file struct {
-	name string
-	data []byte
-}
-
-func run(args []string) error {
+// webpage packs the page that opens traces in a browser, and the extension for VS Code.
+func webpage(args []string) error {
 	if len(args) < 1 || len(args) > 3 {
-		return errors.New("usage: webpage FOLDER [ZIP [VSIX]]")
+		return errors.New("usage: release webpage FOLDER [ZIP [VSIX]]")
 	}
 	module, err := buildModule()
 	if err != nil {
@@ -115,19 +95,19 @@ func buildModule() ([]byte, error) {
 // which takes minutes, makes 3 MB of as much.
 const maxModule = 4_300_000
 
-// parts are the parts of the page.
-type parts struct{ script, style, worker, offline, warm string }
+// pageParts are the parts of the page.
+type pageParts struct{ script, style, worker, offline, warm string }
 
 // warm are traces that the page reads while nobody waits: of most kinds of events, and of a heap
 // snapshot.
 var warm = []string{"net10-killed-web.nettrace.gz", "net10-wks-allocs-snapshot.nettrace.gz"}
 
-func readParts() (*parts, error) {
+func readParts() (*pageParts, error) {
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		return nil, err
 	}
-	p, support := &parts{}, ""
+	p, support := &pageParts{}, ""
 	for path, to := range map[string]*string{
 		"web/dist/open/main.js": &p.script, "web/dist/open/main.css": &p.style,
 		"web/dist/open/worker.js": &p.worker, "web/dist/open/offline.js": &p.offline,
@@ -151,7 +131,7 @@ func readParts() (*parts, error) {
 }
 
 // check returns an error if a part would end the element that it is in.
-func (p *parts) check() error {
+func (p *pageParts) check() error {
 	for _, text := range []string{p.script, p.style, p.worker} {
 		if strings.Contains(strings.ToLower(text), "</script") || strings.Contains(strings.ToLower(text), "</style") {
 			return errors.New("a part of the page has the end of a script in it")
@@ -161,12 +141,12 @@ func (p *parts) check() error {
 }
 
 // files returns all files. offline.js keeps the ones that a browser asks a server for.
-func (p *parts) files(module []byte) []file {
+func (p *pageParts) files(module []byte) []file {
 	files := []file{
-		{"index.html", []byte(p.served(module))},
-		{"gctrail.wasm.gz", module},
-		{"manifest.webmanifest", []byte(manifest)},
-		{"icon.svg", []byte(icon)},
+		{name: "index.html", data: []byte(p.served(module))},
+		{name: "gctrail.wasm.gz", data: module},
+		{name: "manifest.webmanifest", data: []byte(webManifest)},
+		{name: "icon.svg", data: []byte(icon)},
 	}
 	var all []byte
 	names := []string{`"./"`}
@@ -174,16 +154,16 @@ func (p *parts) files(module []byte) []file {
 		all = append(all, f.data...)
 		names = append(names, fmt.Sprintf("%q", f.name))
 	}
-	offline := fmt.Sprintf("const version = %q, files = [%s];\n%s", version(all), strings.Join(names, ", "), p.offline)
+	offline := fmt.Sprintf("const version = %q, files = [%s];\n%s", versionOf(all), strings.Join(names, ", "), p.offline)
 	return append(files,
-		file{"offline.js", []byte(offline)},
-		file{"gctrail.html", []byte(p.single(module))},
-		file{"LICENSES", []byte(licenses.Text())},
+		file{name: "offline.js", data: []byte(offline)},
+		file{name: "gctrail.html", data: []byte(p.single(module))},
+		file{name: "LICENSES", data: []byte(licenses.Text())},
 	)
 }
 
-// version returns a short name of data.
-func version(data []byte) string {
+// versionOf returns a short name of data.
+func versionOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
 }

@@ -17,7 +17,7 @@ const editor = "editor/vscode"
 
 // vsix returns the files of the extension's package, in the layout of vsce, the packer of VS Code.
 // That one needs several hundred packages of npm, and its archives have the time in them.
-func (p *parts) vsix(module []byte) ([]file, error) {
+func (p *pageParts) vsix(module []byte) ([]file, error) {
 	own, err := extension()
 	if err != nil {
 		return nil, err
@@ -31,16 +31,19 @@ func (p *parts) vsix(module []byte) ([]file, error) {
 		return nil, err
 	}
 	own = append(own,
-		file{"extension/dist/gctrail.wasm.gz", module},
-		file{"extension/dist/worker.js", []byte(p.worker)},
-		file{"extension/dist/parts.json", hashes},
-		file{"extension/NOTICES.txt", append(append(notices, '\n'), licenses.Text()...)},
+		file{name: "extension/dist/gctrail.wasm.gz", data: module},
+		file{name: "extension/dist/worker.js", data: []byte(p.worker)},
+		file{name: "extension/dist/parts.json", data: hashes},
+		file{name: "extension/NOTICES.txt", data: append(append(notices, '\n'), licenses.Text()...)},
 	)
 	manifest, err := manifestOf(own)
 	if err != nil {
 		return nil, err
 	}
-	return append([]file{{"extension.vsixmanifest", manifest}, {"[Content_Types].xml", contentTypes(own)}}, own...), nil
+	return append([]file{
+		{name: "extension.vsixmanifest", data: manifest},
+		{name: "[Content_Types].xml", data: vsixTypes(own)},
+	}, own...), nil
 }
 
 // extension returns the files that are in the repository.
@@ -64,7 +67,7 @@ func extension() ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{name, data})
+		files = append(files, file{name: name, data: data})
 	}
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	return files, nil

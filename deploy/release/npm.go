@@ -87,7 +87,7 @@ func (m manifest) write(folder string, modified time.Time, files []file) error {
 		return err
 	}
 	base := strings.ReplaceAll(strings.TrimPrefix(m.Name, "@"), "/", "-")
-	return write(folder, base+"-"+m.Version+".tgz", data)
+	return writePackage(folder, base+"-"+m.Version+".tgz", data)
 }
 
 // tarball returns files as npm packs them: in a folder named package.

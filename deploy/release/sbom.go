@@ -1,9 +1,3 @@
-// Command sbom lists the modules that a Go program was built from, as Go itself noted
-// them in it, in the form of CycloneDX 1.6:
-//
-//	go run ./deploy/sbom PROGRAM FILE
-//
-// The same program gives the same file.
 package main
 
 import (
@@ -12,23 +6,16 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
 	"runtime/debug"
 	"strings"
 )
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "sbom:", err)
-		os.Exit(1)
-	}
-}
-
-func run(args []string) error {
+// sbom writes the list of modules of a program.
+func sbom(args []string) error {
 	if len(args) != 2 {
-		return errors.New("usage: sbom PROGRAM FILE")
+		return errors.New("usage: release sbom PROGRAM FILE")
 	}
 	program, err := os.ReadFile(args[0])
 	if err != nil {
@@ -61,15 +48,15 @@ type metadata struct {
 }
 
 type component struct {
-	Type    string `json:"type"`
-	Ref     string `json:"bom-ref"`
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	PURL    string `json:"purl"`
-	Hashes  []hash `json:"hashes,omitempty"`
+	Type    string   `json:"type"`
+	Ref     string   `json:"bom-ref"`
+	Name    string   `json:"name"`
+	Version string   `json:"version"`
+	PURL    string   `json:"purl"`
+	Hashes  []digest `json:"hashes,omitempty"`
 }
 
-type hash struct {
+type digest struct {
 	Algorithm string `json:"alg"`
 	Content   string `json:"content"`
 }
@@ -87,7 +74,7 @@ type dependency struct {
 func describe(info *debug.BuildInfo, sum [sha256.Size]byte) bom {
 	program := library(info.Main)
 	program.Type = "application"
-	program.Hashes = []hash{{"SHA-256", hex.EncodeToString(sum[:])}}
+	program.Hashes = []digest{{"SHA-256", hex.EncodeToString(sum[:])}}
 	components := []component{library(debug.Module{Path: "std", Version: strings.TrimPrefix(info.GoVersion, "go")})}
 	for _, m := range info.Deps {
 		if m.Replace != nil {

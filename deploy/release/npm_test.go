@@ -31,7 +31,7 @@ func written(t *testing.T, programs ...string) string {
 	t.Helper()
 	out := t.TempDir()
 	t.Chdir("../..")
-	if err := run(out, "1.2.3-rc.1", programs); err != nil {
+	if err := writePackages(out, "1.2.3-rc.1", programs); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -152,7 +152,7 @@ func TestReproducible(t *testing.T) {
 	program := self(t)
 	one := written(t, program)
 	again := t.TempDir()
-	if err := run(again, "1.2.3-rc.1", []string{program}); err != nil {
+	if err := writePackages(again, "1.2.3-rc.1", []string{program}); err != nil {
 		t.Fatal(err)
 	}
 	count := 0
@@ -267,10 +267,10 @@ func TestRefused(t *testing.T) {
 	}
 	t.Chdir("../..")
 	for name, err := range map[string]error{
-		"no program":  run(t.TempDir(), "1.2.3", nil),
-		"text":        run(t.TempDir(), "1.2.3", []string{text}),
-		"no version":  run(t.TempDir(), "", []string{program}),
-		"one of each": run(t.TempDir(), "1.2.3", []string{program, program}),
+		"no program":  writePackages(t.TempDir(), "1.2.3", nil),
+		"text":        writePackages(t.TempDir(), "1.2.3", []string{text}),
+		"no version":  writePackages(t.TempDir(), "", []string{program}),
+		"one of each": writePackages(t.TempDir(), "1.2.3", []string{program, program}),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

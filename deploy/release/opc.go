@@ -110,7 +110,7 @@ func (n nuspec) write(folder string, modified time.Time, files []file) error {
 	if err != nil {
 		return err
 	}
-	return write(folder, n.Metadata.ID+"."+n.Metadata.Version+".nupkg", data)
+	return writePackage(folder, n.Metadata.ID+"."+n.Metadata.Version+".nupkg", data)
 }
 
 // parts returns the files with the parts that describe them, in the order of NuGet's own

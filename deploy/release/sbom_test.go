@@ -23,7 +23,7 @@ func TestModules(t *testing.T) {
 	var texts [2][]byte
 	for i := range texts {
 		path := filepath.Join(t.TempDir(), "bom.json")
-		if err := run([]string{program, path}); err != nil {
+		if err := sbom([]string{program, path}); err != nil {
 			t.Fatal(err)
 		}
 		if texts[i], err = os.ReadFile(path); err != nil {
@@ -60,7 +60,7 @@ func TestPackageURL(t *testing.T) {
 }
 
 func TestNoProgram(t *testing.T) {
-	if err := run([]string{"main_test.go", filepath.Join(t.TempDir(), "bom.json")}); err == nil {
+	if err := sbom([]string{"sbom_test.go", filepath.Join(t.TempDir(), "bom.json")}); err == nil {
 		t.Error("a text has modules")
 	}
 }

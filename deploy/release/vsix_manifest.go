@@ -11,8 +11,8 @@ import (
 	"text/template"
 )
 
-// A description is the part of package.json that the package's manifest repeats.
-type description struct {
+// An editorPackage is the part of the extension's package.json that the package's manifest repeats.
+type editorPackage struct {
 	Name, Publisher, Version, DisplayName, Description, Homepage, Icon string
 
 	Categories, Keywords []string
@@ -68,7 +68,7 @@ var vsixManifest = template.Must(template.New("").Funcs(template.FuncMap{"x": es
 
 // manifestOf returns the manifest of the package with these files.
 func manifestOf(files []file) ([]byte, error) {
-	var d description
+	var d editorPackage
 	i := slices.IndexFunc(files, func(f file) bool { return f.name == "extension/package.json" })
 	if err := json.Unmarshal(files[i].data, &d); err != nil {
 		return nil, fmt.Errorf("%s/package.json: %w", editor, err)
@@ -78,14 +78,14 @@ func manifestOf(files []file) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// types are the media types of files, by how their names end.
-var types = map[string]string{
+// mediaTypes are the types of files, by how their names end.
+var mediaTypes = map[string]string{
 	".css": "text/css", ".gz": "application/gzip", ".js": "application/javascript", ".json": "application/json",
 	".md": "text/markdown", ".png": "image/png", ".txt": "text/plain", ".vsixmanifest": "text/xml",
 }
 
-// contentTypes returns the types of all files of the package.
-func contentTypes(files []file) []byte {
+// vsixTypes returns the types of all files of the package.
+func vsixTypes(files []file) []byte {
 	endings := []string{".vsixmanifest"}
 	for _, f := range files {
 		endings = append(endings, path.Ext(f.name))
@@ -94,7 +94,7 @@ func contentTypes(files []file) []byte {
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>` + "\n" + `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">`)
 	for _, ending := range slices.Compact(endings) {
-		fmt.Fprintf(&b, `<Default Extension="%s" ContentType="%s"/>`, ending, types[ending])
+		fmt.Fprintf(&b, `<Default Extension="%s" ContentType="%s"/>`, ending, mediaTypes[ending])
 	}
 	b.WriteString("</Types>\n")
 	return b.Bytes()

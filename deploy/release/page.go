@@ -12,7 +12,7 @@ import (
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3b6fb6" d="M2 9h3v5H2zM6.5 5h3v9h-3zM11 2h3v12h-3z"/></svg>` + "\n"
 
-const manifest = `{
+const webManifest = `{
   "name": "gctrail",
   "description": "Opens traces of .NET's garbage collector in the browser",
   "start_url": "./",
@@ -24,18 +24,18 @@ const manifest = `{
 `
 
 // single returns the page with the module, which needs no other file, and no server.
-func (p *parts) single(module []byte) string {
+func (p *pageParts) single(module []byte) string {
 	return p.page("", "'none'", "", `<script type="text/plain" id="module">`+base64.StdEncoding.EncodeToString(module)+"</script>\n")
 }
 
 // served returns the page that loads the module from its server.
-func (p *parts) served(module []byte) string {
-	return p.page(` data-module="`+version(module)+`"`, "'self'", "<link rel=\"manifest\" href=\"manifest.webmanifest\">\n", "")
+func (p *pageParts) served(module []byte) string {
+	return p.page(` data-module="`+versionOf(module)+`"`, "'self'", "<link rel=\"manifest\" href=\"manifest.webmanifest\">\n", "")
 }
 
 // page returns the page with an attribute of its root, with links in its head and with data,
 // which connects to the servers that the policy calls connect.
-func (p *parts) page(attribute, connect, links, data string) string {
+func (p *pageParts) page(attribute, connect, links, data string) string {
 	return fmt.Sprintf(`<!doctype html>
 <html lang="en"%s>
 <head>
@@ -60,7 +60,7 @@ func (p *parts) page(attribute, connect, links, data string) string {
 
 // policy allows the scripts and styles of this page, and of the pages that it makes, which
 // inherit the policy. Nobody else is asked for anything.
-func (p *parts) policy(connect string) string {
+func (p *pageParts) policy(connect string) string {
 	return strings.Join([]string{
 		"default-src 'none'",
 		fmt.Sprintf("script-src '%s' '%s' 'wasm-unsafe-eval'", hash(p.script), hash(web.Script)),
