@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/binread"
-	"github.com/gctrail/gctrail/internal/mergeheap"
+	"github.com/gctrail/gctrail/internal/timeline"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -28,7 +28,7 @@ type merger struct {
 	known      map[string]*kind // that Options.Resolve knows, by tracepoint
 
 	streams    []*stream
-	heap       mergeheap.Heap[*stream]
+	heap       timeline.Heap[*stream]
 	windowSize int
 	slots      chan struct{} // for files that are read ahead, nil if none are
 	lent       int           // bytes of windows that have grown
@@ -117,7 +117,7 @@ func (m *merger) run(q *queue) {
 	m.refill()
 	for _, s := range m.streams {
 		if s.next() {
-			m.heap.Push(mergeheap.Run[*stream]{Time: s.time, Order: uint64(s.order), Of: s})
+			m.heap.Push(timeline.Run[*stream]{Time: s.time, Order: uint64(s.order), Of: s})
 		}
 	}
 	m.begin()

@@ -1,12 +1,12 @@
 package etl
 
-import "github.com/gctrail/gctrail/internal/mergeheap"
+import "github.com/gctrail/gctrail/internal/timeline"
 
 // A mergeHeap orders the batches with pending items by the oldest of these.
-type mergeHeap struct{ mergeheap.Heap[*batch] }
+type mergeHeap struct{ timeline.Heap[*batch] }
 
 func (h *mergeHeap) push(b *batch) {
-	h.Push(mergeheap.Run[*batch]{Time: b.items[b.next].ticks, Order: b.entry.order(), Of: b})
+	h.Push(timeline.Run[*batch]{Time: b.items[b.next].ticks, Order: b.entry.order(), Of: b})
 }
 
 // pop takes the oldest item. It reports whether that was its batch's last.

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/gctrail/gctrail/internal/eventpipe"
-	"github.com/gctrail/gctrail/internal/mergeheap"
+	"github.com/gctrail/gctrail/internal/timeline"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -121,8 +121,8 @@ const maxPending = 16 << 20
 // A mergeQueue merges runs by time; of equal times the one earlier in the file is
 // first. Within a run, and so within a thread, the order of the file is kept.
 type mergeQueue struct {
-	heap    mergeheap.Heap[stretch] // in the order of the file
-	pending int                     // bytes, as batch.cost counts them
+	heap    timeline.Heap[stretch] // in the order of the file
+	pending int                    // bytes, as batch.cost counts them
 	seq     uint64
 	free    batches
 }
@@ -137,7 +137,7 @@ func (q *mergeQueue) add(b *batch) {
 		if i < len(b.turns) {
 			end = b.turns[i]
 		}
-		q.heap.Push(mergeheap.Run[stretch]{Time: b.items[start].Ticks, Order: q.seq, Of: stretch{b, start, end}})
+		q.heap.Push(timeline.Run[stretch]{Time: b.items[start].Ticks, Order: q.seq, Of: stretch{b, start, end}})
 		q.seq++
 		start = end
 	}

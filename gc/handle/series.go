@@ -3,7 +3,7 @@ package handle
 import (
 	"time"
 
-	"github.com/gctrail/gctrail/internal/buckets"
+	"github.com/gctrail/gctrail/internal/timeline"
 )
 
 // maxBuckets bounds a series. When it is full, its buckets become twice as wide.
@@ -37,7 +37,7 @@ func (s *series) turn(at time.Duration) {
 	if s.width == 0 {
 		s.width = firstWidth
 	}
-	s.bucket = buckets.Index(at, &s.width, &s.changes, maxBuckets, func(into, later *int64) { *into += *later })
+	s.bucket = timeline.Bucket(at, &s.width, &s.changes, maxBuckets, func(into, later *int64) { *into += *later })
 	s.from = time.Duration(s.bucket) * s.width
 }
 

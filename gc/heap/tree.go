@@ -3,7 +3,7 @@ package heap
 import (
 	"cmp"
 
-	"github.com/gctrail/gctrail/internal/mergeheap"
+	"github.com/gctrail/gctrail/internal/timeline"
 )
 
 // A TreeNode counts the objects of one type at the same place of a tree: the dominator tree,
@@ -72,7 +72,7 @@ func (q *TreeQuery) grow(branches []branch, below func(branch) []branch) *TreeNo
 	}
 	least := max(float64(q.Least), q.Share*float64(top.TotalBytes))
 	deepest := min(cmp.Or(q.Depth, MaxTreeDepth), MaxTreeDepth)
-	var left mergeheap.Heap[branch]
+	var left timeline.Heap[branch]
 	order := uint64(0)
 	push := func(parent *TreeNode, depth int, branches []branch) {
 		for _, b := range branches {
@@ -82,7 +82,7 @@ func (q *TreeQuery) grow(branches []branch, below func(branch) []branch) *TreeNo
 			}
 			b.parent, b.depth = parent, depth
 			order++
-			left.Push(mergeheap.Run[branch]{Time: -b.TotalBytes, Order: order, Of: b})
+			left.Push(timeline.Run[branch]{Time: -b.TotalBytes, Order: order, Of: b})
 		}
 	}
 	push(top, 1, branches)

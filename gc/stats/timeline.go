@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/buckets"
 	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/timeline"
 )
 
 // MaxBuckets is the largest number of buckets of a Timeline.
@@ -91,7 +91,7 @@ func (t *Timeline) Until(end time.Duration) Timeline {
 // the origin is in the first.
 func (t *Timeline) ensureBucket(at time.Duration) *Bucket {
 	t.width = t.Width()
-	i := buckets.Index(at-t.Origin, &t.width, &t.Buckets, MaxBuckets, (*Bucket).follow)
+	i := timeline.Bucket(at-t.Origin, &t.width, &t.Buckets, MaxBuckets, (*Bucket).follow)
 	return &t.Buckets[i]
 }
 

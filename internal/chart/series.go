@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/buckets"
+	"github.com/gctrail/gctrail/internal/timeline"
 )
 
 // The classes of collections that have a color of their own.
@@ -114,7 +114,7 @@ func (s *Series) at(t time.Duration) *cell {
 	if s.width == 0 {
 		s.width = time.Millisecond
 	}
-	i := buckets.Index(t, &s.width, &s.cells, cells, (*cell).join)
+	i := timeline.Bucket(t, &s.width, &s.cells, cells, (*cell).join)
 	return &s.cells[i]
 }
 

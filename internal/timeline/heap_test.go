@@ -1,4 +1,4 @@
-package mergeheap_test
+package timeline_test
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/mergeheap"
+	"github.com/gctrail/gctrail/internal/timeline"
 )
 
 type item struct {
@@ -40,9 +40,9 @@ func TestMerge(t *testing.T) {
 		slices.SortFunc(want, func(a, b item) int {
 			return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.order, b.order), cmp.Compare(a.index, b.index))
 		})
-		var h mergeheap.Heap[[]item]
+		var h timeline.Heap[[]item]
 		for _, run := range all {
-			h.Push(mergeheap.Run[[]item]{Time: run[0].time, Order: run[0].order, Of: run})
+			h.Push(timeline.Run[[]item]{Time: run[0].time, Order: run[0].order, Of: run})
 		}
 		var got []item
 		for len(h) > 0 {

@@ -1,12 +1,11 @@
-// Package buckets divides time into intervals of equal length, in bounded memory.
-package buckets
+package timeline
 
 import "time"
 
-// Index returns the index in all of the bucket that has a time, which counts as 0 if it is
-// negative. There are at most limit buckets of the given width, above 0: where the time needs
+// Bucket returns the index in all of the bucket that has a time, which counts as 0 if it is
+// negative. Buckets divide time into intervals of equal length. There are at most limit buckets of the given width, above 0: where the time needs
 // more of them, the width doubles, and join adds the later one of two buckets to the other.
-func Index[T any](at time.Duration, width *time.Duration, all *[]T, limit int, join func(into, later *T)) int {
+func Bucket[T any](at time.Duration, width *time.Duration, all *[]T, limit int, join func(into, later *T)) int {
 	at = max(0, at)
 	for at / *width >= time.Duration(limit) {
 		half := (len(*all) + 1) / 2

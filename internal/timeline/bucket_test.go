@@ -1,18 +1,18 @@
-package buckets_test
+package timeline_test
 
 import (
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/buckets"
+	"github.com/gctrail/gctrail/internal/timeline"
 )
 
-// TestIndex checks that buckets widen when a time is beyond them, and that nothing is lost.
-func TestIndex(t *testing.T) {
+// TestBucket checks that buckets widen when a time is beyond them, and that nothing is lost.
+func TestBucket(t *testing.T) {
 	width, all := time.Second, []int(nil)
 	count := func(at time.Duration) {
-		all[buckets.Index(at, &width, &all, 4, func(into, later *int) { *into += *later })]++
+		all[timeline.Bucket(at, &width, &all, 4, func(into, later *int) { *into += *later })]++
 	}
 	for _, tt := range []struct {
 		at    time.Duration

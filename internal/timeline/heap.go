@@ -1,6 +1,6 @@
-// Package mergeheap holds the heap with which readers merge sequences of events in time order,
-// and which serves as a queue for what else has a number to go by.
-package mergeheap
+// Package timeline merges sequences of events in the order of time, and divides time into
+// intervals.
+package timeline
 
 import "math"
 
@@ -15,8 +15,9 @@ func (r *Run[T]) before(o *Run[T]) bool {
 	return r.Time < o.Time || r.Time == o.Time && r.Order < o.Order
 }
 
-// A Heap has the run with the earliest item first. (Its keys are fields, not a
-// method of T, so that the compiler puts comparisons in line.)
+// A Heap has the run with the earliest item first. It also serves as a queue for what else has
+// a number to go by. (Its keys are fields, not a method of T, so that the compiler puts
+// comparisons in line.)
 type Heap[T any] []Run[T]
 
 // Push adds a run.
