@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/documented"
+	"github.com/gctrail/gctrail/internal/docs"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
 // TestPrintedCommands: each command of gctrail in the code of documents has flags and arguments
-// that gctrail accepts. internal/documented runs them.
+// that gctrail accepts. internal/docs runs them.
 func TestPrintedCommands(t *testing.T) {
 	t.Chdir("../..")
-	commands, err := documented.Commands(".")
+	commands, err := docs.Commands(".")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package documented
+package docs
 
 import (
 	"errors"

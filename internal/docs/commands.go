@@ -1,5 +1,7 @@
-// Package documented finds the commands that the documents print, for the tests that run them.
-package documented
+// Package docs tests what people read: that each command in the documents runs, that the map of
+// the packages is true, that public packages have examples, and that nothing reads as if
+// translated.
+package docs
 
 import (
 	"fmt"

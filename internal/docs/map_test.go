@@ -1,4 +1,4 @@
-package wording
+package docs
 
 import (
 	"bytes"
@@ -77,7 +77,7 @@ func TestMap(t *testing.T) {
 		return
 	}
 	if !extent.Update() {
-		t.Fatalf("%s: the map is old: run go generate ./internal/wording", file)
+		t.Fatalf("%s: the map is old: run go generate ./internal/docs", file)
 	}
 	if err := os.WriteFile(file, want, 0o666); err != nil {
 		t.Fatal(err)

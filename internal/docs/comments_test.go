@@ -1,4 +1,4 @@
-package wording
+package docs
 
 import (
 	"go/ast"

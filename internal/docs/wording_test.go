@@ -1,6 +1,4 @@
-// Package wording holds words that read as if translated out of messages,
-// documentation and doc comments.
-package wording
+package docs
 
 import (
 	"go/ast"
