@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/budget"
 )
 
 // maxHistories bounds the histories of heaps that are kept.
@@ -13,8 +12,8 @@ const maxHistories = 20_000
 // A history holds the first collections of a process, to see whether its budgets follow the
 // runtime's rule, on which all bounds rest.
 type history struct {
-	learner     budget.Learner
-	collections []*budget.Kept
+	learner     BudgetLearner
+	collections []*keptCollection
 	heaps       int
 }
 
@@ -24,14 +23,14 @@ func (h *history) add(c *gc.Collection) {
 		return
 	}
 	h.learner.Add(c)
-	h.collections = append(h.collections, budget.Keep(c))
+	h.collections = append(h.collections, keep(c))
 }
 
 // recomputed returns how many budgets have all their inputs in the trace, and how many of
 // these the rule gives within 2 %.
 func (h *history) recomputed(p *gc.Process) (all, near int) {
-	r := budget.New(h.learner.Limits(p))
-	count := func(budgets []budget.Budget) {
+	r := NewRecomputer(h.learner.Limits(p))
+	count := func(budgets []Budget) {
 		for i := range budgets {
 			if budgets[i].Lacks != "" {
 				continue
@@ -43,7 +42,7 @@ func (h *history) recomputed(p *gc.Process) (all, near int) {
 		}
 	}
 	for _, k := range h.collections {
-		count(r.Next(k.Collection()))
+		count(r.Next(k.collection()))
 	}
 	count(r.End())
 	return all, near

@@ -66,8 +66,6 @@ func ParseSet(s string) (Set, error) {
 	return Set{Names()[i], v}, err
 }
 
-const mib = 1 << 20
-
 // gen0Size follows get_gen0_min_size and init_static_data (init.cpp, dynamic_tuning.cpp).
 func gen0Size(p *Program, v units.Setting) effect {
 	value := float64(v.Value)

@@ -1,4 +1,4 @@
-package budget
+package whatif
 
 import (
 	"testing"
@@ -33,7 +33,7 @@ func TestConserve(t *testing.T) {
 			tt.process.Limits = &gc.Limits{Settings: tt.set}
 		}
 		c := &gc.Collection{Process: &tt.process, Number: 1, Generation: gc.Some(2), Joint: tt.joint}
-		var l Learner
+		var l BudgetLearner
 		l.Add(c)
 		limits := l.Limits(&tt.process)
 		if limits.Conserve != tt.want {
@@ -44,7 +44,7 @@ func TestConserve(t *testing.T) {
 			if g >= gen2 {
 				want = tt.lacks
 			}
-			if lacks := New(limits).lacks(c, g, &inputs{}); lacks != want {
+			if lacks := NewRecomputer(limits).lacks(c, g, &inputs{}); lacks != want {
 				t.Errorf("%s: gen %d lacks %q, want %q", tt.name, g, lacks, want)
 			}
 		}

@@ -1,13 +1,13 @@
-package budget
+package whatif
 
 import (
 	"math"
 	"time"
 )
 
-// Growth returns how much larger than the survivors a budget is, for a share of survivors.
+// growth returns how much larger than the survivors a budget is, for a share of survivors.
 // See surv_to_growth in dynamic_tuning.cpp.
-func Growth(survival, limit, maxLimit float32) float32 {
+func growth(survival, limit, maxLimit float32) float32 {
 	if survival < (maxLimit-limit)/(limit*(maxLimit-1)) {
 		return (limit - limit*survival) / (1 - survival*limit)
 	}
@@ -48,11 +48,11 @@ type inputs struct {
 
 // young computes the budget of gen 0 or gen 1. See desired_new_allocation in
 // dynamic_tuning.cpp.
-func (s *Static) young(in *inputs) float64 {
+func (s *StaticData) young(in *inputs) float64 {
 	if in.begin == 0 {
 		return s.Min
 	}
-	f := Growth(float32(in.out/in.begin), s.Limit, s.MaxLimit)
+	f := growth(float32(in.out/in.begin), s.Limit, s.MaxLimit)
 	n := min(max(float64(f)*in.out, s.Min), s.Max)
 	n = linear(in.used, n, in.before, in.seconds)
 	if in.reduction {
@@ -63,11 +63,11 @@ func (s *Static) young(in *inputs) float64 {
 
 // old computes the budget of gen 2 or of the generation g of large or pinned objects, with
 // memory to spare.
-func (s *Static) old(g int, in *inputs) float64 {
+func (s *StaticData) old(g int, in *inputs) float64 {
 	if in.begin == 0 {
 		return s.Min
 	}
-	f := float64(Growth(float32(min(1, in.out/in.begin)), s.Limit, s.MaxLimit))
+	f := float64(growth(float32(min(1, in.out/in.begin)), s.Limit, s.MaxLimit))
 	if in.conserve > 0 {
 		f = min(f, (10/in.conserve-1)*0.5+1)
 	}

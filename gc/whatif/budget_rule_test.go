@@ -1,4 +1,4 @@
-package budget
+package whatif
 
 import (
 	"math"
@@ -19,7 +19,7 @@ func TestGrowth(t *testing.T) {
 		{0, 1.2, 1.8, 1.2},
 		{1, 1.2, 1.8, 1.8},
 	} {
-		if got := Growth(tt.survival, tt.limit, tt.most); math.Abs(float64(got-tt.want)) > 1e-3 {
+		if got := growth(tt.survival, tt.limit, tt.most); math.Abs(float64(got-tt.want)) > 1e-3 {
 			t.Errorf("survival %g, limit %g: %g, want %g", tt.survival, tt.limit, got, tt.want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestStatic(t *testing.T) {
 // 474 MB, one of 1 MB ten times its size.
 func TestAdapted(t *testing.T) {
 	for size, want := range map[float64]float64{1e9: 474e6, 1e6: 10e6} {
-		if got := Adapted(size, 5); math.Abs(got-want) > 1e6 {
+		if got := adapted(size, 5); math.Abs(got-want) > 1e6 {
 			t.Errorf("%g bytes: %g, want %g", size, got, want)
 		}
 	}
@@ -75,16 +75,16 @@ func TestOld(t *testing.T) {
 	}
 }
 
-// TestOdd gives a Recomputer collections as damaged traces have them: without generations,
+// TestOddBudgets gives a Recomputer collections as damaged traces have them: without generations,
 // heaps, times, numbers in order.
-func TestOdd(t *testing.T) {
+func TestOddBudgets(t *testing.T) {
 	part := func(n int) gc.HeapPart { return gc.HeapPart{Generations: make([]gc.Generation, n)} }
 	full := part(generations)
 	for i := range full.Generations {
 		full.Generations[i] = gc.Generation{Before: 10, FreeBefore: 20, Out: 1 << 50, In: 5, Budget: 1 << 40, After: gc.Some(int64(3)), Fragmentation: gc.Some(int64(9))}
 	}
-	var l Learner
-	r := New(l.Limits(&gc.Process{Server: gc.Some(true), Adaptation: gc.Adaptation{Tunings: 1}, Settings: new(clr.GCSettingsRundown)}))
+	var l BudgetLearner
+	r := NewRecomputer(l.Limits(&gc.Process{Server: gc.Some(true), Adaptation: gc.Adaptation{Tunings: 1}, Settings: new(clr.GCSettingsRundown)}))
 	number := uint32(9)
 	for _, heaps := range [][]gc.HeapPart{nil, {part(0)}, {part(2)}, {part(3), full}, {full}, {full, full}} {
 		for _, generations := range [][]gc.Generation{nil, make([]gc.Generation, 1), full.Generations} {

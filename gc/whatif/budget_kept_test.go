@@ -1,24 +1,20 @@
-package budget_test
+package whatif
 
-import (
-	"testing"
+import "testing"
 
-	"github.com/gctrail/gctrail/gc/budget"
-)
-
-// TestKeep checks that the results of Keep give the same budgets as the collections they were
+// TestKeep checks that the results of keep give the same budgets as the collections they were
 // made from, on workstation GC and on server GC with DATAS.
 func TestKeep(t *testing.T) {
 	for _, name := range []string{"net10-wks-web-collect", "net9-srv-datas-web-collect"} {
 		n := 0
 		for p, all := range collections(t, "../../testdata/"+name+".nettrace.gz") {
-			var l budget.Learner
+			var l BudgetLearner
 			for _, c := range all {
 				l.Add(c)
 			}
-			whole, kept := budget.New(l.Limits(p)), budget.New(l.Limits(p))
+			whole, kept := NewRecomputer(l.Limits(p)), NewRecomputer(l.Limits(p))
 			for _, c := range all {
-				n += compareBudgets(t, kept.Next(budget.Keep(c).Collection()), whole.Next(c))
+				n += compareBudgets(t, kept.Next(keep(c).collection()), whole.Next(c))
 			}
 			n += compareBudgets(t, kept.End(), whole.End())
 		}
@@ -29,7 +25,7 @@ func TestKeep(t *testing.T) {
 }
 
 // compareBudgets compares budgets of equal collections, and returns how many there are.
-func compareBudgets(t *testing.T, got, want []budget.Budget) int {
+func compareBudgets(t *testing.T, got, want []Budget) int {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%d budgets, want %d", len(got), len(want))

@@ -1,4 +1,4 @@
-package budget
+package whatif
 
 import (
 	"time"
@@ -7,9 +7,9 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A Kept holds the figures of a collection that a Recomputer reads. It takes a fifth of the
+// A keptCollection holds the figures of a collection that a Recomputer reads. It takes a fifth of the
 // memory, for callers that would otherwise hold many collections only for this.
-type Kept struct {
+type keptCollection struct {
 	number     uint32
 	kind       gc.Kind
 	generation gc.Opt[int]
@@ -34,9 +34,9 @@ type keptGeneration struct {
 	before, freeBefore, in, out, budget, after, fragmentation, freeList int64
 }
 
-// Keep returns what a Recomputer reads of a collection.
-func Keep(c *gc.Collection) *Kept {
-	k := &Kept{
+// keep returns what a Recomputer reads of a collection.
+func keep(c *gc.Collection) *keptCollection {
+	k := &keptCollection{
 		number: c.Number, kind: c.Kind, generation: c.Generation, reason: c.Reason, mode: c.PauseMode, start: c.Start, end: c.End,
 		committed: c.CommittedBefore, finalized: c.FinalizationPromoted, heaps: c.Heaps, lost: c.AffectedByLoss,
 		parts: make([]keptPart, 1, 1+len(c.PerHeap)),
@@ -59,8 +59,8 @@ func keepGenerations(list []gc.Generation) []keptGeneration {
 	return kept
 }
 
-// Collection returns a collection with the kept figures alone.
-func (k *Kept) Collection() *gc.Collection {
+// collection returns a collection with the kept figures alone.
+func (k *keptCollection) collection() *gc.Collection {
 	c := &gc.Collection{
 		Number: k.number, Kind: k.kind, Generation: k.generation, Reason: k.reason, PauseMode: k.mode, Start: k.start, End: k.end,
 		CommittedBefore: k.committed, FinalizationPromoted: k.finalized, Heaps: k.heaps, AffectedByLoss: k.lost,

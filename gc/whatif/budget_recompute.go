@@ -1,4 +1,4 @@
-package budget
+package whatif
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// All stands for all heaps of server GC, which get the same budget.
-const All = math.MaxUint32
+// AllHeaps stands for all heaps of server GC, which get the same budget.
+const AllHeaps = math.MaxUint32
 
 // A Budget is the allocation budget of one generation of one heap after a collection.
 type Budget struct {
@@ -36,10 +36,16 @@ type part struct {
 	inside float64       // bytes that came in while a background GC ran
 }
 
-// A Recomputer recomputes budgets. It is given the collections of one process in order, with
+// A Recomputer recomputes the allocation budgets of the runtime's collector: how much may be
+// allocated in a generation until the next collection of it. The rule is in dynamic_tuning.cpp
+// (desired_new_allocation, compute_new_dynamic_data; before .NET 11 in gc.cpp), and what all
+// heaps of server GC are given in collect.cpp (gc1) and dynamic_heap_count.cpp
+// (process_datas_sample).
+//
+// It is given the collections of one process in order, with
 // each heap's part (gc.Model.PerHeap).
 type Recomputer struct {
-	limits    Limits
+	limits    BudgetLimits
 	heaps     map[uint32]*[generations]part
 	reduction int                  // gen0_reduction_count
 	last      uint32               // number of the last collection
@@ -54,8 +60,8 @@ type Recomputer struct {
 	running   *gc.Collection       // the background GC whose end was not reached
 }
 
-// New returns a Recomputer for the limits of a process.
-func New(l Limits) *Recomputer {
+// NewRecomputer returns a Recomputer for the limits of a process.
+func NewRecomputer(l BudgetLimits) *Recomputer {
 	return &Recomputer{limits: l, heaps: map[uint32]*[generations]part{}}
 }
 
@@ -284,7 +290,7 @@ func (r *Recomputer) share(c *gc.Collection) (final Budget) {
 		switch {
 		case g == gen0 && len(c.Generations) > 0:
 			decided := c.Generations[gen0].Budget / int64(heaps)
-			final = Budget{Collection: c, Heap: All, Recorded: decided, Recomputed: r.final(c, budget, heaps), Lacks: r.lacksFinal(c)}
+			final = Budget{Collection: c, Heap: AllHeaps, Recorded: decided, Recomputed: r.final(c, budget, heaps), Lacks: r.lacksFinal(c)}
 			budget, r.decided = float64(decided), float64(decided)
 		case g > gen2:
 			budget = r.smooth(g, budget, heaps)
@@ -342,7 +348,7 @@ func (r *Recomputer) final(c *gc.Collection, budget, heaps float64) float64 {
 	case c.Number <= 1 && least > 0:
 		return least // process_datas_sample
 	}
-	return min(budget, max(Adapted(r.stableSize(c), r.limits.Conserve)/heaps, least))
+	return min(budget, max(adapted(r.stableSize(c), r.limits.Conserve)/heaps, least))
 }
 
 // stableSize returns the size by which DATAS bounds gen 0's budget: half of gen 1 until gen 2 is
@@ -357,8 +363,8 @@ func (r *Recomputer) stableSize(c *gc.Collection) float64 {
 	return r.limits.Static[gen1].Min
 }
 
-// Adapted returns the largest budget of gen 0 on all heaps together that DATAS allows for the
+// adapted returns the largest budget of gen 0 on all heaps together that DATAS allows for the
 // size of gen 2's objects and its budget. See compute_total_gen0_budget in gcpriv.h.
-func Adapted(stable, conserve float64) float64 {
+func adapted(stable, conserve float64) float64 {
 	return min(10, max(0.1, (20-conserve)/math.Sqrt(stable/1e6))) * stable
 }

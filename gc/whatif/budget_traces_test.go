@@ -1,4 +1,4 @@
-package budget_test
+package whatif
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/budget"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -51,12 +50,12 @@ func TestRule(t *testing.T) {
 func (s *share) add(t *testing.T, file string) {
 	of := collections(t, file)
 	for p, all := range of {
-		var l budget.Learner
+		var l BudgetLearner
 		for _, c := range all {
 			l.Add(c)
 		}
-		r := budget.New(l.Limits(p))
-		budgets := make([]budget.Budget, 0, len(all))
+		r := NewRecomputer(l.Limits(p))
+		budgets := make([]Budget, 0, len(all))
 		for _, c := range all {
 			budgets = append(budgets, r.Next(c)...)
 		}
@@ -65,7 +64,7 @@ func (s *share) add(t *testing.T, file string) {
 }
 
 // count adds budgets of one process.
-func (s *share) count(t *testing.T, budgets []budget.Budget) {
+func (s *share) count(t *testing.T, budgets []Budget) {
 	type part struct {
 		c    *gc.Collection
 		heap uint32

@@ -1,10 +1,10 @@
-package budget
+package whatif
 
 import "math"
 
-// Static is the data of a generation that does not change while a program runs. See
+// StaticData is the data of a generation that does not change while a program runs. See
 // static_data_table in dynamic_tuning.cpp; sizes are in bytes.
-type Static struct {
+type StaticData struct {
 	Min, Max        float64
 	Limit, MaxLimit float32 // growth at no survival, and the most there is
 }
@@ -27,9 +27,9 @@ const (
 // statics returns the table for the default of GCLatencyLevel: no event has the level. Gen 0's
 // sizes depend on the machine's caches and on settings, and gen 1's maximum on the size of
 // segments: zero here.
-func statics(server bool) [generations]Static {
-	large := Static{Min: 3 * mib, Max: unlimited, Limit: 1.25, MaxLimit: 4.5}
-	table := [generations]Static{
+func statics(server bool) [generations]StaticData {
+	large := StaticData{Min: 3 * mib, Max: unlimited, Limit: 1.25, MaxLimit: 4.5}
+	table := [generations]StaticData{
 		{Limit: 9, MaxLimit: 20},
 		{Min: 256 * kib, Limit: 2, MaxLimit: 7},
 		{Min: 256 * kib, Max: unlimited, Limit: 1.2, MaxLimit: 1.8},

@@ -1,4 +1,4 @@
-package budget
+package whatif
 
 import (
 	"strconv"
@@ -8,25 +8,25 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// Limits hold the inputs of a process's budgets besides its objects.
-type Limits struct {
+// BudgetLimits hold the inputs of a process's budgets besides its objects.
+type BudgetLimits struct {
 	Server   bool
 	Adapts   bool    // DATAS
 	Conserve float64 // GCConserveMemory; 0 for none
-	Static   [generations]Static
+	Static   [generations]StaticData
 	smallest float64 // budget of gen 0 that was recorded
 	// conserves reports that Conserve is set, and that the trace does not have its value.
 	conserves bool
 }
 
-// A Learner finds the limits of a process from the budgets that its collections recorded.
-type Learner struct {
+// A BudgetLearner finds the limits of a process from the budgets that its collections recorded.
+type BudgetLearner struct {
 	young     [2]map[int64]int // how often gen 0 and 1 had a budget
 	conserves bool             // a collection ran because of GCConserveMemory
 }
 
 // Add learns from a collection.
-func (l *Learner) Add(c *gc.Collection) {
+func (l *BudgetLearner) Add(c *gc.Collection) {
 	l.conserves = l.conserves || c.Joint.Or(0)&clr.CondemnReasons1MaxGenerationHighFragmentation != 0
 	for i := range c.PerHeap {
 		for g := range l.young {
@@ -37,10 +37,10 @@ func (l *Learner) Add(c *gc.Collection) {
 	}
 }
 
-// maxDistinct bounds the budgets that a Learner keeps.
+// maxDistinct bounds the budgets that a BudgetLearner keeps.
 const maxDistinct = 4096
 
-func (l *Learner) add(g int, budget int64) {
+func (l *BudgetLearner) add(g int, budget int64) {
 	if l.young[g] == nil {
 		l.young[g] = map[int64]int{}
 	}
@@ -50,8 +50,8 @@ func (l *Learner) add(g int, budget int64) {
 }
 
 // Limits returns the limits of a process whose collections were added.
-func (l *Learner) Limits(p *gc.Process) Limits {
-	out := Limits{Server: p.Server.Or(false), Adapts: p.Adaptation.Tunings+p.Adaptation.FullTunings > 0}
+func (l *BudgetLearner) Limits(p *gc.Process) BudgetLimits {
+	out := BudgetLimits{Server: p.Server.Or(false), Adapts: p.Adaptation.Tunings+p.Adaptation.FullTunings > 0}
 	out.Static = statics(out.Server)
 	switch set, known := conserve(p.Limits); {
 	case known:
@@ -90,7 +90,7 @@ func conserve(l *gc.Limits) (value float64, known bool) {
 // gen0 returns the least budget of gen 0, and the smallest that was recorded. The least depends
 // on the caches of the machine, which no event has: it is the smallest budget if that occurs
 // twice, and is not the largest that there can be. It is 0 if unknown.
-func (l *Learner) gen0(p *gc.Process, largest float64) (least, smallest float64) {
+func (l *BudgetLearner) gen0(p *gc.Process, largest float64) (least, smallest float64) {
 	for b := range l.young[gen0] {
 		if smallest == 0 || float64(b) < smallest {
 			smallest = float64(b)
@@ -122,7 +122,7 @@ func largestGen0(p *gc.Process, server bool) float64 {
 }
 
 // gen1 returns the largest budget of gen 1.
-func (l *Learner) gen1(p *gc.Process, server bool) float64 {
+func (l *BudgetLearner) gen1(p *gc.Process, server bool) float64 {
 	switch {
 	case !server && p.Concurrent.Or(true):
 		return 6 * mib

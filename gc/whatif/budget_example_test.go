@@ -1,16 +1,16 @@
-package budget_test
+package whatif_test
 
 import (
 	"fmt"
 	"log"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/budget"
+	"github.com/gctrail/gctrail/gc/whatif"
 	"github.com/gctrail/gctrail/open"
 )
 
 // This compares the budgets that a runtime recorded with the ones that its rule gives.
-func Example() {
+func ExampleRecomputer() {
 	in, err := open.File("../../testdata/net10-wks-batch.nettrace.gz", open.Options{Want: gc.Wants})
 	if err != nil {
 		log.Fatal(err)
@@ -19,7 +19,7 @@ func Example() {
 	var (
 		model   = gc.Model{PerHeap: true}
 		all     []*gc.Collection
-		learner budget.Learner
+		learner whatif.BudgetLearner
 	)
 	for c, err := range model.Collections(in.Source) {
 		if err != nil {
@@ -28,7 +28,7 @@ func Example() {
 		learner.Add(c)
 		all = append(all, c)
 	}
-	rule := budget.New(learner.Limits(model.Processes()[0]))
+	rule := whatif.NewRecomputer(learner.Limits(model.Processes()[0]))
 	for _, c := range all[:2] {
 		for _, b := range rule.Next(c) {
 			fmt.Printf("GC %d, budget of gen %d: %d bytes, within 2 %%: %t\n", c.Number, b.Generation, b.Recorded, b.Close())
