@@ -17,7 +17,6 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/otlp"
 	"github.com/gctrail/gctrail/internal/outfile"
-	"github.com/gctrail/gctrail/internal/session"
 )
 
 const (
@@ -106,7 +105,7 @@ func (a *Agent) capture(ctx context.Context, r *captureRequest) (captured, error
 	if most := c.config.Quota / maxCaptures; r.dump {
 		done.Bytes, err = recordDump(ctx, r.process.Process, f, most)
 	} else {
-		request := session.Request{Profiles: []string{r.profile}, BufferMB: captureBuffer}
+		request := collect.Request{Profiles: []string{r.profile}, BufferMB: captureBuffer}
 		config, _ := request.Config()
 		done.Bytes, err = recordTrace(ctx, r.process.Process, &config, r.duration, f, most)
 	}
@@ -129,7 +128,7 @@ func recordTrace(ctx context.Context, p *diag.Process, config *diag.Config, d ti
 	}
 	defer func() {
 		in.Close()
-		session.SettleSampling(p.Client(), config)
+		collect.SettleSampling(p.Client(), config)
 	}()
 	limited, cancel := context.WithTimeout(ctx, d)
 	defer cancel()

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/condition"
-	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -66,7 +66,7 @@ func compileRule(r *Rule) (*rule, error) {
 
 // checkCapture returns the fault of the profile or the length of a capture.
 func checkCapture(profile string, d time.Duration) error {
-	if !slices.Contains(session.Names(), profile) {
+	if !slices.Contains(collect.ProfileNames(), profile) {
 		return fmt.Errorf("unknown profile %q", profile)
 	}
 	if d <= 0 || d > longestCapture {

@@ -20,7 +20,6 @@ import (
 	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/lttng"
 	"github.com/gctrail/gctrail/internal/selection"
-	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -36,7 +35,7 @@ type collectOptions struct {
 	hideIO    bool
 	profiles  choices
 	requests  bool
-	providers session.List
+	providers collect.Providers
 	clrEvents selection.Keywords
 	clrLevel  selection.Level
 	buffer    bufferSize
@@ -65,7 +64,7 @@ func newCollectCmd(std *stdio) *cobra.Command { return newCollectOptions().comma
 
 func newCollectOptions() *collectOptions {
 	return &collectOptions{
-		profiles: choices{kind: "NAME", of: session.Names()},
+		profiles: choices{kind: "NAME", of: collect.ProfileNames()},
 		buffer:   bufferMB,
 		rundown:  choice{"", []string{"true", "false"}},
 		resume:   choice{"true", []string{"true", "false"}},
@@ -300,8 +299,8 @@ func (o *collectOptions) conflict() error {
 }
 
 // request returns the session that the flags describe.
-func (o *collectOptions) request() *session.Request {
-	return &session.Request{
+func (o *collectOptions) request() *collect.Request {
+	return &collect.Request{
 		Profiles: o.profiles.values, Providers: o.providers, CLREvents: o.clrEvents, CLRLevel: o.clrLevel,
 		BufferMB: uint32(o.buffer), Rundown: o.rundown.value, Requests: o.requests,
 	}
@@ -309,7 +308,7 @@ func (o *collectOptions) request() *session.Request {
 
 // warnOfCost warns of the likely cost of the requested profiles, if that is high, and
 // names a cheaper way.
-func warnOfCost(std *stdio, asked *session.Request) {
+func warnOfCost(std *stdio, asked *collect.Request) {
 	for _, p := range asked.Costly() {
 		std.warn("gctrail", fmt.Sprintf("%s can slow the process down by %s; at lower cost, %s", p.Name, p.Cost, p.Cheaper))
 	}

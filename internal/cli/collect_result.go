@@ -10,7 +10,6 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/report"
-	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -23,7 +22,7 @@ func (std *stdio) printResult(r *collect.Result, target string) {
 	std.printMissing(r)
 	std.printLost(r, "collect fewer keywords, or set a larger --buffersize")
 	p, rep := text.PageOn(std.errTerm), reportOf(r)
-	if session.AsksForCollections(r.Config) {
+	if collect.AsksForCollections(r.Config) {
 		writeVerdict(p, r, rep)
 	}
 	if r.Regular {
@@ -136,7 +135,7 @@ func again(r *collect.Result, target string) string {
 // records it, if the program pauses for too long.
 func writeCulprit(p *text.Page, r *collect.Result, rep *report.Report, target string) {
 	const indent = "  "
-	switch allocates := session.NamesAllocations(r.Config); {
+	switch allocates := collect.NamesAllocations(r.Config); {
 	case r.Collections == 0 || !rep.OverBudget():
 	case allocates:
 		p.Line("To see the code that allocates:")

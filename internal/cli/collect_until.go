@@ -12,7 +12,6 @@ import (
 	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/condition"
-	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/units"
@@ -64,11 +63,11 @@ func (o *stopOptions) plan(output string, config *diag.Config) (*collect.Plan, e
 		return nil, misusef("--repeat must be 1 or more, and needs --until")
 	case o.before.given && o.keep.Time > 0:
 		return nil, misusef("--before and --keep both set a time: leave one out, or give --keep a size")
-	case o.until != nil && !session.AsksForCollections(config):
+	case o.until != nil && !collect.AsksForCollections(config):
 		return nil, misusef("--until needs the runtime's events with keyword gc, level informational")
-	case o.until != nil && o.until.OfRequests() && (*session.List)(&config.Providers).Find(request.Provider) == nil:
+	case o.until != nil && o.until.OfRequests() && (*collect.Providers)(&config.Providers).Find(request.Provider) == nil:
 		return nil, misusef("--until %s needs the program's requests: add --requests", text.Quoted(o.until.String()))
-	case o.provider != "" && (*session.List)(&config.Providers).Find(o.provider) == nil:
+	case o.provider != "" && (*collect.Providers)(&config.Providers).Find(o.provider) == nil:
 		return nil, misusef("the provider %s of the stopping event is not collected: add it with --providers", o.provider)
 	}
 	stop := collect.Stop{

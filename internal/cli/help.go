@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gctrail/gctrail/internal/session"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -24,7 +24,7 @@ var helpTexts embed.FS
 
 // helpLists replaces words in braces, which stand for lists that are made of tables.
 var helpLists = sync.OnceValue(func() *strings.Replacer {
-	return strings.NewReplacer("{settings}\n", settingHelp(), "{columns}\n", columnHelp(), "{formats}\n", formatHelp(), "{profiles}\n", session.Help(),
+	return strings.NewReplacer("{settings}\n", settingHelp(), "{columns}\n", columnHelp(), "{formats}\n", formatHelp(), "{profiles}\n", collect.ProfileHelp(),
 		"{conditions}\n", conditionHelp(), "{schemas}\n", schemaHelp())
 })
 

@@ -16,9 +16,9 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/report"
-	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -229,7 +229,7 @@ func TestRecordingsRaiseEvents(t *testing.T) {
 				}
 				command := report.Record(&gc.Process{Name: "web", Runtime: ".NET 9.0.1"}, "nettrace V4", s.Recording)
 				config, _ := configOf(t, shellWords(command)[2:]...)
-				of := session.List(config.Providers)
+				of := collect.Providers(config.Providers)
 				asked := of.Find(clr.RuntimeProvider)
 				for _, name := range append([]string{"GCStart", "GCSuspendEEBegin"}, s.Events...) {
 					k, known := kinds[name]

@@ -19,7 +19,6 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/selection"
-	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -38,7 +37,7 @@ type runOptions struct {
 const maxRepeat = 1000
 
 func newRunCmd(std *stdio) *cobra.Command {
-	opts := &runOptions{checkFlags: newCheckFlags(), profiles: choices{kind: "NAME", of: session.Names()}}
+	opts := &runOptions{checkFlags: newCheckFlags(), profiles: choices{kind: "NAME", of: collect.ProfileNames()}}
 	cmd := &cobra.Command{
 		Use:   "run -- COMMAND ARG...",
 		Short: "Run a command with tracing, once or more, and check its traces",
@@ -167,7 +166,7 @@ func (o *runOptions) traceWithWork(ctx context.Context, std *stdio, path string)
 // path.
 func (o *runOptions) trace(ctx context.Context, std *stdio, command *collect.Command, path string) error {
 	folder := strings.TrimSuffix(path, ".nettrace") + string(filepath.Separator)
-	request := session.Request{Profiles: o.profiles.values, BufferMB: bufferMB, Requests: o.requests}
+	request := collect.Request{Profiles: o.profiles.values, BufferMB: bufferMB, Requests: o.requests}
 	if len(request.Profiles) == 0 {
 		request.Profiles = []string{selection.GCTicks}
 	}

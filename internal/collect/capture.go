@@ -19,7 +19,6 @@ import (
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/proc"
-	"github.com/gctrail/gctrail/internal/session"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
@@ -157,7 +156,7 @@ func (c *capture) run(ctx context.Context) error {
 	dumping.Wait()
 	c.session.Close()
 	if c.session.Stopped() && c.process.Address != "" {
-		session.SettleSampling(c.process.Client(), &c.session.Config)
+		SettleSampling(c.process.Client(), &c.session.Config)
 	}
 	if c.stopped == nil {
 		err = cmp.Or(err, c.broken)

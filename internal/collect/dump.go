@@ -10,7 +10,6 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/session"
 )
 
 const (
@@ -143,7 +142,7 @@ func (d *Dump) config() diag.Config {
 // forgetTypes makes the runtime forget which types it has named, unless another session has
 // the keyword Type on. It forgets them when a session of its provider begins and none has
 // the keyword; not when an earlier snapshot's ends, if others go on, such as that of top.
-func (d *Dump) forgetTypes(ctx context.Context) error { return session.Settle(ctx, d.patient()) }
+func (d *Dump) forgetTypes(ctx context.Context) error { return Settle(ctx, d.patient()) }
 
 // patient returns a client that waits for the answer to a request for a collection, which
 // comes when that has ended.

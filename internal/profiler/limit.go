@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/session"
+	"github.com/gctrail/gctrail/internal/collect"
 )
 
 const (
@@ -85,5 +85,5 @@ func (b *bounded) close(client *diag.Client, running func() bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
-	_ = session.Settle(ctx, client) // fails if the process has ended
+	_ = collect.Settle(ctx, client) // fails if the process has ended
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/selection"
-	"github.com/gctrail/gctrail/internal/session"
 )
 
 // A Program is what is run, and how its work is found.
@@ -160,7 +159,7 @@ func environment(s *Setting) []string {
 
 // supervise returns a supervisor whose results the attempt keeps.
 func (a *attempt) supervise() *collect.Supervisor {
-	request := session.Request{Profiles: []string{selection.GCCollect}, BufferMB: bufferMB, Requests: a.Requests}
+	request := collect.Request{Profiles: []string{selection.GCCollect}, BufferMB: bufferMB, Requests: a.Requests}
 	config, _ := request.Config()
 	return collect.New(&collect.Options{
 		Config: config, Resume: true, Output: a.path + string(filepath.Separator), Plan: (&collect.Stop{Files: 1}).Plan(),

@@ -1,4 +1,4 @@
-package session_test
+package collect_test
 
 import (
 	"net"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/session"
 )
 
 // TestSettleSampling: another session begins and ends after one that sampled allocations, and
@@ -26,7 +26,7 @@ func TestSettleSampling(t *testing.T) {
 		{diag.Provider{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordAllocationSampling, Level: 4}, 1},
 	} {
 		began.Store(0)
-		session.SettleSampling(client, &diag.Config{Providers: []diag.Provider{c.provider}})
+		collect.SettleSampling(client, &diag.Config{Providers: []diag.Provider{c.provider}})
 		if got := began.Load(); got != c.want {
 			t.Errorf("%+v: %d sessions, want %d", c.provider, got, c.want)
 		}

@@ -1,6 +1,4 @@
-// Package session defines the contents of sessions: profiles of providers, and providers
-// as dotnet-trace spells them.
-package session
+package collect
 
 import (
 	"fmt"
@@ -119,8 +117,8 @@ const databaseSpecs = "SqlClientDiagnosticListener/System.Data.SqlClient.WriteCo
 	"Command.Connection.DataSource;Command.Connection.PacketSize\r\n" +
 	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted@Activity2Stop:"
 
-// Help describes the profiles, one paragraph each.
-func Help() string {
+// ProfileHelp describes the profiles, one paragraph each.
+func ProfileHelp() string {
 	var b strings.Builder
 	for i := range profiles {
 		p := &profiles[i]
@@ -132,8 +130,8 @@ func Help() string {
 	return b.String()
 }
 
-// Names returns the names of the profiles.
-func Names() []string {
+// ProfileNames returns the names of the profiles.
+func ProfileNames() []string {
 	names := make([]string, len(profiles))
 	for i := range profiles {
 		names[i] = profiles[i].Name
@@ -144,7 +142,7 @@ func Names() []string {
 // A Request selects the events of a session.
 type Request struct {
 	Profiles  []string
-	Providers List
+	Providers Providers
 	CLREvents selection.Keywords
 	CLRLevel  selection.Level
 	BufferMB  uint32
@@ -156,7 +154,7 @@ type Request struct {
 // profiles', and the profiles' over --clrevents, as in dotnet-trace; ignored reports that
 // the latter were left out.
 func (r *Request) Config() (config diag.Config, ignored bool) {
-	var all List
+	var all Providers
 	for _, p := range r.Providers {
 		all.add(p)
 	}
@@ -217,7 +215,7 @@ func (r *Request) Costly() []*Profile {
 // NamesAllocations reports whether a config requests allocations, with stacks and the
 // names of their methods.
 func NamesAllocations(config *diag.Config) bool {
-	providers := List(config.Providers)
+	providers := Providers(config.Providers)
 	p := providers.Find(clr.RuntimeProvider)
 	if p == nil || config.NoStacks || config.Rundown&diag.RundownMethods != diag.RundownMethods {
 		return false
@@ -227,7 +225,7 @@ func NamesAllocations(config *diag.Config) bool {
 
 // AsksForCollections reports whether a config requests events of collections.
 func AsksForCollections(config *diag.Config) bool {
-	providers := List(config.Providers)
+	providers := Providers(config.Providers)
 	p := providers.Find(clr.RuntimeProvider)
 	return p != nil && p.Keywords&clr.KeywordGC != 0 && (p.Level == levelLogAlways || p.Level >= levelInformational)
 }

@@ -1,4 +1,4 @@
-package session
+package collect
 
 import (
 	"errors"
@@ -17,17 +17,17 @@ const (
 	levelVerbose       = 5
 )
 
-// A List is a flag that takes providers as dotnet-trace's --providers
+// Providers are a flag that takes providers as dotnet-trace's --providers
 // does (its ProviderUtils.cs): Name[:Keywords[:Level[:key=value;...]]] with
 // commas between them. A provider that is named again gets more keywords.
-type List []diag.Provider
+type Providers []diag.Provider
 
-func (l *List) Type() string { return "PROVIDER,..." }
+func (l *Providers) Type() string { return "PROVIDER,..." }
 
-func (l *List) String() string { return "" }
+func (l *Providers) String() string { return "" }
 
 // Spell returns providers as --providers takes them, without arguments.
-func (l List) Spell() string {
+func (l Providers) Spell() string {
 	spelt := make([]string, len(l))
 	for i, p := range l {
 		spelt[i] = selection.SpellProvider(p.Name, p.Keywords, p.Level)
@@ -35,7 +35,7 @@ func (l List) Spell() string {
 	return strings.Join(spelt, ",")
 }
 
-func (l *List) Set(s string) error {
+func (l *Providers) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		p, err := parseProvider(part)
 		if err != nil {
@@ -49,7 +49,7 @@ func (l *List) Set(s string) error {
 }
 
 // join adds a provider, or its keywords and level to the provider of the same name.
-func (l *List) join(p diag.Provider) error {
+func (l *Providers) join(p diag.Provider) error {
 	known := l.Find(p.Name)
 	if known == nil {
 		*l = append(*l, p)
@@ -69,7 +69,7 @@ func (l *List) join(p diag.Provider) error {
 }
 
 // add adds a provider unless there is one of its name, and reports whether it did.
-func (l *List) add(p diag.Provider) bool {
+func (l *Providers) add(p diag.Provider) bool {
 	if l.Find(p.Name) != nil {
 		return false
 	}
@@ -77,7 +77,7 @@ func (l *List) add(p diag.Provider) bool {
 	return true
 }
 
-func (l *List) Find(name string) *diag.Provider {
+func (l *Providers) Find(name string) *diag.Provider {
 	for i := range *l {
 		if p := &(*l)[i]; strings.EqualFold(p.Name, name) {
 			return p

@@ -1,4 +1,4 @@
-package session_test
+package collect_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/session"
+	"github.com/gctrail/gctrail/internal/collect"
 )
 
 var (
@@ -44,7 +44,7 @@ func TestOneTable(t *testing.T) {
 		for _, m := range profileFlag.FindAllSubmatch(text, -1) {
 			for name := range strings.SplitSeq(string(m[1]), ",") {
 				seen++
-				if name != "" && !slices.Contains(session.Names(), name) && !slices.Contains(foreign, name) {
+				if name != "" && !slices.Contains(collect.ProfileNames(), name) && !slices.Contains(foreign, name) {
 					t.Errorf("%s: there is no profile %q", path, name)
 				}
 			}
@@ -70,7 +70,7 @@ func TestOneTable(t *testing.T) {
 
 // TestCommon holds dotnet-common to dotnet-trace's number.
 func TestCommon(t *testing.T) {
-	r := session.Request{Profiles: []string{"dotnet-common"}}
+	r := collect.Request{Profiles: []string{"dotnet-common"}}
 	config, _ := r.Config()
 	if got := config.Providers[0]; got.Name != clr.RuntimeProvider || got.Keywords != 0x100003801D {
 		t.Errorf("%s:%#x", got.Name, got.Keywords)
@@ -83,7 +83,7 @@ func TestSpell(t *testing.T) {
 		"Microsoft-Windows-DotNETRuntime:0x1:4",
 		"Microsoft-Windows-DotNETRuntime:0x40000003:5,Microsoft-DotNETCore-SampleProfiler:0x0:4",
 	} {
-		var l session.List
+		var l collect.Providers
 		if err := l.Set(want); err != nil {
 			t.Fatal(err)
 		}

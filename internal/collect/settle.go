@@ -1,4 +1,4 @@
-package session
+package collect
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func Settle(ctx context.Context, client *diag.Client) error {
 // SettleSampling settles a runtime that has ended a session with a config, if the session sampled
 // allocations. It fails silently, because the process may have ended.
 func SettleSampling(client *diag.Client, config *diag.Config) {
-	providers := List(config.Providers)
+	providers := Providers(config.Providers)
 	p := providers.Find(clr.RuntimeProvider)
 	if p == nil || p.Keywords&clr.KeywordAllocationSampling == 0 {
 		return

@@ -1,4 +1,4 @@
-package session
+package collect
 
 import (
 	"strings"
@@ -48,7 +48,7 @@ func TestProviderList(t *testing.T) {
 		{in: `A:::k=\`, err: "at the end"},
 	}
 	for _, tt := range tests {
-		var got List
+		var got Providers
 		err := got.Set(tt.in)
 		if tt.want == nil {
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
