@@ -1,8 +1,8 @@
 package ctf
 
 import (
-	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/tsdl"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A clock turns the cycles of a stream into nanoseconds since 1970.
@@ -33,7 +33,7 @@ func newClock(t *tsdl.Trace, s *tsdl.Stream) clock {
 	if neg {
 		cycles = -cycles
 	}
-	ns := saturate.MulDiv(cycles, second, c.Frequency)
+	ns := units.MulDiv(cycles, second, c.Frequency)
 	if neg {
 		ns = -ns
 	}
@@ -70,5 +70,5 @@ func (c *clock) ns(cycles uint64) int64 {
 	if c.freq == second {
 		return c.offset + int64(cycles)
 	}
-	return c.offset + saturate.MulDiv(cycles, second, c.freq)
+	return c.offset + units.MulDiv(cycles, second, c.freq)
 }

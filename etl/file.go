@@ -4,7 +4,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -76,7 +76,7 @@ func rescaled(ticks, from, to int64) int64 {
 	if neg {
 		u = -u
 	}
-	q := saturate.MulDiv(u, uint64(to), uint64(from))
+	q := units.MulDiv(u, uint64(to), uint64(from))
 	if neg {
 		return -q
 	}

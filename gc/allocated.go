@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A sample is the content of a heap at one moment, by generation.
@@ -99,14 +99,14 @@ func exactly(bytes int64) amount { return amount{bytes, Exact, bytes, Some(bytes
 
 // within returns an estimate that is wrong by no more than margin.
 func within(bytes, margin int64) amount {
-	return amount{bytes, Estimate, max(0, bytes-margin), Some(saturate.Add(bytes, margin))}
+	return amount{bytes, Estimate, max(0, bytes-margin), Some(units.AddCapped(bytes, margin))}
 }
 
 // plus returns the sum of two amounts.
 func (a amount) plus(b amount) amount {
-	sum := amount{bytes: saturate.Add(a.bytes, b.bytes), is: max(a.is, b.is), low: saturate.Add(a.low, b.low)}
+	sum := amount{bytes: units.AddCapped(a.bytes, b.bytes), is: max(a.is, b.is), low: units.AddCapped(a.low, b.low)}
 	if a.high.Known() && b.high.Known() {
-		sum.high = Some(saturate.Add(a.high.Or(0), b.high.Or(0)))
+		sum.high = Some(units.AddCapped(a.high.Or(0), b.high.Or(0)))
 	}
 	return sum
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // AllocWaits sums up how long threads that allocate large objects waited for
@@ -59,6 +59,6 @@ func (m *Model) allocWaitEnd(e *event) {
 	m.room.allocWaits--
 	w, waited := &e.process.AllocWaits, max(0, e.Time-begin)
 	w.Count++
-	w.Total = saturate.Add(w.Total, waited)
+	w.Total = units.AddCapped(w.Total, waited)
 	w.Max = max(w.Max, waited)
 }

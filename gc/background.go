@@ -3,7 +3,7 @@ package gc
 import (
 	"time"
 
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A background collection frees memory in three ways. Its own histories show only
@@ -125,13 +125,13 @@ func (b *building) sweepGen2(inside []*building) {
 		switch {
 		case !b.contains(o):
 		case o.histories():
-			in = saturate.Add(in, o.sums[gen2].in)
+			in = units.AddCapped(in, o.sums[gen2].in)
 		default:
 			b.FreedQuality = LowerBound
 		}
 	}
 	s := &b.sums[gen2]
-	b.Generations[gen2].Freed = Some(max(0, saturate.Add(s.objectsBefore(), in)-s.objectsAfter()))
+	b.Generations[gen2].Freed = Some(max(0, units.AddCapped(s.objectsBefore(), in)-s.objectsAfter()))
 }
 
 // sweepLarge counts the bytes that died in LOH and POH, and returns the bytes allocated
@@ -163,7 +163,7 @@ func (b *building) sweepLarge(inside []*building) (allocated Opt[amount]) {
 		return Some(within(sum, 2*b.rt.allocations.tickMargin()))
 	}
 	twice := countedTwice*int64(b.Heaps.Or(1)) + sum/25
-	return Some(amount{sum, Estimate, max(0, sum-twice), Some(saturate.Add(sum, saturate.Add(twice, sum/20)))})
+	return Some(amount{sum, Estimate, max(0, sum-twice), Some(units.AddCapped(sum, units.AddCapped(twice, sum/20)))})
 }
 
 // countedTwice bounds the bytes on each heap that the sizes before may count twice: the

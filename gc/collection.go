@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -227,7 +226,7 @@ func (c *Collection) Pause() Opt[time.Duration] {
 	}
 	var sum time.Duration
 	for i := range c.Pauses {
-		sum = saturate.Add(sum, max(0, c.Pauses[i].Duration))
+		sum = units.AddCapped(sum, max(0, c.Pauses[i].Duration))
 	}
 	return Some(sum)
 }
@@ -265,7 +264,7 @@ func (c *Collection) Suspend() Opt[time.Duration] {
 		if !c.Pauses[i].Suspend.Known() {
 			return Opt[time.Duration]{}
 		}
-		sum = saturate.Add(sum, max(0, c.Pauses[i].Suspend.Or(0)))
+		sum = units.AddCapped(sum, max(0, c.Pauses[i].Suspend.Or(0)))
 	}
 	return Some(sum)
 }

@@ -3,7 +3,7 @@ package gc
 import (
 	"time"
 
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // Finalizing is a run of a process's finalizer thread that has not ended. A run lasts until
@@ -31,7 +31,7 @@ func (p *Process) foundFinalizable(at time.Duration, objects int64) {
 	if objects <= 0 {
 		return
 	}
-	p.unfinalized = saturate.Add(p.unfinalized, objects)
+	p.unfinalized = units.AddCapped(p.unfinalized, objects)
 	if f, running := p.Finalizing.Get(); running {
 		f.Objects, f.Latest = p.unfinalized, at
 		f.Found++

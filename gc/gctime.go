@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // CollectorTime holds the processor time of the threads that do nothing but collect, from the first
@@ -16,7 +16,7 @@ type CollectorTime struct {
 }
 
 // Least returns the processor time that the GC used at least.
-func (t CollectorTime) Least() time.Duration { return saturate.Add(t.Server, t.Background) }
+func (t CollectorTime) Least() time.Duration { return units.AddCapped(t.Server, t.Background) }
 
 func (t *ProcessorTime) readGC(v *clr.GCThreadTime) {
 	before := t.GC.Or(CollectorTime{})
@@ -81,7 +81,7 @@ func (p *Process) readTime() Opt[UsedTime] {
 	}
 	g := UsedTime{Source: ThreadTimes, Run: p.Processor.Run, Least: min(t.Least(), p.Processor.Run)}
 	if !p.Server.Or(false) && t.Server == 0 && p.Missing == 0 {
-		g.Most = Some(min(saturate.Add(t.Least(), p.Processor.PauseCovered), p.Processor.Run))
+		g.Most = Some(min(units.AddCapped(t.Least(), p.Processor.PauseCovered), p.Processor.Run))
 	}
 	return Some(g)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // Limits hold the processors and the memory that the system lets a process use, as read by
@@ -82,7 +82,7 @@ func (p *pauseShare) pause(from, to time.Duration) {
 		p.add(min(to, at) - from)
 		from = at
 	}
-	p.pending = saturate.Add(p.pending, max(0, to-from))
+	p.pending = units.AddCapped(p.pending, max(0, to-from))
 }
 
 // reading ends the time for which share holds.
@@ -93,8 +93,8 @@ func (p *pauseShare) reading(at time.Duration, share float64) {
 }
 
 func (p *pauseShare) add(d time.Duration) {
-	p.covered = saturate.Add(p.covered, d)
-	p.sum = saturate.Add(p.sum, time.Duration(p.share*float64(d)))
+	p.covered = units.AddCapped(p.covered, d)
+	p.sum = units.AddCapped(p.sum, time.Duration(p.share*float64(d)))
 }
 
 // Paused notes a pause for a collection, for a program that reads processors beside a
@@ -178,7 +178,7 @@ func (t *ProcessorTime) readThreads(at time.Duration, v *clr.ProcessThreadTime) 
 	waits := !v.WaitUnknown && (t.Wait.Known() || !t.Covered.Known()) // in each reading
 	var waited time.Duration
 	if t.Covered.Known() {
-		t.Run, waited = saturate.Add(t.Run, time.Duration(run)), saturate.Add(t.Wait.Or(0), time.Duration(wait))
+		t.Run, waited = units.AddCapped(t.Run, time.Duration(run)), units.AddCapped(t.Wait.Or(0), time.Duration(wait))
 	}
 	t.Covered = Some(at - t.first.at.Or(0))
 	share := 0.0
@@ -195,7 +195,7 @@ func (t *ProcessorTime) readThreads(at time.Duration, v *clr.ProcessThreadTime) 
 // WaitPct returns the share of the time in which threads could run that they waited for a
 // processor, in percent.
 func (t *ProcessorTime) WaitPct() Opt[float64] {
-	return percentOf(t.Wait, saturate.Add(t.Run, t.Wait.Or(0)))
+	return percentOf(t.Wait, units.AddCapped(t.Run, t.Wait.Or(0)))
 }
 
 // PauseWaitPct returns the same around GC pauses.

@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -49,7 +48,7 @@ type KernelTime struct {
 
 // Collector returns the time of the collector.
 func (t *KernelTime) Collector() time.Duration {
-	return saturate.Add(saturate.Add(t.Server, t.Background), t.Pausing)
+	return units.AddCapped(units.AddCapped(t.Server, t.Background), t.Pausing)
 }
 
 // gcTime bounds the collector's time. Of samples, the bounds hold with 95 % confidence.

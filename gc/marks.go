@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A rawMark is the end of marking from one kind of root on one heap.
@@ -136,7 +136,7 @@ func divideOverflow(marks []Mark) {
 	}
 	inside := max(0, overflow.Bytes.Or(0))
 	all := max(inside, dependent.Bytes.Or(0)) // the scan's bytes contain the overflow's
-	both := saturate.Add(overflow.Duration, dependent.Duration)
+	both := units.AddCapped(overflow.Duration, dependent.Duration)
 	overflow.Duration = 0
 	if all > 0 {
 		overflow.Duration = time.Duration(float64(both) * float64(inside) / float64(all))
@@ -148,7 +148,7 @@ func divideOverflow(marks []Mark) {
 func (b *building) addMark(m rawMark, d time.Duration) {
 	for i := len(b.Marks) - 1; i >= 0 && b.Marks[i].Heap == m.heap; i-- {
 		if b.Marks[i].Root == m.root {
-			b.Marks[i].Duration = saturate.Add(b.Marks[i].Duration, d)
+			b.Marks[i].Duration = units.AddCapped(b.Marks[i].Duration, d)
 			b.Marks[i].Bytes = Opt[int64]{v: b.Marks[i].Bytes.Or(0) + m.bytes.Or(0), known: b.Marks[i].Bytes.Known() && m.bytes.Known()}
 			return
 		}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // NoGC sums up the no-GC regions that began without a collection. A region that needed one
@@ -35,7 +35,7 @@ type regions struct {
 func (r *regions) abandon(p *Process, d time.Duration) {
 	r.abandoned++
 	p.NoGC.Perhaps++
-	r.suspended = saturate.Add(r.suspended, max(0, d))
+	r.suspended = units.AddCapped(r.suspended, max(0, d))
 }
 
 // any reports whether such regions began, or may have begun, since the latest collection.
@@ -56,7 +56,7 @@ func (r *regions) numbered(p *Process, number uint32) (lost int) {
 	if taken := min(int64(number)-int64(latest), int64(r.abandoned)); known && taken > 0 {
 		r.since += int(taken)
 		p.NoGC.Regions += int(taken)
-		p.NoGC.Suspended = saturate.Add(p.NoGC.Suspended, r.suspended)
+		p.NoGC.Suspended = units.AddCapped(p.NoGC.Suspended, r.suspended)
 	}
 	r.decide(p)
 	r.latest, r.suspended = Some(number), 0

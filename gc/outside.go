@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // An Outside is a time in which the program's threads were suspended for something other
@@ -48,7 +48,7 @@ func (rt *runtime) suspended(s *suspension, kind PauseKind) {
 func joined(all []Outside) []Outside {
 	for i := range len(all) / 2 {
 		a, b := &all[2*i], &all[2*i+1]
-		all[i] = Outside{a.From, max(a.To, b.To), saturate.Add(a.Suspended, b.Suspended)}
+		all[i] = Outside{a.From, max(a.To, b.To), units.AddCapped(a.Suspended, b.Suspended)}
 	}
 	if len(all)%2 > 0 {
 		all[len(all)/2] = all[len(all)-1]

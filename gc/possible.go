@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // impossible lists figures that no collection can have, with the function that
@@ -216,7 +216,7 @@ func (c *Collection) contradictsItself() bool {
 		return true
 	}
 	for i := range c.Marks {
-		marked = saturate.Add(marked, c.Marks[i].Bytes.Or(0))
+		marked = units.AddCapped(marked, c.Marks[i].Bytes.Or(0))
 	}
 	before, known := c.HeapBefore.Get()
 	return known && c.Kind != Background && (clr.Exceeds(marked, before) || clr.Exceeds(clr.MinObject*c.PinnedObjects.Or(0), before))

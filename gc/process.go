@@ -8,7 +8,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/program"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // MonoRuntime begins the name of the runtime Mono, as in "Mono (.NET 9.0.4)". Its provider of the
@@ -128,7 +128,7 @@ func (p *Process) addSuspension(reason clr.SuspendReason, kind PauseKind, d time
 	}
 	t := &p.Suspensions[i]
 	t.Count++
-	t.Total = saturate.Add(t.Total, max(0, d))
+	t.Total = units.AddCapped(t.Total, max(0, d))
 	t.Max = max(t.Max, d)
 }
 

@@ -3,7 +3,7 @@ package gc
 import (
 	"fmt"
 
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Sum adds up figures that are never negative and of which some may be unknown. A plain total
@@ -27,12 +27,12 @@ func (s *Sum[T]) Add(v Opt[T]) {
 		return
 	}
 	s.known++
-	s.total = saturate.Add(s.total, figure)
+	s.total = units.AddCapped(s.total, figure)
 }
 
 // Merge adds another sum.
 func (s *Sum[T]) Merge(o Sum[T]) {
-	s.total = saturate.Add(s.total, o.total)
+	s.total = units.AddCapped(s.total, o.total)
 	s.known += o.known
 	s.atLeast = s.atLeast || o.atLeast
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Tail is the allocation of a process after the start of its latest collection, which no
@@ -39,12 +39,12 @@ func (p *Process) Tail() Tail {
 	sum := Tail{Quality: Exact, Max: Some[int64](0), Until: p.Stopped}
 	for _, rt := range p.runtimes {
 		t := rt.tail()
-		sum.Bytes = saturate.Add(sum.Bytes, t.Bytes)
-		sum.Min = saturate.Add(sum.Min, t.Min)
+		sum.Bytes = units.AddCapped(sum.Bytes, t.Bytes)
+		sum.Min = units.AddCapped(sum.Min, t.Min)
 		sum.Quality = max(sum.Quality, t.Quality)
 		sum.Until = min(sum.Until, t.Until)
 		if most, ok := t.Max.Get(); ok && sum.Max.Known() {
-			sum.Max = Some(saturate.Add(sum.Max.Or(0), most))
+			sum.Max = Some(units.AddCapped(sum.Max.Or(0), most))
 		} else {
 			sum.Max = Opt[int64]{}
 		}
@@ -139,7 +139,7 @@ func (a *allocations) mostByBudget() Opt[int64] {
 	}
 	most := a.cycle.budget - a.cycle.allocated + a.overshoot()
 	for _, budget := range a.largeBudgets {
-		most = saturate.Add(most, 2*max(budget, largeBudget*int64(max(1, a.heaps))))
+		most = units.AddCapped(most, 2*max(budget, largeBudget*int64(max(1, a.heaps))))
 	}
 	return Some(max(0, most))
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // Runs returns the kinds of events that a Model reads many at a time: allocation ticks, because
@@ -72,10 +72,10 @@ func (rt *runtime) tick(t tick) {
 		rt.badTick = true
 		return
 	}
-	rt.ticks = saturate.Add(rt.ticks, int64(t.amount))
+	rt.ticks = units.AddCapped(rt.ticks, int64(t.amount))
 	if int(t.kind) < len(allocationKinds) {
 		of := &rt.ticksOf[allocationKinds[t.kind]]
-		*of = saturate.Add(*of, int64(t.amount))
+		*of = units.AddCapped(*of, int64(t.amount))
 	}
 }
 

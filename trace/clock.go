@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // MaxTime bounds times before and after a trace's start: 146 years. It exists so that the
@@ -47,5 +47,5 @@ func (c *Clock) Millis(ticks int64) float64 {
 // ticks converts a duration that is not negative to ticks, rounded down. A result that
 // overflows becomes the largest int64.
 func (c *Clock) ticks(d time.Duration) int64 {
-	return saturate.MulDiv(uint64(d), uint64(c.Frequency), uint64(time.Second))
+	return units.MulDiv(uint64(d), uint64(c.Frequency), uint64(time.Second))
 }

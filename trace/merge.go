@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Merged source merges several sources by the time of day that their clocks
@@ -89,7 +89,7 @@ func (m *Merged) Events() iter.Seq2[*Event, error] {
 			}
 			if ev := p.event; m.claim(i, ev.PID) {
 				m.takeName(p, ev.PID)
-				ev.Ticks = saturate.Add(ev.Ticks, ev.Clock.ticks(p.ahead))
+				ev.Ticks = units.AddCapped(ev.Ticks, ev.Clock.ticks(p.ahead))
 				m.info.Last = max(m.info.Last, ev.Time())
 				if !yield(ev, nil) {
 					return

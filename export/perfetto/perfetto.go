@@ -20,7 +20,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Writer writes collections. Its memory does not grow with their number.
@@ -207,7 +207,7 @@ func (w *Writer) rate(p *process, c *gc.Collection) {
 	previous, known := p.last[c.ClrInstance]
 	p.last[c.ClrInstance] = start
 	if bytes, is := c.Allocated.Get(); is && known && start > previous {
-		w.count(p, counterRate, previous, saturate.Int(float64(bytes)/(start-previous).Seconds()))
+		w.count(p, counterRate, previous, units.IntCapped(float64(bytes)/(start-previous).Seconds()))
 	}
 }
 

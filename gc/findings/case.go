@@ -8,7 +8,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/gc/whatif"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Case is the evidence on one process.
@@ -68,7 +68,7 @@ func (c *Case) add(col *gc.Collection) {
 	c.mark(col)
 	c.divide(col)
 	c.modes.add(col)
-	c.finalized = saturate.Add(c.finalized, col.FinalizationPromoted.Or(0))
+	c.finalized = units.AddCapped(c.finalized, col.FinalizationPromoted.Or(0))
 	c.noGC.add(col, c.retain)
 	c.fit(col)
 	c.attribute(col)
@@ -83,17 +83,17 @@ func (c *Case) add(col *gc.Collection) {
 	}
 	c.heaps.add(col, c.startup.holds(col))
 	for i := range col.Pauses {
-		c.waited = saturate.Add(c.waited, col.Pauses[i].Waited)
+		c.waited = units.AddCapped(c.waited, col.Pauses[i].Waited)
 	}
 	if l, ok := col.FreeList.Get(); ok {
-		c.list.Allocated = saturate.Add(c.list.Allocated, l.Allocated)
-		c.list.Rejected = saturate.Add(c.list.Rejected, l.Rejected)
+		c.list.Allocated = units.AddCapped(c.list.Allocated, l.Allocated)
+		c.list.Rejected = units.AddCapped(c.list.Rejected, l.Rejected)
 		c.lists++
 	}
 	if tallied[forLargeObjects](col) {
 		for i := range c.large {
 			if g := generation(col, 3+i); g != nil {
-				c.large[i] = saturate.Add(c.large[i], max(0, g.Freed.Or(0)))
+				c.large[i] = units.AddCapped(c.large[i], max(0, g.Freed.Or(0)))
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func (c *Case) attribute(col *gc.Collection) {
 		reason = min(reason, int(r))
 	}
 	spent := &c.causes[g][col.Kind&3][reason]
-	*spent = saturate.Add(*spent, pause.Or(0))
+	*spent = units.AddCapped(*spent, pause.Or(0))
 }
 
 func classed(c *gc.Collection) bool {
@@ -156,16 +156,16 @@ func (c *Case) mark(col *gc.Collection) {
 			heap, heaps = 0, heaps+1
 		}
 		if !afterRoots(&col.Marks[i]) {
-			heap = saturate.Add(heap, m.Duration)
-			sum = saturate.Add(sum, m.Duration)
+			heap = units.AddCapped(heap, m.Duration)
+			sum = units.AddCapped(sum, m.Duration)
 			longest = max(longest, heap)
 		}
 		if young && m.Root < numRoots {
-			c.marked[m.Root] = saturate.Add(c.marked[m.Root], m.Bytes.Or(0))
+			c.marked[m.Root] = units.AddCapped(c.marked[m.Root], m.Bytes.Or(0))
 		}
 	}
 	if heaps > 1 {
-		c.lateBy = saturate.Add(c.lateBy, longest-sum/time.Duration(heaps))
+		c.lateBy = units.AddCapped(c.lateBy, longest-sum/time.Duration(heaps))
 	}
 }
 
@@ -274,7 +274,7 @@ func (s *startup) add(c *gc.Collection) {
 		s.until = c.Process.Started + startupTime
 	}
 	if s.holds(c) {
-		s.pause = saturate.Add(s.pause, c.Pause().Or(0))
+		s.pause = units.AddCapped(s.pause, c.Pause().Or(0))
 		s.count++
 		if v := objectsOld(c); v.Known() {
 			if !s.old[0].Known() {
@@ -325,7 +325,7 @@ func (t *tally) show(c shownCollection, retain int) {
 		}
 		t.latest = append(t.latest, c.number)
 	}
-	t.pause = saturate.Add(t.pause, c.pause)
+	t.pause = units.AddCapped(t.pause, c.pause)
 	i := len(t.longest)
 	for i > 0 && t.longest[i-1].pause < c.pause {
 		i--

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -56,7 +55,7 @@ func (c *Case) Suspensions() []gc.SuspensionTotal {
 			continue
 		}
 		all[i].Count += s.Count
-		all[i].Total = saturate.Add(all[i].Total, s.Total)
+		all[i].Total = units.AddCapped(all[i].Total, s.Total)
 		all[i].Max = max(all[i].Max, s.Max)
 	}
 	return all
@@ -75,7 +74,7 @@ func (j *judgement) outsideOf(wanted func(*gc.SuspensionTotal) bool) outside {
 	for _, s := range j.Suspensions() {
 		if wanted(&s) {
 			o.count += s.Count
-			o.total = saturate.Add(o.total, s.Total)
+			o.total = units.AddCapped(o.total, s.Total)
 			o.longest = max(o.longest, s.Max)
 			o.by = append(o.by, s)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
-	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -40,7 +39,7 @@ func atLeast(b stats.Bytes) string { return certaintyWords[b.Certainty()] + unit
 
 // perSecond formats a rate, marked as atLeast does.
 func perSecond(r stats.Rate) string {
-	return certaintyWords[r.Certainty] + units.Bytes(saturate.Int(r.PerSecond)) + "/s"
+	return certaintyWords[r.Certainty] + units.Bytes(units.IntCapped(r.PerSecond)) + "/s"
 }
 
 var certaintyWords = map[gc.Certainty]string{gc.Estimate: "about ", gc.LowerBound: "at least "}

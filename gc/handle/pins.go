@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // The bounds of Pins: the objects, the types, and the open handles that pin, which it
@@ -47,7 +47,7 @@ type plugs struct{ count, gap int64 }
 
 func (s *plugs) add(gap uint64) {
 	s.count++
-	s.gap = saturate.Add(s.gap, int64(gap))
+	s.gap = units.AddCapped(s.gap, int64(gap))
 }
 
 // known returns the number of plugs and the free bytes before them, unknown if there
@@ -218,7 +218,7 @@ func (p *pins) fit(heap uint64) (exceed int) {
 func (p *pins) add(v *clr.PinObjectAtGCTime) {
 	s, size := p.sum(v.TypeName), int64(v.ObjectSize)
 	s.Count++
-	s.Bytes = saturate.Add(s.Bytes, size)
+	s.Bytes = units.AddCapped(s.Bytes, size)
 	p.whole.Count++
 	if s.last != p.collections {
 		s.last = p.collections

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -150,11 +150,11 @@ func (d *gcdump) scale(s *Snapshot, all []*Type) {
 		if m, known := byType[u.Type]; known {
 			count, size = m, m
 		}
-		u.Objects = saturate.Int(math.Round(float64(u.Objects) * float64(count)))
-		u.Bytes = saturate.Int(math.Round(float64(u.Bytes) * float64(size)))
-		u.Aligned = saturate.Int(math.Round(float64(u.Aligned) * float64(size)))
-		s.Objects = saturate.Add(s.Objects, u.Objects)
-		s.Bytes = saturate.Add(s.Bytes, u.Bytes)
-		s.Aligned = saturate.Add(s.Aligned, u.Aligned)
+		u.Objects = units.IntCapped(math.Round(float64(u.Objects) * float64(count)))
+		u.Bytes = units.IntCapped(math.Round(float64(u.Bytes) * float64(size)))
+		u.Aligned = units.IntCapped(math.Round(float64(u.Aligned) * float64(size)))
+		s.Objects = units.AddCapped(s.Objects, u.Objects)
+		s.Bytes = units.AddCapped(s.Bytes, u.Bytes)
+		s.Aligned = units.AddCapped(s.Aligned, u.Aligned)
 	}
 }

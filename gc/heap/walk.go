@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A walk is a snapshot while its events come. Roots come after the objects, and a
@@ -156,9 +156,9 @@ func (w *walk) addNode(address, size, id, edges uint64) {
 	}
 	u := &w.uses[t]
 	u.objects++
-	u.bytes = saturate.Add(u.bytes, int64(size))
-	u.aligned = saturate.Add(u.aligned, int64(align(size)))
-	w.announced = saturate.Add(w.announced, int64(min(edges, math.MaxInt64)))
+	u.bytes = units.AddCapped(u.bytes, int64(size))
+	u.aligned = units.AddCapped(u.aligned, int64(align(size)))
+	w.announced = units.AddCapped(w.announced, int64(min(edges, math.MaxInt64)))
 	if w.graph {
 		w.nodes.add(address, size, t)
 		w.counts.add(uint32(min(edges, math.MaxUint32)))
@@ -233,7 +233,7 @@ func (w *walk) end() *Snapshot {
 	for i, u := range w.uses {
 		if u.objects > 0 {
 			s.Objects += u.objects
-			s.Bytes, s.Aligned = saturate.Add(s.Bytes, u.bytes), saturate.Add(s.Aligned, u.aligned)
+			s.Bytes, s.Aligned = units.AddCapped(s.Bytes, u.bytes), units.AddCapped(s.Aligned, u.aligned)
 			s.Types = append(s.Types, TypeUse{w.types.all[i], u.objects, u.bytes, u.aligned})
 		}
 	}
@@ -255,7 +255,7 @@ func (w *walk) generations() []uint8 {
 	}
 	var used [numGenerations]int64
 	for _, r := range w.ranges {
-		used[r.Generation] = saturate.Add(used[r.Generation], int64(r.End-r.Start))
+		used[r.Generation] = units.AddCapped(used[r.Generation], int64(r.End-r.Start))
 	}
 	w.ranges = slices.DeleteFunc(w.ranges, func(r Range) bool { return r.End <= r.Start })
 	slices.SortStableFunc(w.ranges, func(a, b Range) int { return cmp.Compare(a.Start, b.Start) })
@@ -271,8 +271,8 @@ func (w *walk) generations() []uint8 {
 			size := w.nodes.sizeOf(i)
 			u := &uses[in.Generation]
 			u.Objects++
-			u.Bytes = saturate.Add(u.Bytes, int64(size))
-			u.Aligned = saturate.Add(u.Aligned, int64(align(size)))
+			u.Bytes = units.AddCapped(u.Bytes, int64(size))
+			u.Aligned = units.AddCapped(u.Aligned, int64(align(size)))
 		}
 	}
 	for i := range uses[:frozen] {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // Bytes is a sum of sizes, of which some may be unknown.
@@ -52,7 +52,7 @@ func (b *Bytes) Certainty() gc.Certainty {
 func (b *Bytes) spread() int64 { return int64(min(2*math.Sqrt(b.squares), math.MaxInt64/2)) }
 
 // Min returns a lower bound of the true sum, 0 where nothing is known.
-func (b *Bytes) Min() int64 { return max(0, b.Sum-saturate.Add(b.below, b.spread())) }
+func (b *Bytes) Min() int64 { return max(0, b.Sum-units.AddCapped(b.below, b.spread())) }
 
 // atLeast returns the sum less filler and the error of the estimates in it, because a lower
 // bound must hold.
@@ -60,13 +60,13 @@ func (b *Bytes) atLeast() Bytes {
 	least := max(0, b.Min()-b.filler)
 	return Bytes{
 		Sum: least, Known: b.Known, AtLeast: true, Estimated: b.Estimated,
-		above: saturate.Add(b.Sum-least, saturate.Add(b.above, b.spread())), unbounded: b.unbounded,
+		above: units.AddCapped(b.Sum-least, units.AddCapped(b.above, b.spread())), unbounded: b.unbounded,
 	}
 }
 
 // Max returns an upper bound of the true sum, unknown where nothing limits it.
 func (b *Bytes) Max() gc.Opt[int64] {
-	return gc.SomeIf(saturate.Add(b.Sum, saturate.Add(b.above, b.spread())), b.Known > 0 && !b.unbounded)
+	return gc.SomeIf(units.AddCapped(b.Sum, units.AddCapped(b.above, b.spread())), b.Known > 0 && !b.unbounded)
 }
 
 // AllocatedBefore returns the bytes allocated between the previous collection and c.
@@ -107,7 +107,7 @@ const tickShare = 16
 func (b *Bytes) addAllocated(c *gc.Collection) {
 	v, known := c.Allocated.Get()
 	if known && len(c.Generations) > 0 {
-		b.filler = saturate.Add(b.filler, min(v, c.Generations[0].Before)/fillerShare)
+		b.filler = units.AddCapped(b.filler, min(v, c.Generations[0].Before)/fillerShare)
 	}
 	ticks, ticked := c.AllocatedTicks.Get()
 	switch {
@@ -117,7 +117,7 @@ func (b *Bytes) addAllocated(c *gc.Collection) {
 	case !known || c.AffectedByLoss || !c.AllocatedHigh.Known():
 		b.add(c.Allocated, c.AllocatedQuality, c.AffectedByLoss)
 		if c.AllocatedQuality == gc.Estimate && !c.AllocatedLow.Known() {
-			b.below = saturate.Add(b.below, v) // nothing says by how much it is too large
+			b.below = units.AddCapped(b.below, v) // nothing says by how much it is too large
 		}
 	default:
 		b.count(v, c.AllocatedQuality, false)
@@ -128,7 +128,7 @@ func (b *Bytes) addAllocated(c *gc.Collection) {
 // count adds a known size.
 func (b *Bytes) count(v int64, is gc.Certainty, affected bool) {
 	b.Known++
-	b.Sum = saturate.Add(b.Sum, max(0, v))
+	b.Sum = units.AddCapped(b.Sum, max(0, v))
 	b.AtLeast = b.AtLeast || affected || is == gc.LowerBound
 	b.Estimated = b.Estimated || is == gc.Estimate
 	b.unbounded = b.unbounded || affected
@@ -141,8 +141,8 @@ func (b *Bytes) bound(v, low, high int64, ticked bool) {
 		b.squares += square(max(v-low, high-v))
 		return
 	}
-	b.below = saturate.Add(b.below, max(0, v-low))
-	b.above = saturate.Add(b.above, max(0, high-v))
+	b.below = units.AddCapped(b.below, max(0, v-low))
+	b.above = units.AddCapped(b.above, max(0, high-v))
 }
 
 func square(v int64) float64 { return float64(v) * float64(v) }
@@ -156,20 +156,20 @@ func (b *Bytes) addTail(t gc.Tail) {
 		b.bound(t.Bytes, t.Min, most, bounded)
 	default:
 		b.AtLeast = true
-		b.above = saturate.Add(b.above, max(0, most))
+		b.above = units.AddCapped(b.above, max(0, most))
 	}
 	b.unbounded = b.unbounded || !bounded
 }
 
 // Merge adds another sum.
 func (b *Bytes) Merge(o Bytes) {
-	b.Sum = saturate.Add(b.Sum, o.Sum)
+	b.Sum = units.AddCapped(b.Sum, o.Sum)
 	b.Known += o.Known
 	b.AtLeast = b.AtLeast || o.AtLeast
 	b.Estimated = b.Estimated || o.Estimated
-	b.below = saturate.Add(b.below, o.below)
-	b.above = saturate.Add(b.above, o.above)
-	b.filler = saturate.Add(b.filler, o.filler)
+	b.below = units.AddCapped(b.below, o.below)
+	b.above = units.AddCapped(b.above, o.above)
+	b.filler = units.AddCapped(b.filler, o.filler)
 	b.squares += o.squares
 	b.unbounded = b.unbounded || o.unbounded
 }

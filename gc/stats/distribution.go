@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Distribution holds durations for their percentiles. The zero Distribution
@@ -45,7 +45,7 @@ type group struct {
 func (d *Distribution) Add(v time.Duration) {
 	v = max(0, v)
 	d.count++
-	d.sum = saturate.Add(d.sum, v)
+	d.sum = units.AddCapped(d.sum, v)
 	d.max = max(d.max, v)
 	if !d.sumsOnly {
 		d.put(v)
@@ -108,7 +108,7 @@ func (d *Distribution) fold() {
 // Merge adds all of o.
 func (d *Distribution) Merge(o *Distribution) {
 	d.count += o.count
-	d.sum = saturate.Add(d.sum, o.sum)
+	d.sum = units.AddCapped(d.sum, o.sum)
 	d.max = max(d.max, o.max)
 	if d.sumsOnly = d.sumsOnly || o.sumsOnly; d.sumsOnly {
 		d.runs, d.groups = nil, nil

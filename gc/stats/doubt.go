@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // doubt bounds the pauses that the trace does not show: of collections with unknown pauses,
@@ -36,8 +36,8 @@ func (d *doubt) add(c *gc.Collection, began time.Duration) {
 		end = max(from, c.Start.Or(0))
 	}
 	unknown := max(0, end-from-c.Pause().Or(0))
-	d.total = saturate.Add(d.total, unknown)
-	d.longest = max(d.longest, saturate.Add(unknown, c.Pause().Or(0)))
+	d.total = units.AddCapped(d.total, unknown)
+	d.longest = max(d.longest, units.AddCapped(unknown, c.Pause().Or(0)))
 }
 
 // PauseBounds returns the least and the most percent of the watched time that pauses can
@@ -53,7 +53,7 @@ func (p *Summary) PauseBounds(holes bool) (least, most gc.Opt[float64], longest 
 			rest = min(rest, to)
 		}
 		rest = max(0, rest-max(d.passed, p.Process.Started))
-		d.total, d.longest = saturate.Add(d.total, rest), max(d.longest, rest)
+		d.total, d.longest = units.AddCapped(d.total, rest), max(d.longest, rest)
 	}
-	return p.share(all.Pause.Sum()), p.share(saturate.Add(all.Pause.Sum(), d.total)), max(all.Pause.Max(), d.longest)
+	return p.share(all.Pause.Sum()), p.share(units.AddCapped(all.Pause.Sum(), d.total)), max(all.Pause.Max(), d.longest)
 }

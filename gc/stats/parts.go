@@ -6,7 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Part is a step of a collection's pause.
@@ -84,7 +84,7 @@ func Divide(c *gc.Collection) (d Division, known bool) {
 func (d *Division) sum() time.Duration {
 	var sum time.Duration
 	for _, t := range d {
-		sum = saturate.Add(sum, t)
+		sum = units.AddCapped(sum, t)
 	}
 	return sum
 }
@@ -126,7 +126,7 @@ func (d *Division) addRoots(c *gc.Collection, most time.Duration, alone bool) {
 		if !named {
 			part = MarkOther
 		}
-		of[part] = saturate.Add(of[part], r.Duration)
+		of[part] = units.AddCapped(of[part], r.Duration)
 	}
 	sum := of.sum()
 	scale := 1.0
@@ -165,7 +165,7 @@ func addRoot(roots []Root, r Root) []Root {
 	for i := range roots {
 		if roots[i].Root == r.Root {
 			roots[i].Duration = max(roots[i].Duration, r.Duration)
-			roots[i].Bytes = saturate.Add(roots[i].Bytes, r.Bytes)
+			roots[i].Bytes = units.AddCapped(roots[i].Bytes, r.Bytes)
 			return roots
 		}
 	}
@@ -211,7 +211,7 @@ type spell struct{ took, pause time.Duration }
 
 // Add adds a pause and the part of it.
 func (s *Spent) Add(took, pause time.Duration) {
-	s.Sum, s.Pause = saturate.Add(s.Sum, took), saturate.Add(s.Pause, pause)
+	s.Sum, s.Pause = units.AddCapped(s.Sum, took), units.AddCapped(s.Pause, pause)
 	if took > 0 {
 		s.Count++
 	}

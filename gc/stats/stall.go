@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // numStallWindows is the number of StallWindows.
@@ -151,10 +151,10 @@ func (s *stalls) wait(p span) {
 // join extends s by o, to at least the length of both suspensions.
 func (s *span) join(o span) {
 	s.from = min(s.from, o.from)
-	s.suspended = saturate.Add(s.suspended, o.suspended)
+	s.suspended = units.AddCapped(s.suspended, o.suspended)
 	s.to = max(s.to, o.to, s.from+min(s.suspended, math.MaxInt64-max(0, s.from)))
 	s.suspended = min(s.suspended, s.to-s.from)
-	s.pause = min(saturate.Add(s.pause, o.pause), s.suspended)
+	s.pause = min(units.AddCapped(s.pause, o.pause), s.suspended)
 }
 
 // pass moves the windows over the spans before a time.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // MaxLongest is the largest length of Summary.Longest.
@@ -219,8 +219,8 @@ func (p *Summary) addSurvival(c *gc.Collection) {
 		}
 		s := &p.survival[i]
 		s.Collections++
-		s.Survived = saturate.Add(s.Survived, max(0, g.Out))
-		s.Freed = saturate.Add(s.Freed, max(0, g.Freed.Or(0)))
+		s.Survived = units.AddCapped(s.Survived, max(0, g.Out))
+		s.Freed = units.AddCapped(s.Freed, max(0, g.Freed.Or(0)))
 	}
 }
 

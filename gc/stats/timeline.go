@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/timeline"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // MaxBuckets is the largest number of buckets of a Timeline.
@@ -47,7 +47,7 @@ func (t *Timeline) Add(c *gc.Collection) {
 	}
 	for i := range c.Pauses {
 		b := t.ensureBucket(c.Pauses[i].Start)
-		b.Pause = saturate.Add(b.Pause, c.Pauses[i].Duration)
+		b.Pause = units.AddCapped(b.Pause, c.Pauses[i].Duration)
 		b.Longest = max(b.Longest, c.Pauses[i].Duration)
 	}
 	if c.End.Known() {
@@ -98,7 +98,7 @@ func (t *Timeline) ensureBucket(at time.Duration) *Bucket {
 // follow makes b one bucket with the next.
 func (b *Bucket) follow(next *Bucket) {
 	b.Collections += next.Collections
-	b.Pause = saturate.Add(b.Pause, next.Pause)
+	b.Pause = units.AddCapped(b.Pause, next.Pause)
 	b.Longest = max(b.Longest, next.Longest)
 	b.raise(next.HeapBefore)
 	if next.HeapAfter.Known() {

@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Program sums up the collections of one process. The zero Program is empty.
@@ -70,7 +70,7 @@ func (p *Program) Add(c *gc.Collection) {
 func old(c *gc.Collection) (n int64) {
 	for i := range c.Generations[2:] {
 		g := &c.Generations[2+i]
-		n = saturate.Add(n, max(0, positive(g.After.Or(0))-positive(g.Fragmentation.Or(0))))
+		n = units.AddCapped(n, max(0, positive(g.After.Or(0))-positive(g.Fragmentation.Or(0))))
 	}
 	return n
 }
@@ -98,7 +98,7 @@ func (p *Program) addGen0(c *gc.Collection) {
 		return
 	}
 	g := &c.Generations[0]
-	p.allocated = saturate.Add(p.allocated, max(0, positive(g.Before)-positive(g.FreeBefore)-p.left))
+	p.allocated = units.AddCapped(p.allocated, max(0, positive(g.Before)-positive(g.FreeBefore)-p.left))
 	p.left = max(0, positive(g.After.Or(0))-positive(g.Fragmentation.Or(0)))
 	p.survivors = max(p.survivors, g.Out)
 	if g.Budget > 0 && len(p.budgets) < maxKept {

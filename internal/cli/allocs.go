@@ -15,7 +15,6 @@ import (
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/report"
-	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/symbol"
@@ -164,7 +163,7 @@ func (s *allocSection) fields(by alloc.By) []list.Field[alloc.Row] {
 		}}},
 		{0, list.Field[alloc.Row]{Name: "samples", Heading: "samples", Rank: 2, Type: figure.Int, Value: func(r *alloc.Row) figure.Value { return list.Count(r.Samples) }}},
 		{0, list.Field[alloc.Row]{Name: "bytes_per_s", Heading: "MB/s", Rank: 1, Type: figure.Bytes, Value: func(r *alloc.Row) figure.Value {
-			return list.If(s.seconds > 0, list.Bytes(saturate.Int(float64(r.Bytes)/s.seconds)))
+			return list.If(s.seconds > 0, list.Bytes(units.IntCapped(float64(r.Bytes)/s.seconds)))
 		}}},
 		{alloc.ByType | alloc.ByHeap, list.Field[alloc.Row]{Name: "heap", Heading: "heap", Left: true, Type: figure.Text, Value: func(r *alloc.Row) figure.Value { return list.Word(r.Heap.String()) }}},
 		{alloc.ByType, list.Field[alloc.Row]{Name: "type", Heading: "type", Left: true, Type: figure.Text, Value: func(r *alloc.Row) figure.Value { return list.Word(r.Type) }}},
@@ -206,7 +205,7 @@ func (s *allocSection) mark(t *alloc.Total) string {
 func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
 	rate, mark := "", s.mark(t)
 	if s.seconds > 0 {
-		rate = ", " + mark + units.Bytes(saturate.Int(float64(t.Bytes)/s.seconds)) + "/s"
+		rate = ", " + mark + units.Bytes(units.IntCapped(float64(t.Bytes)/s.seconds)) + "/s"
 	}
 	p.Heading("%s: %s allocated in %.3g s%s", called(of), mark+units.Bytes(t.Bytes), s.seconds, rate)
 	quality := why[t.Source]

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -99,7 +99,7 @@ func (r *ObjectReader) Offset() int64 { return r.in.Off }
 // rounded toward the start. Times before the clock's zero become 0. The Trace
 // object must have been read.
 func (r *ObjectReader) Ticks(d time.Duration) uint64 {
-	ticks := uint64(saturate.MulDiv(uint64(d.Abs()), r.second, uint64(time.Second)))
+	ticks := uint64(units.MulDiv(uint64(d.Abs()), r.second, uint64(time.Second)))
 	switch {
 	case d >= 0:
 		return r.sync + ticks

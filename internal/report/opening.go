@@ -10,7 +10,6 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -178,7 +177,7 @@ func (t *ProcessTotals) rate() string {
 	if !t.AllocatedBytes.Known() || rate <= 0 {
 		return ""
 	}
-	return shown(gc.Some(saturate.Int(rate)), units.Bytes, t.rateIs) + "/s"
+	return shown(gc.Some(units.IntCapped(rate)), units.Bytes, t.rateIs) + "/s"
 }
 
 // inducedShare returns the share of induced collections, and how many need not have blocked.

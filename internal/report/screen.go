@@ -12,7 +12,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
-	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -224,7 +223,7 @@ func (c *Case) classes() string {
 func (c *Case) allocation() string {
 	var parts []string
 	if rate := c.Summary.AllocationRate(); rate.Known() {
-		parts = append(parts, "("+rate.Certainty.Mark()+units.Bytes(saturate.Int(rate.PerSecond))+"/s)")
+		parts = append(parts, "("+rate.Certainty.Mark()+units.Bytes(units.IntCapped(rate.PerSecond))+"/s)")
 	}
 	freed := c.Summary.All().Freed
 	if freed.Known > 0 {

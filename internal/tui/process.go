@@ -10,7 +10,6 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -163,7 +162,7 @@ func allocating(p *watch.Process, format func(int64) string) string {
 	if !p.Allocating.Known() {
 		return units.Unknown
 	}
-	return p.Allocating.Certainty.Mark() + format(saturate.Int(p.Allocating.PerSecond))
+	return p.Allocating.Certainty.Mark() + format(units.IntCapped(p.Allocating.PerSecond))
 }
 
 // generationAndKind returns the generation and the kind of a collection, in words.

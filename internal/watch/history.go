@@ -5,7 +5,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
-	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 const (
@@ -39,7 +39,7 @@ func (h *history) add(c *Collection, start time.Time) {
 	for i := range c.Pauses {
 		p := &c.Pauses[i]
 		if s := h.at(start.Add(p.Start)); s != nil {
-			s.Pause = saturate.Add(s.Pause, max(0, p.Duration))
+			s.Pause = units.AddCapped(s.Pause, max(0, p.Duration))
 			s.Longest = max(s.Longest, p.Duration)
 		}
 	}

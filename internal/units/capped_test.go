@@ -1,23 +1,21 @@
-package saturate_test
+package units
 
 import (
 	"math"
 	"testing"
-
-	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-func TestAdd(t *testing.T) {
+func TestAddCapped(t *testing.T) {
 	for _, tt := range [][3]int64{{0, 0, 0}, {1, 2, 3}, {math.MaxInt64, 0, math.MaxInt64}, {math.MaxInt64, 1, math.MaxInt64}, {1 << 62, 1 << 62, math.MaxInt64}} {
-		if got := saturate.Add(tt[0], tt[1]); got != tt[2] {
+		if got := AddCapped(tt[0], tt[1]); got != tt[2] {
 			t.Errorf("%d + %d: %d, want %d", tt[0], tt[1], got, tt[2])
 		}
 	}
 }
 
-func TestInt(t *testing.T) {
+func TestIntCapped(t *testing.T) {
 	for v, want := range map[float64]int64{0: 0, 1.9: 1, -1.9: -1, 1e18: 1e18, 1e19: math.MaxInt64, math.Inf(1): math.MaxInt64, -1e19: math.MinInt64} {
-		if got := saturate.Int(v); got != want {
+		if got := IntCapped(v); got != want {
 			t.Errorf("%v: %d, want %d", v, got, want)
 		}
 	}

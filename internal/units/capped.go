@@ -1,24 +1,22 @@
-// Package saturate adds figures of a trace, which can be of any size if it is
-// damaged.
-package saturate
+package units
 
 import (
 	"math"
 	"math/bits"
 )
 
-// Add returns a+b, or the largest number there is if that is more. b may not
-// be negative.
-func Add[T ~int64](a, b T) T {
+// AddCapped returns a+b, or the largest number there is if that is more, because the figures of
+// a damaged trace can be of any size. b may not be negative.
+func AddCapped[T ~int64](a, b T) T {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}
 	return a + b
 }
 
-// Int returns v without its fraction, or the largest or smallest number there is if v is
+// IntCapped returns v without its fraction, or the largest or smallest number there is if v is
 // beyond it. A conversion alone would turn a large figure into a negative one.
-func Int(v float64) int64 {
+func IntCapped(v float64) int64 {
 	switch {
 	case v >= math.MaxInt64:
 		return math.MaxInt64
