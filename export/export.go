@@ -1,5 +1,5 @@
-// Package export contains the common parts of the writers of other tools' formats. Each
-// package below it writes one format.
+// Package export contains the common parts of the writers of other tools' formats, and writes
+// CSV. Each package below it writes one format.
 package export
 
 import (

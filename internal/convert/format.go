@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/firefox"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/export/openmetrics"
@@ -95,7 +94,7 @@ var formats = []Format{
 	{
 		Name: "csv", Suffixes: []string{".csv"}, Says: "collections, as gcs --format csv",
 		parts: []part{{collections: func(w io.Writer, _ *Converter) export.Writer {
-			table := &csv.Writer{Columns: figure.All()}
+			table := &export.CSV{Columns: figure.All()}
 			return &lines{w: w, line: table.AppendHeader(nil), append: table.AppendCollection}
 		}}},
 	},

@@ -3,7 +3,7 @@ package list
 import (
 	"io"
 
-	"github.com/gctrail/gctrail/export/csv"
+	"github.com/gctrail/gctrail/export"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/export/parquet"
 	"github.com/gctrail/gctrail/gc/figure"
@@ -67,7 +67,7 @@ func (f *File) Head() error {
 	for i, name := range f.names {
 		headings[i] = Word(name)
 	}
-	_, err := f.Out.Write((&csv.Writer{Raw: true}).AppendRow(nil, headings))
+	_, err := f.Out.Write((&export.CSV{Raw: true}).AppendRow(nil, headings))
 	return err
 }
 
@@ -99,7 +99,7 @@ func (w *Writer[R]) Row(r *R) error {
 	case JSONL:
 		w.line = jsonl.AppendRow(w.line, w.names, w.values)
 	case CSV:
-		w.line = (&csv.Writer{Raw: w.Raw}).AppendRow(w.line, w.values)
+		w.line = (&export.CSV{Raw: w.Raw}).AppendRow(w.line, w.values)
 	case Parquet:
 		return w.rows.Add(w.values)
 	}

@@ -1,9 +1,4 @@
-// Package csv writes collections as comma-separated values (RFC 4180): a line
-// with the names of the columns, then a line for each collection. Unknown
-// values are empty. Sizes are bytes and times milliseconds; the names of
-// columns include the unit. Text that a spreadsheet would take for a formula is
-// preceded by ', and control characters become question marks.
-package csv
+package export
 
 import (
 	"strconv"
@@ -15,14 +10,18 @@ import (
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
-// A Writer writes lines of columns. The zero Writer has none.
-type Writer struct {
+// A CSV writes collections as comma-separated values (RFC 4180): a line with the names of the
+// columns, then a line for each collection. Unknown values are empty. Sizes are bytes and times
+// milliseconds; the names of columns include the unit. Text that a spreadsheet would take for a
+// formula is preceded by ', and control characters become question marks. The zero CSV has no
+// columns.
+type CSV struct {
 	Columns []figure.Figure
 	Raw     bool // write text unchanged, even if it looks like a formula
 }
 
 // AppendHeader appends the line with the names.
-func (w *Writer) AppendHeader(dst []byte) []byte {
+func (w *CSV) AppendHeader(dst []byte) []byte {
 	for i := range w.Columns {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -33,7 +32,7 @@ func (w *Writer) AppendHeader(dst []byte) []byte {
 }
 
 // AppendCollection appends the line of c.
-func (w *Writer) AppendCollection(dst []byte, c *gc.Collection) []byte {
+func (w *CSV) AppendCollection(dst []byte, c *gc.Collection) []byte {
 	for i := range w.Columns {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -44,7 +43,7 @@ func (w *Writer) AppendCollection(dst []byte, c *gc.Collection) []byte {
 }
 
 // AppendRow appends a line of values.
-func (w *Writer) AppendRow(dst []byte, values []figure.Value) []byte {
+func (w *CSV) AppendRow(dst []byte, values []figure.Value) []byte {
 	for i := range values {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -54,7 +53,7 @@ func (w *Writer) AppendRow(dst []byte, values []figure.Value) []byte {
 	return append(dst, '\n')
 }
 
-func (w *Writer) appendValue(dst []byte, v figure.Value) []byte {
+func (w *CSV) appendValue(dst []byte, v figure.Value) []byte {
 	switch v.Type {
 	case figure.Text:
 		return appendText(dst, w.word(v.Text))
@@ -86,7 +85,7 @@ func appendText(dst []byte, s string) []byte {
 }
 
 // word returns a word that neither a spreadsheet nor a terminal obeys.
-func (w *Writer) word(s string) string {
+func (w *CSV) word(s string) string {
 	if w.Raw {
 		return s
 	}

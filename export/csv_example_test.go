@@ -1,25 +1,25 @@
-package csv_test
+package export_test
 
 import (
 	"fmt"
 	"log"
 
-	"github.com/gctrail/gctrail/export/csv"
+	"github.com/gctrail/gctrail/export"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/open"
 )
 
 // This writes a few columns of the first collections. Unknown figures are empty.
-func ExampleWriter() {
-	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: gc.Wants})
+func ExampleCSV() {
+	in, err := open.File("../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: gc.Wants})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer in.Close()
 
 	var model gc.Model
-	var w csv.Writer
+	var w export.CSV
 	for _, name := range []string{"number", "pause_ms", "since_last_ms", "freed_bytes"} {
 		c, _ := figure.Named(name)
 		w.Columns = append(w.Columns, c)

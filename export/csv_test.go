@@ -1,4 +1,4 @@
-package csv_test
+package export_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/export/csv"
+	"github.com/gctrail/gctrail/export"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
@@ -18,12 +18,12 @@ import (
 
 // Every figure of a real trace is the same as in JSON lines.
 func TestAgreesWithJSON(t *testing.T) {
-	in, err := open.File("../../testdata/net10-wks-background-collect.nettrace.gz", open.Options{})
+	in, err := open.File("../testdata/net10-wks-background-collect.nettrace.gz", open.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	w := csv.Writer{Columns: figure.All()}
+	w := export.CSV{Columns: figure.All()}
 	text := w.AppendHeader(nil)
 	var objects []map[string]any
 	var m gc.Model
@@ -107,7 +107,7 @@ func TestQuotes(t *testing.T) {
 	since, _ := figure.Named("since_last_ms")
 	c := &gc.Collection{Process: &gc.Process{Name: `a,"b"`}, SinceLast: gc.Some(1500 * time.Microsecond)}
 	columns := []figure.Figure{process, since}
-	if got, want := string((&csv.Writer{Columns: columns}).AppendCollection(nil, c)), "\"a,\"\"b\"\"\",1.5\n"; got != want {
+	if got, want := string((&export.CSV{Columns: columns}).AppendCollection(nil, c)), "\"a,\"\"b\"\"\",1.5\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -118,7 +118,7 @@ func TestFormulas(t *testing.T) {
 		"=1+1": "'=1+1", "@sum": "'@sum", "+1+1": "'+1+1", "-2+3": "'-2+3", "\tx": "'?x", "\rx": "'?x", "a\x1b[31m\n": "a?[31m?",
 		"-12.5": "-12.5", "-inf": "'-inf", "web": "web", "a=1": "a=1", `=cmd|"x"`: `"'=cmd|""x"""`, "\xff": "\ufffd",
 	} {
-		w := csv.Writer{Columns: []figure.Figure{{Key: "word", Value: func(*gc.Collection) figure.Value {
+		w := export.CSV{Columns: []figure.Figure{{Key: "word", Value: func(*gc.Collection) figure.Value {
 			return figure.Value{Type: figure.Text, Text: word}
 		}}}}
 		if got := string(w.AppendCollection(nil, nil)); got != want+"\n" {
@@ -133,7 +133,7 @@ func TestFormulas(t *testing.T) {
 
 // TestLists checks that the words of a list are one field.
 func TestLists(t *testing.T) {
-	w := csv.Writer{Columns: []figure.Figure{{Key: "words", Value: func(*gc.Collection) figure.Value {
+	w := export.CSV{Columns: []figure.Figure{{Key: "words", Value: func(*gc.Collection) figure.Value {
 		return figure.Value{Type: figure.List, Text: "one\ntwo, three\n"}
 	}}}}
 	if got, want := string(w.AppendCollection(nil, &gc.Collection{})), "\"one;two, three\"\n"; got != want {
@@ -156,7 +156,7 @@ func TestRow(t *testing.T) {
 		figure.Number(figure.Percent, 1e21),
 	}
 	const want = "a,,b;c,-1,2,false,true,1.5,0.1,1000000000000000000000\n"
-	if got := string(new(csv.Writer).AppendRow(nil, values)); got != want {
+	if got := string(new(export.CSV).AppendRow(nil, values)); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
