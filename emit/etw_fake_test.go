@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // A FakeETW is an ETW that records what it is given, as an .etl would have it.
@@ -18,7 +18,7 @@ type FakeETW struct {
 	enabled   map[string]etwControl // by GUID, from before a provider registers
 	start     time.Time
 	last      int64 // time of an event
-	Events    []etltest.Event
+	Events    []tracetest.ETLEvent
 	Err       error // of all calls
 }
 
@@ -67,7 +67,7 @@ func (f *FakeETW) Registered() (guids []string) {
 }
 
 // Take returns the events so far, and forgets them.
-func (f *FakeETW) Take() []etltest.Event {
+func (f *FakeETW) Take() []tracetest.ETLEvent {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	events := f.Events
@@ -108,8 +108,8 @@ func (f *FakeETW) write(handle uint64, event *etwEvent, data *etwData, count uin
 	}
 	le := binary.LittleEndian
 	b := (*[16]byte)(unsafe.Pointer(event))
-	e := etltest.Event{
-		Type: etltest.Event64, Time: f.now(), PID: 4711, TID: 77, Provider: f.providers[handle-1].guid,
+	e := tracetest.ETLEvent{
+		Type: tracetest.ETLEvent64, Time: f.now(), PID: 4711, TID: 77, Provider: f.providers[handle-1].guid,
 		ID: le.Uint16(b[0:]), Version: uint16(b[2]), Level: b[4], Opcode: b[5], Keywords: le.Uint64(b[8:]),
 	}
 	if count == 1 {

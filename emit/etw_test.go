@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/emit"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -27,7 +27,7 @@ func TestETWWants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fake.Registered(), []string{etltest.Runtime, etltest.Private, etltest.Rundown}; !slices.Equal(got, want) {
+	if got, want := fake.Registered(), []string{tracetest.RuntimeGUID, tracetest.PrivateGUID, tracetest.RundownGUID}; !slices.Equal(got, want) {
 		t.Errorf("registered %v, want %v", got, want)
 	}
 	thread := p.NewThread()
@@ -86,8 +86,8 @@ func TestETWWants(t *testing.T) {
 	}
 }
 
-func kindOf(e *etltest.Event) clr.Kind {
-	provider, _ := clr.ProviderByGUID(etltest.GUID(e.Provider))
+func kindOf(e *tracetest.ETLEvent) clr.Kind {
+	provider, _ := clr.ProviderByGUID(tracetest.ParseGUID(e.Provider))
 	return clr.KindOf(provider, uint32(e.ID))
 }
 
@@ -198,7 +198,7 @@ func TestETWCollectionsComeBack(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
-		file := etltest.New()
+		file := tracetest.NewETL()
 		file.Header.Frequency, file.Header.Time = 1e9, 0
 		buffer := file.Buffer(0)
 		for _, e := range fake.Take() {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -16,13 +16,13 @@ func repeated(b *testing.B, compress bool) ([]byte, int64) {
 	const times = 8
 	src := packed(b)
 	var plain, out bytes.Buffer
-	if err := etltest.Repeat(&plain, src, etltest.Repetition{Times: times}); err != nil {
+	if err := tracetest.RepeatETL(&plain, src, tracetest.ETLRepetition{Times: times}); err != nil {
 		b.Fatal(err)
 	}
 	if !compress {
 		return plain.Bytes(), int64(plain.Len())
 	}
-	if err := etltest.Repeat(&out, src, etltest.Repetition{Times: times, Compress: true}); err != nil {
+	if err := tracetest.RepeatETL(&out, src, tracetest.ETLRepetition{Times: times, Compress: true}); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportMetric(float64(plain.Len())/float64(out.Len()), "ratio")

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/etl"
-	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -62,7 +62,7 @@ func damageFixtures(t *testing.T) map[string]damageFixture {
 	data := packed(t)
 	data = data[:starts(data)[buffers]]
 	var unpacked bytes.Buffer
-	if err := etltest.Repeat(&unpacked, data, etltest.Repetition{Times: 1}); err != nil {
+	if err := tracetest.RepeatETL(&unpacked, data, tracetest.ETLRepetition{Times: 1}); err != nil {
 		t.Fatal(err)
 	}
 	fixtures := map[string]damageFixture{}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/etl"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -214,16 +214,16 @@ func perHeapHistory(version uint16, old bool, fields string, rest ...any) framew
 }
 
 // written returns the event with each header that it can have.
-func (e *frameworkEvent) written() (events []etltest.Event) {
-	provider, task := etltest.Runtime, etltest.GCTask
+func (e *frameworkEvent) written() (events []tracetest.ETLEvent) {
+	provider, task := tracetest.RuntimeGUID, tracetest.GCTaskGUID
 	if e.private {
-		provider, task = etltest.Private, etltest.PrivateGCTask
+		provider, task = tracetest.PrivateGUID, tracetest.PrivateGCTaskGUID
 	}
 	for _, h := range []struct {
 		kind uint8
 		size ptr
-	}{{etltest.Event32, 4}, {etltest.Event64, 8}} {
-		events = append(events, etltest.Event{Type: h.kind, Provider: provider, ID: e.id, Version: e.version, Payload: etltest.Payload(e.payload(h.size)...)})
+	}{{tracetest.ETLEvent32, 4}, {tracetest.ETLEvent64, 8}} {
+		events = append(events, tracetest.ETLEvent{Type: h.kind, Provider: provider, ID: e.id, Version: e.version, Payload: tracetest.ETLPayload(e.payload(h.size)...)})
 	}
 	if e.opcode == 0 {
 		return events
@@ -231,8 +231,8 @@ func (e *frameworkEvent) written() (events []etltest.Event) {
 	for _, h := range []struct {
 		kind uint8
 		size ptr
-	}{{etltest.Full32, 4}, {etltest.Full64, 8}, {etltest.Instance64, 8}} {
-		events = append(events, etltest.Event{Type: h.kind, Provider: task, Opcode: e.opcode, Version: e.version, Payload: etltest.Payload(e.payload(h.size)...)})
+	}{{tracetest.ETLFull32, 4}, {tracetest.ETLFull64, 8}, {tracetest.ETLInstance64, 8}} {
+		events = append(events, tracetest.ETLEvent{Type: h.kind, Provider: task, Opcode: e.opcode, Version: e.version, Payload: tracetest.ETLPayload(e.payload(h.size)...)})
 	}
 	return events
 }
@@ -241,7 +241,7 @@ func (e *frameworkEvent) written() (events []etltest.Event) {
 // file: of 32-bit and 64-bit processes, described by a manifest and the classic
 // way.
 func TestFramework(t *testing.T) {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Header.BufferSize = 64 << 10
 	b := f.Buffer(0)
 	var want []string

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/etl"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
 // FuzzReader reads anything. It must end, yield an error last if at all, and count the
 // emitted events; neither Want nor Stacks may change the rest.
 func FuzzReader(f *testing.F) {
-	small := etltest.New()
+	small := tracetest.NewETL()
 	small.Header.BufferSize = 0x200
 	small.Buffer(1).Event(at(1, 1)).Event(walk(2, 1, 2))
 	small.Buffer(0).Compress().Event(at(3, 2, make([]byte, 100)...))

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestLarge writes files of 200 MB and more before they are compressed to the folder that
@@ -29,7 +29,7 @@ func TestLarge(t *testing.T) {
 	times := size/(64<<10*len(starts(src))) + 1
 	const lanes, mib = 8, 1 << 20 // src has 8 processors
 	wide := (times + lanes - 1) / lanes * lanes
-	for name, r := range map[string]etltest.Repetition{
+	for name, r := range map[string]tracetest.ETLRepetition{
 		"plain.etl":      {Times: times},
 		"packed.etl":     {Times: times, Compress: true},
 		"wide.etl":       {Times: wide, Lanes: lanes, BufferSize: mib},
@@ -40,7 +40,7 @@ func TestLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := bufio.NewWriter(f)
-		if err := etltest.Repeat(w, src, r); err != nil {
+		if err := tracetest.RepeatETL(w, src, r); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Flush(); err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/etl"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestDisplaced reads buffers with impossible times. The event counts as late, so that
@@ -33,7 +33,7 @@ func TestDisplaced(t *testing.T) {
 		{name: "shared by processors", buffers: [][]int64{{1, 9000, 4000, 9500}, {3000}, {2000}}, mode: 0x10000000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := etltest.New()
+			f := tracetest.NewETL()
 			f.Header.Mode |= c.mode
 			id := uint16(0)
 			for i, times := range c.buffers {

@@ -6,44 +6,44 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/etl"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
 // TestProcesses names processes by every layout there is.
 func TestProcesses(t *testing.T) {
-	b := etltest.New()
+	b := tracetest.NewETL()
 	buffer := b.Buffer(0)
 	us := int64(0)
 	kernel := func(kind, opcode uint8, version uint16, payload ...any) {
 		us++
-		buffer.Event(etltest.Event{
+		buffer.Event(tracetest.ETLEvent{
 			Type: kind, Time: 1_000_000 + 10*us, PID: 9, TID: 9,
-			Group: 3, Opcode: opcode, Version: version, Payload: etltest.Payload(payload...),
+			Group: 3, Opcode: opcode, Version: version, Payload: tracetest.ETLPayload(payload...),
 		})
 	}
 	described := func(id, version uint16, payload ...any) {
 		us++
-		buffer.Event(etltest.Event{
-			Type: etltest.Event64, Time: 1_000_000 + 10*us,
-			Provider: etltest.KernelProcess, ID: id, Version: version, Payload: etltest.Payload(payload...),
+		buffer.Event(tracetest.ETLEvent{
+			Type: tracetest.ETLEvent64, Time: 1_000_000 + 10*us,
+			Provider: tracetest.KernelProcessGUID, ID: id, Version: version, Payload: tracetest.ETLPayload(payload...),
 		})
 	}
 	ansi := func(s string) []byte { return append([]byte(s), 0) }
 	const key64, key32, none = uint64(1), uint32(1), uint32(0) // none: no SID
 	ids := func(pid, parent uint32) []uint32 { return []uint32{pid, parent, 1, 0} }
 	user := []any{uint64(1), uint64(0), []byte{1, 2, 0, 0, 0, 0, 0, 5}, uint64(0)} // TOKEN_USER and SID
-	kernel(etltest.System64, 1, 0, uint64(90), uint64(4), none, ansi("v0.exe"))
-	kernel(etltest.System32, 1, 0, uint32(91), uint32(4), none, ansi("v0-32.exe"))
-	kernel(etltest.System32, 3, 1, key32, ids(200, 6), none, ansi("caf\xe9.exe"))
-	kernel(etltest.System64, 3, 2, key64, ids(210, 6), none, ansi("v2.exe"), "v2.exe -x")
-	kernel(etltest.PerfInfo64, 4, 3, append(append([]any{key64, ids(220, 6), key64}, user...), ansi("v3.exe"), "v3.exe -x")...)
-	kernel(etltest.System64, 1, 4, key64, ids(100, 4), key64, uint32(0), none, ansi("old.exe"), "old.exe -x", "", "")
-	kernel(etltest.PerfInfo64, 4, 4, append(append([]any{key64, ids(100, 5), key64, uint32(0)}, user...), ansi("new.exe"), `"C:\new.exe" -y`, "", "")...)
-	kernel(etltest.System64, 39, 5, key64, ids(230, 6), key64, uint32(0), none, ansi("v5.exe"), "", "package", "app", int64(133485408000000000))
-	kernel(etltest.System64, 1, 4, key64, uint32(300))                                                     // too short
-	kernel(etltest.System64, 32, 2, uint64(310), make([]byte, 200))                                        // counters
-	kernel(etltest.System64, 1, 6, key64, ids(240, 6), key64, uint32(0), none, ansi("v6.exe"), "", "", "") // none such yet
+	kernel(tracetest.ETLSystem64, 1, 0, uint64(90), uint64(4), none, ansi("v0.exe"))
+	kernel(tracetest.ETLSystem32, 1, 0, uint32(91), uint32(4), none, ansi("v0-32.exe"))
+	kernel(tracetest.ETLSystem32, 3, 1, key32, ids(200, 6), none, ansi("caf\xe9.exe"))
+	kernel(tracetest.ETLSystem64, 3, 2, key64, ids(210, 6), none, ansi("v2.exe"), "v2.exe -x")
+	kernel(tracetest.ETLPerfInfo64, 4, 3, append(append([]any{key64, ids(220, 6), key64}, user...), ansi("v3.exe"), "v3.exe -x")...)
+	kernel(tracetest.ETLSystem64, 1, 4, key64, ids(100, 4), key64, uint32(0), none, ansi("old.exe"), "old.exe -x", "", "")
+	kernel(tracetest.ETLPerfInfo64, 4, 4, append(append([]any{key64, ids(100, 5), key64, uint32(0)}, user...), ansi("new.exe"), `"C:\new.exe" -y`, "", "")...)
+	kernel(tracetest.ETLSystem64, 39, 5, key64, ids(230, 6), key64, uint32(0), none, ansi("v5.exe"), "", "package", "app", int64(133485408000000000))
+	kernel(tracetest.ETLSystem64, 1, 4, key64, uint32(300))                                                     // too short
+	kernel(tracetest.ETLSystem64, 32, 2, uint64(310), make([]byte, 200))                                        // counters
+	kernel(tracetest.ETLSystem64, 1, 6, key64, ids(240, 6), key64, uint32(0), none, ansi("v6.exe"), "", "", "") // none such yet
 
 	sid := []byte{1, 1, 0, 0, 0, 0, 0, 16, 0, 0x30, 0, 0}
 	const created = int64(133485408000000000)
@@ -84,51 +84,51 @@ func TestProcesses(t *testing.T) {
 // TestReusedPIDs names a PID by the process that the runtime's events came from,
 // in whatever order the parts of the trace are read.
 func TestReusedPIDs(t *testing.T) {
-	process := func(us int64, opcode uint8, name, command string) etltest.Event {
-		return etltest.Event{
-			Type: etltest.System64, Time: 1_000_000 + 10*us, Group: 3, Opcode: opcode, Version: 2,
-			Payload: etltest.Payload(uint64(1), []uint32{5, 4, 1, 0}, uint32(0), append([]byte(name), 0), command),
+	process := func(us int64, opcode uint8, name, command string) tracetest.ETLEvent {
+		return tracetest.ETLEvent{
+			Type: tracetest.ETLSystem64, Time: 1_000_000 + 10*us, Group: 3, Opcode: opcode, Version: 2,
+			Payload: tracetest.ETLPayload(uint64(1), []uint32{5, 4, 1, 0}, uint32(0), append([]byte(name), 0), command),
 		}
 	}
 	const start, stop, rundown = 1, 2, 4
 	for _, c := range []struct {
 		name   string
-		one    []etltest.Event // of one processor
-		other  []etltest.Event // of another
+		one    []tracetest.ETLEvent // of one processor
+		other  []tracetest.ETLEvent // of another
 		wanted trace.Process
 	}{
 		{
-			"the first raised", []etltest.Event{at(20, 1), at(30, 2)}, []etltest.Event{
+			"the first raised", []tracetest.ETLEvent{at(20, 1), at(30, 2)}, []tracetest.ETLEvent{
 				process(10, start, "app.exe", "app.exe -x"), process(40, stop, "app.exe", "app.exe -x"),
 				process(50, start, "conhost.exe", "conhost.exe -y"), process(90, rundown, "conhost.exe", "conhost.exe -y"),
 			}, trace.Process{Name: "app.exe", CommandLine: "app.exe -x"},
 		},
 		{
-			"the second raised", []etltest.Event{process(90, rundown, "app.exe", "app.exe -x"), at(100, 1)}, []etltest.Event{
+			"the second raised", []tracetest.ETLEvent{process(90, rundown, "app.exe", "app.exe -x"), at(100, 1)}, []tracetest.ETLEvent{
 				process(10, start, "conhost.exe", ""), process(40, stop, "conhost.exe", ""), process(50, start, "app.exe", ""),
 			}, trace.Process{Name: "app.exe", CommandLine: "app.exe -x"},
 		},
 		{
-			"both raised", []etltest.Event{at(20, 1), at(60, 2)}, []etltest.Event{
+			"both raised", []tracetest.ETLEvent{at(20, 1), at(60, 2)}, []tracetest.ETLEvent{
 				process(10, start, "one.exe", ""), process(50, start, "two.exe", ""),
 			}, trace.Process{Name: "two.exe"},
 		},
 		{
 			"told after all events",
-			[]etltest.Event{at(20, 1)},
-			[]etltest.Event{process(90, rundown, "app.exe", "")},
+			[]tracetest.ETLEvent{at(20, 1)},
+			[]tracetest.ETLEvent{process(90, rundown, "app.exe", "")},
 			trace.Process{Name: "app.exe"},
 		},
 	} {
 		for _, swap := range []bool{false, true} {
-			f := etltest.New()
+			f := tracetest.NewETL()
 			first, second := c.one, c.other
 			if swap {
 				first, second = second, first
 			}
-			for cpu, events := range [][]etltest.Event{first, second} {
+			for cpu, events := range [][]tracetest.ETLEvent{first, second} {
 				b := f.Buffer(uint16(cpu))
-				b.Event(etltest.Event{Type: etltest.System64, Time: 1_000_000, Group: 1}) // begins all buffers at one time
+				b.Event(tracetest.ETLEvent{Type: tracetest.ETLSystem64, Time: 1_000_000, Group: 1}) // begins all buffers at one time
 				for _, e := range events {
 					b.Event(e)
 				}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/etl"
-	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -66,11 +65,11 @@ func same(t *testing.T, got string, want ...string) {
 const nothingLost = "lost: 0 (exact)"
 
 // at returns an event of the runtime, so many microseconds after the start of a
-// file that etltest.New returns.
-func at(us int64, id uint16, payload ...byte) etltest.Event {
-	return etltest.Event{
-		Type: etltest.Event64, Time: 1_000_000 + 10*us, PID: 5, TID: 6,
-		Provider: etltest.Runtime, ID: id, Version: 1, Level: 4, Keywords: 1, Payload: payload,
+// file that tracetest.NewETL returns.
+func at(us int64, id uint16, payload ...byte) tracetest.ETLEvent {
+	return tracetest.ETLEvent{
+		Type: tracetest.ETLEvent64, Time: 1_000_000 + 10*us, PID: 5, TID: 6,
+		Provider: tracetest.RuntimeGUID, ID: id, Version: 1, Level: 4, Keywords: 1, Payload: payload,
 	}
 }
 
@@ -80,13 +79,13 @@ func line(us int64, id uint16, rest string) string {
 }
 
 func TestHeaders(t *testing.T) {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	b := f.Buffer(2)
 	time, pid, tid := int64(1_000_000), uint32(5), uint32(6)
 	payload := []byte{1, 2, 3}
-	kernel := etltest.Event{PID: pid, TID: tid, Group: 5, Opcode: 1, Version: 3, Payload: payload}
-	classic := etltest.Event{PID: pid, TID: tid, Provider: "01020304-0506-0708-090a-0b0c0d0e0f10", Opcode: 9, Version: 2, Level: 4, Payload: payload}
-	described := etltest.Event{PID: pid, TID: tid, Provider: etltest.Private, ID: 300, Version: 1, Payload: payload}
+	kernel := tracetest.ETLEvent{PID: pid, TID: tid, Group: 5, Opcode: 1, Version: 3, Payload: payload}
+	classic := tracetest.ETLEvent{PID: pid, TID: tid, Provider: "01020304-0506-0708-090a-0b0c0d0e0f10", Opcode: 9, Version: 2, Level: 4, Payload: payload}
+	described := tracetest.ETLEvent{PID: pid, TID: tid, Provider: tracetest.PrivateGUID, ID: 300, Version: 1, Payload: payload}
 	image := kernel
 	image.Group, image.Opcode = 3, 10
 	strange := kernel
@@ -95,30 +94,30 @@ func TestHeaders(t *testing.T) {
 	counted.Counters, counted.Sampled = 2, true
 	related := described
 	related.Activity[0] = 0xaa
-	related.Items = []etltest.Item{{Type: 12, Data: []byte("odd")}, {Type: 1, Data: bytes.Repeat([]byte{0xbb}, 16)}}
+	related.Items = []tracetest.ETLItem{{Type: 12, Data: []byte("odd")}, {Type: 1, Data: bytes.Repeat([]byte{0xbb}, 16)}}
 	stacked := described
-	stacked.Items = []etltest.Item{{Type: 6, Data: etltest.Payload(uint64(0), uint64(0x10), uint64(0x20))}}
+	stacked.Items = []tracetest.ETLItem{{Type: 6, Data: tracetest.ETLPayload(uint64(0), uint64(0x10), uint64(0x20))}}
 	stacked32 := described
-	stacked32.Items = []etltest.Item{{Type: 5, Data: etltest.Payload(uint64(0), uint32(0x30))}}
+	stacked32.Items = []tracetest.ETLItem{{Type: 5, Data: tracetest.ETLPayload(uint64(0), uint32(0x30))}}
 	for _, e := range []struct {
 		kind  uint8
-		event etltest.Event
+		event tracetest.ETLEvent
 	}{
-		{etltest.System32, kernel},
-		{etltest.System64, image},
-		{etltest.Compact32, kernel},
-		{etltest.Compact64, strange},
-		{etltest.PerfInfo32, kernel},
-		{etltest.PerfInfo64, counted},
-		{etltest.Full32, classic},
-		{etltest.Full64, classic},
-		{etltest.Instance32, classic},
-		{etltest.Instance64, classic},
-		{etltest.Timed, classic},
-		{etltest.Event32, described},
-		{etltest.Event64, related},
-		{etltest.Event64, stacked},
-		{etltest.Event64, stacked32},
+		{tracetest.ETLSystem32, kernel},
+		{tracetest.ETLSystem64, image},
+		{tracetest.ETLCompact32, kernel},
+		{tracetest.ETLCompact64, strange},
+		{tracetest.ETLPerfInfo32, kernel},
+		{tracetest.ETLPerfInfo64, counted},
+		{tracetest.ETLFull32, classic},
+		{tracetest.ETLFull64, classic},
+		{tracetest.ETLInstance32, classic},
+		{tracetest.ETLInstance64, classic},
+		{tracetest.ETLTimed, classic},
+		{tracetest.ETLEvent32, described},
+		{tracetest.ETLEvent64, related},
+		{tracetest.ETLEvent64, stacked},
+		{tracetest.ETLEvent64, stacked32},
 	} {
 		e.event.Type, e.event.Time = e.kind, time
 		b.Event(e.event)
@@ -145,10 +144,10 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestClassicEvents(t *testing.T) {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	b := f.Buffer(0)
 	for i, opcode := range []uint8{10, 1, 2, 5, 133, 8, 132, 77} {
-		b.Event(etltest.Event{Type: etltest.Full32, Time: 1_000_000 + int64(i)*10, PID: 5, TID: 6, Provider: etltest.GCTask, Opcode: opcode})
+		b.Event(tracetest.ETLEvent{Type: tracetest.ETLFull32, Time: 1_000_000 + int64(i)*10, PID: 5, TID: 6, Provider: tracetest.GCTaskGUID, Opcode: opcode})
 	}
 	data := f.Bytes()
 	r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{})
@@ -190,7 +189,7 @@ func TestClocks(t *testing.T) {
 		{name: "before the start", clock: 1, frequency: 1000, start: 5, time: 3, ns: -2 * time.Millisecond, millis: -2, wantHz: 1000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := etltest.New()
+			f := tracetest.NewETL()
 			h := &f.Header
 			h.Clock, h.Frequency, h.CPUMHz, h.Time = c.clock, c.frequency, c.mhz, c.start
 			e := at(0, 1)
@@ -216,7 +215,7 @@ func TestClocks(t *testing.T) {
 }
 
 func TestOrder(t *testing.T) {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Buffer(1).Event(at(5, 1)).Event(at(9, 2))
 	f.Buffer(0).Compress().Event(at(1, 3)).Event(at(5, 4)).Event(at(7, 5))
 	f.Buffer(0).Event(at(7, 6)).Event(at(8, 7))
@@ -230,7 +229,7 @@ func TestOrder(t *testing.T) {
 // TestSharedBuffers reads buffers that processors share: the first event of one
 // need not be the oldest.
 func TestSharedBuffers(t *testing.T) {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Header.Mode |= 0x10000000
 	f.Buffer(0).Event(at(1, 1)).Event(at(97, 2))
 	f.Buffer(0).Event(at(100, 3)).Event(at(95, 4))
@@ -240,7 +239,7 @@ func TestSharedBuffers(t *testing.T) {
 
 // TestLate finds events that are too far out of order to be sorted.
 func TestLate(t *testing.T) {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Header.Mode |= 0x10000000 // processors share buffers
 	f.Buffer(0).Event(at(1, 1)).Event(at(9000, 2))
 	f.Buffer(1).Event(at(20_000, 3)).Event(at(5000, 4)).Event(at(7000, 5))
@@ -258,21 +257,21 @@ func TestLate(t *testing.T) {
 }
 
 func TestWindows7(t *testing.T) {
-	f := etltest.New()
-	f.Header.Windows7, f.Header.Type, f.Header.PointerSize = true, etltest.System32, 4
+	f := tracetest.NewETL()
+	f.Header.Windows7, f.Header.Type, f.Header.PointerSize = true, tracetest.ETLSystem32, 4
 	f.Buffer(3).Event(at(1, 1, 7))
 	same(t, listing(etl.Options{}, f.Bytes()), line(1, 1, "3 [07]"), nothingLost)
 }
 
 // walk returns a ClrStackWalk of the thread of at's events.
-func walk(us int64, frames ...uint64) etltest.Event {
+func walk(us int64, frames ...uint64) tracetest.ETLEvent {
 	e := at(us, 82)
-	e.Version, e.Payload = 0, etltest.Payload(uint16(1), uint16(0), uint32(len(frames)), frames)
+	e.Version, e.Payload = 0, tracetest.ETLPayload(uint16(1), uint16(0), uint32(len(frames)), frames)
 	return e
 }
 
 func TestStackWalks(t *testing.T) {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	other := at(2, 3)
 	other.TID = 7
 	f.Buffer(0).Event(at(1, 1)).Event(other).Event(walk(3, 0x10, 0x20)).Event(at(4, 2)).Event(at(5, 4))
@@ -304,7 +303,7 @@ func TestStackWalks(t *testing.T) {
 }
 
 func TestSeveralFiles(t *testing.T) {
-	a, b := etltest.New(), etltest.New()
+	a, b := tracetest.NewETL(), tracetest.NewETL()
 	a.Buffer(0).Event(at(1, 1)).Event(at(3, 3))
 	b.Header.Start += 360 // 36 µs by the time of day: it is one clock all the same
 	b.Header.Time += 10
@@ -318,14 +317,14 @@ func TestSeveralFiles(t *testing.T) {
 	b.Header.Time = 50
 	e := at(0, 2)
 	e.Time = 53
-	b.Buffers[0] = etltest.New().Buffer(0).Event(e)
+	b.Buffers[0] = tracetest.NewETL().Buffer(0).Event(e)
 	same(t, listing(etl.Options{}, a.Bytes(), b.Bytes()),
 		line(1, 1, "0 []"), line(3, 3, "0 []"), line(3000, 2, "0 []"), nothingLost)
 }
 
 func TestLoss(t *testing.T) {
-	file := func(change func(f *etltest.File)) []byte {
-		f := etltest.New()
+	file := func(change func(f *tracetest.ETLFile)) []byte {
+		f := tracetest.NewETL()
 		f.Header.CPUs = 2
 		f.Buffer(0).Event(at(1, 1)).Event(at(2, 2))
 		f.Buffer(1).Event(at(3, 3))
@@ -345,19 +344,19 @@ func TestLoss(t *testing.T) {
 		return lines
 	}
 	// lost puts an event of a real-time session at the start of the last buffer.
-	lost := func(opcode uint8, counted uint32) func(*etltest.File) {
-		return func(f *etltest.File) {
+	lost := func(opcode uint8, counted uint32) func(*tracetest.ETLFile) {
+		return func(f *tracetest.ETLFile) {
 			f.Header.EventsLost = counted
 			f.Buffers = f.Buffers[:2]
-			f.Buffer(0).Event(etltest.Event{
-				Type: etltest.Full64, Time: 1_000_040, PID: 5, TID: 6, Provider: etltest.LostEvent, Opcode: opcode,
+			f.Buffer(0).Event(tracetest.ETLEvent{
+				Type: tracetest.ETLFull64, Time: 1_000_040, PID: 5, TID: 6, Provider: tracetest.LostEventGUID, Opcode: opcode,
 			}).Event(at(4, 4))
 		}
 	}
 	lostAfter := func(opcode string) []string {
 		return slices.Insert(events(1, 2, 3, 4), 3, "4µs: Lost_Event/"+opcode+"/0 thread 5.6 cpu 0 []")
 	}
-	whole := file(func(*etltest.File) {})
+	whole := file(func(*tracetest.ETLFile) {})
 	for _, c := range []struct {
 		name   string
 		data   []byte
@@ -366,15 +365,15 @@ func TestLoss(t *testing.T) {
 	}{
 		{"nothing", whole, events(1, 2, 3, 4), []string{nothingLost}},
 		{
-			"events", file(func(f *etltest.File) { f.Header.EventsLost = 3 }), events(1, 2, 3, 4),
+			"events", file(func(f *tracetest.ETLFile) { f.Header.EventsLost = 3 }), events(1, 2, 3, 4),
 			[]string{"lost: 3 (exact)", "lost between 0s and 4µs"},
 		},
 		{
-			"buffers", file(func(f *etltest.File) { f.Header.BuffersLost = 1 }), events(1, 2, 3, 4),
+			"buffers", file(func(f *tracetest.ETLFile) { f.Header.BuffersLost = 1 }), events(1, 2, 3, 4),
 			[]string{"lost: 0 (lower_bound)", "lost between 0s and 4µs"},
 		},
 		{
-			"a flag says so", file(func(f *etltest.File) { f.Buffers[0].Flag(etltest.EventsLost) }), events(1, 2, 3, 4),
+			"a flag says so", file(func(f *tracetest.ETLFile) { f.Buffers[0].Flag(tracetest.ETLEventsLost) }), events(1, 2, 3, 4),
 			[]string{"lost: 0 (lower_bound)", "lost between 0s and 4µs"},
 		},
 		{
@@ -398,7 +397,7 @@ func TestLoss(t *testing.T) {
 			[]string{nothingLost},
 		},
 		{
-			"not closed", file(func(f *etltest.File) { f.Header.End, f.Header.Written, f.Unmarked = 0, 1, true }), events(1, 2, 3, 4),
+			"not closed", file(func(f *tracetest.ETLFile) { f.Header.End, f.Header.Written, f.Unmarked = 0, 1, true }), events(1, 2, 3, 4),
 			[]string{"lost: 0 (unknown), cut", "lost between 4µs and 4µs"},
 		},
 		{
@@ -415,24 +414,24 @@ func TestLoss(t *testing.T) {
 		},
 		{"zeros at the end", append(bytes.Clone(whole), make([]byte, 100_000)...), events(1, 2, 3, 4), []string{nothingLost}},
 		{
-			"no buffer where one belongs", file(func(f *etltest.File) { f.Buffers[0].Type = 99 }), events(3, 4),
+			"no buffer where one belongs", file(func(f *tracetest.ETLFile) { f.Buffers[0].Type = 99 }), events(3, 4),
 			[]string{"lost: 0 (lower_bound)", "lost between 0s and 4µs", "damage: etl: buffer at 0x1000: malformed: no buffer begins here"},
 		},
 		{
-			"no event where one belongs", file(func(f *etltest.File) { f.Buffers[0].Raw([]byte("garbage!")) }), events(1, 2, 3, 4),
+			"no event where one belongs", file(func(f *tracetest.ETLFile) { f.Buffers[0].Raw([]byte("garbage!")) }), events(1, 2, 3, 4),
 			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: event at 0x1000: malformed: no event begins at 0xe8 of the buffer, 8 bytes are skipped"},
 		},
 		{
-			"an event past the end", file(func(f *etltest.File) { e := at(3, 9); e.Size = 999; f.Buffers[0].Event(e) }), events(1, 2, 3, 4),
+			"an event past the end", file(func(f *tracetest.ETLFile) { e := at(3, 9); e.Size = 999; f.Buffers[0].Event(e) }), events(1, 2, 3, 4),
 			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: event at 0x1000: unexpected EOF"},
 		},
 		{
-			"an event shorter than its header", file(func(f *etltest.File) { e := at(3, 9); e.Size = 8; f.Buffers[0].Event(e) }), events(1, 2, 3, 4),
+			"an event shorter than its header", file(func(f *tracetest.ETLFile) { e := at(3, 9); e.Size = 8; f.Buffers[0].Event(e) }), events(1, 2, 3, 4),
 			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: event at 0x1000: malformed: event of 8 bytes"},
 		},
-		{"unused space", file(func(f *etltest.File) { f.Buffers[0].Claim = 0x200 }), events(1, 2, 3, 4), []string{nothingLost}},
+		{"unused space", file(func(f *tracetest.ETLFile) { f.Buffers[0].Claim = 0x200 }), events(1, 2, 3, 4), []string{nothingLost}},
 		{
-			"a compressed buffer that claims more", file(func(f *etltest.File) { f.Buffers[0].Compress().Claim = 40 << 20 }), events(1, 2, 3, 4),
+			"a compressed buffer that claims more", file(func(f *tracetest.ETLFile) { f.Buffers[0].Compress().Claim = 40 << 20 }), events(1, 2, 3, 4),
 			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: buffer at 0x1000: unexpected EOF"},
 		},
 	} {
@@ -443,7 +442,7 @@ func TestLoss(t *testing.T) {
 }
 
 func TestResync(t *testing.T) {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Header.Mode, f.Header.Compression = 0x04000001, 3
 	for i := range int64(6) {
 		f.Buffer(0).Compress().Event(at(i, uint16(i)))
@@ -458,18 +457,18 @@ func TestResync(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	good := etltest.New().Bytes()
+	good := tracetest.NewETL().Bytes()
 	packed := func(method uint32) []byte {
-		f := etltest.New()
+		f := tracetest.NewETL()
 		f.Header.Mode, f.Header.Compression = 0x04000001, method
 		return f.Bytes()
 	}
-	flagged := etltest.New()
+	flagged := tracetest.NewETL()
 	flagged.Header.Compression = 2
 	flagged.Buffer(0).Compress().Event(at(1, 1))
-	odd := etltest.New()
+	odd := tracetest.NewETL()
 	odd.Header.Clock = 9
-	still := etltest.New()
+	still := tracetest.NewETL()
 	still.Header.Frequency = 0
 	for _, c := range []struct {
 		name string
@@ -507,7 +506,7 @@ func TestRefused(t *testing.T) {
 func TestLargeBuffers(t *testing.T) {
 	const cpus, events, size = 64, 330, 900
 	for _, packed := range []bool{false, true} {
-		f := etltest.New()
+		f := tracetest.NewETL()
 		f.Header.BufferSize, f.Header.CPUs = 1<<20, cpus
 		for cpu := range uint16(cpus) {
 			b := f.Buffer(cpu)
@@ -549,7 +548,7 @@ func TestLargeBuffers(t *testing.T) {
 // bound is higher than that of fewer processors, so that none has to wait.
 func TestManyProcessors(t *testing.T) {
 	const cpus, events, size = 256, 130, 1000
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Header.BufferSize, f.Header.CPUs = 192<<10, cpus
 	for cpu := range uint16(cpus) {
 		b := f.Buffer(cpu)
@@ -578,7 +577,7 @@ func TestManyProcessors(t *testing.T) {
 // they are unpacked: it takes only the memory of a small file.
 func TestPackedProcessors(t *testing.T) {
 	const cpus, events = 1000, 130
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Header.Mode, f.Header.Compression = 0x04000001, 3
 	f.Header.BufferSize, f.Header.CPUs = 192<<10, cpus
 	for cpu := range uint16(cpus) {
@@ -630,7 +629,7 @@ func TestBombs(t *testing.T) {
 		{"events", endless(e.Bytes()), 64 << 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := etltest.New()
+			f := tracetest.NewETL()
 			f.Header.Mode, f.Header.Compression = 0x04000001, 3
 			for range 500 {
 				b := f.Buffer(0).Compress()

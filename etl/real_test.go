@@ -11,18 +11,18 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/etl"
-	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // packed returns the first part of a merged trace whose buffers are compressed.
 func packed(t testing.TB) []byte {
-	return etltest.Unzipped(t, "../testdata/netfx452-win-x64-head.etl.zip")
+	return tracetest.Unzipped(t, "../testdata/netfx452-win-x64-head.etl.zip")
 }
 
 // plain returns a small circular trace that is not compressed.
 func plain(t testing.TB) []byte {
-	return etltest.Unzipped(t, "../testdata/net8-win-x64-gcevents.etl.zip")
+	return tracetest.Unzipped(t, "../testdata/net8-win-x64-gcevents.etl.zip")
 }
 
 func TestRealTraces(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/etl"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestMissing leaves buffers out of files of two processors. A buffer has one event, at
@@ -93,7 +93,7 @@ func TestMissing(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := etltest.New()
+			f := tracetest.NewETL()
 			f.Header.CPUs, f.Unmarked = 2, c.cut
 			if c.mode == circular {
 				f.Header.Mode, f.Header.Written = c.mode, 1+int(slices.MaxFunc(c.buffers, bySeq).seq)
@@ -130,7 +130,7 @@ func TestMissing(t *testing.T) {
 // TestCutShort reads a file that ends within the buffer of an idle processor: events may
 // be missing only after the last one read of it.
 func TestCutShort(t *testing.T) {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Header.CPUs = 2
 	idle := f.Buffer(1).Event(at(1, 1)).Event(at(50, 2)).Event(at(60, 3))
 	f.Buffer(0).Event(at(10, 4))
@@ -146,7 +146,7 @@ func TestCutShort(t *testing.T) {
 // once, and the second is damage.
 func TestRepeatedBuffers(t *testing.T) {
 	for _, place := range []int{2, 3, 4} {
-		f := etltest.New()
+		f := tracetest.NewETL()
 		f.Header.CPUs, f.Header.Written = 2, 5
 		for i := range int64(4) {
 			f.Buffer(uint16(i % 2)).Event(at(10*i, uint16(1+i))).Event(at(10*i+5, uint16(11+i)))

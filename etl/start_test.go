@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/etl"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestStart damages the times in the header of a file. The trace gets no longer, and
@@ -17,24 +17,24 @@ func TestStart(t *testing.T) {
 	const second = 10_000_000
 	for _, c := range []struct {
 		name    string
-		flip    func(h *etltest.Header)
+		flip    func(h *tracetest.ETLHeader)
 		damaged bool
 	}{
-		{"whole", func(*etltest.Header) {}, false},
-		{"an earlier start of the clock", func(h *etltest.Header) { h.Time -= 1 << 30 }, true},
-		{"a far earlier start of the clock", func(h *etltest.Header) { h.Time -= 1 << 50 }, true},
-		{"a later start of the clock", func(h *etltest.Header) { h.Time += 1 << 30 }, true},
-		{"a later start of day", func(h *etltest.Header) { h.Start += 1 << 25 }, true},
-		{"an earlier end of day", func(h *etltest.Header) { h.End -= 1 << 25 }, true},
-		{"a later end of day", func(h *etltest.Header) { h.End += 1 << 40 }, false}, // nothing was raised meanwhile
+		{"whole", func(*tracetest.ETLHeader) {}, false},
+		{"an earlier start of the clock", func(h *tracetest.ETLHeader) { h.Time -= 1 << 30 }, true},
+		{"a far earlier start of the clock", func(h *tracetest.ETLHeader) { h.Time -= 1 << 50 }, true},
+		{"a later start of the clock", func(h *tracetest.ETLHeader) { h.Time += 1 << 30 }, true},
+		{"a later start of day", func(h *tracetest.ETLHeader) { h.Start += 1 << 25 }, true},
+		{"an earlier end of day", func(h *tracetest.ETLHeader) { h.End -= 1 << 25 }, true},
+		{"a later end of day", func(h *tracetest.ETLHeader) { h.End += 1 << 40 }, false}, // nothing was raised meanwhile
 	} {
-		f := etltest.New()
+		f := tracetest.NewETL()
 		f.Header.Frequency = second
 		f.Header.Time = 1 << 51
 		at := f.Header.Time
 		for range 4 {
 			at += 2 * second
-			f.Buffer(0).Event(etltest.Event{Type: etltest.Event64, Time: at, Provider: etltest.Runtime, ID: 1}).Flushed = at + second
+			f.Buffer(0).Event(tracetest.ETLEvent{Type: tracetest.ETLEvent64, Time: at, Provider: tracetest.RuntimeGUID, ID: 1}).Flushed = at + second
 		}
 		f.Header.End = f.Header.Start + 9*second
 		c.flip(&f.Header)
@@ -74,9 +74,9 @@ func (f failing) ReadAt(p []byte, off int64) (int, error) {
 // TestUnreadable: a file that ends within the head of a buffer is cut, and one that cannot be
 // read there is damaged, too.
 func TestUnreadable(t *testing.T) {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	for i := range int64(3) {
-		f.Buffer(0).Event(etltest.Event{Type: etltest.Event64, Time: f.Header.Time + i, Provider: etltest.Runtime, ID: 1})
+		f.Buffer(0).Event(tracetest.ETLEvent{Type: tracetest.ETLEvent64, Time: f.Header.Time + i, Provider: tracetest.RuntimeGUID, ID: 1})
 	}
 	data := f.Bytes()
 	second := int64(f.Header.BufferSize)

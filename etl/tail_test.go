@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -88,8 +88,8 @@ func TestTail(t *testing.T) {
 
 // TestTailEnd: the header that a session writes at its end has the number of lost events.
 func TestTailEnd(t *testing.T) {
-	file := etltest.New()
-	file.Buffer(0).Event(etltest.Event{Type: etltest.Event64, Time: file.Header.Time + 1, PID: 5, TID: 6, Provider: etltest.Runtime, ID: 1})
+	file := tracetest.NewETL()
+	file.Buffer(0).Event(tracetest.ETLEvent{Type: tracetest.ETLEvent64, Time: file.Header.Time + 1, PID: 5, TID: 6, Provider: tracetest.RuntimeGUID, ID: 1})
 	f := &growingFile{t: t, data: file.Bytes()}
 	file.Header.EventsLost = 7
 	final := file.Bytes()
@@ -118,10 +118,10 @@ func TestTailEnd(t *testing.T) {
 // times of all events.
 func session(random *rand.Rand) (data []byte, written, times []int64) {
 	const processors, seconds, full = 8, 30, 400
-	file := etltest.New()
+	file := tracetest.NewETL()
 	h := &file.Header
 	h.Time, h.BufferSize, h.CPUs, h.End = 0, sessionBuffer, processors, h.Start+(seconds+1)*second
-	var waiting [processors][]etltest.Event
+	var waiting [processors][]tracetest.ETLEvent
 	write := func(cpu int, at int64) {
 		if len(waiting[cpu]) == 0 {
 			return
@@ -143,7 +143,7 @@ func session(random *rand.Rand) (data []byte, written, times []int64) {
 			}
 		}
 		cpu := random.IntN(1 + random.IntN(processors)) // some have more to do
-		waiting[cpu] = append(waiting[cpu], etltest.Event{Type: etltest.Event64, Time: at, PID: 7, TID: uint32(cpu + 1), Provider: etltest.Runtime, ID: 1})
+		waiting[cpu] = append(waiting[cpu], tracetest.ETLEvent{Type: tracetest.ETLEvent64, Time: at, PID: 7, TID: uint32(cpu + 1), Provider: tracetest.RuntimeGUID, ID: 1})
 		times = append(times, at)
 		if len(waiting[cpu]) == full {
 			write(cpu, at)

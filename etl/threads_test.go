@@ -9,25 +9,25 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/etl"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
 // TestThreads gives events without a process the process of their thread at the time.
 func TestThreads(t *testing.T) {
 	const none = 1<<32 - 1
-	f := etltest.New()
+	f := tracetest.NewETL()
 	one, two := f.Buffer(0), f.Buffer(1)
-	kernel := func(b *etltest.Buffer, us int64, kind, opcode uint8, version uint16, payload ...any) {
-		b.Event(etltest.Event{
+	kernel := func(b *tracetest.ETLBuffer, us int64, kind, opcode uint8, version uint16, payload ...any) {
+		b.Event(tracetest.ETLEvent{
 			Type: kind, Time: 1_000_000 + 10*us, PID: none, TID: none,
-			Group: 5, Opcode: opcode, Version: version, Payload: etltest.Payload(payload...),
+			Group: 5, Opcode: opcode, Version: version, Payload: tracetest.ETLPayload(payload...),
 		})
 	}
-	described := func(b *etltest.Buffer, us int64, id uint16, pid, tid uint32) {
-		b.Event(etltest.Event{
-			Type: etltest.Event64, Time: 1_000_000 + 10*us, PID: none, TID: none,
-			Provider: etltest.KernelProcess, ID: id, Version: 1, Payload: etltest.Payload(pid, tid),
+	described := func(b *tracetest.ETLBuffer, us int64, id uint16, pid, tid uint32) {
+		b.Event(tracetest.ETLEvent{
+			Type: tracetest.ETLEvent64, Time: 1_000_000 + 10*us, PID: none, TID: none,
+			Provider: tracetest.KernelProcessGUID, ID: id, Version: 1, Payload: tracetest.ETLPayload(pid, tid),
 		})
 	}
 	raised := func(us int64, pid, tid uint32) {
@@ -37,19 +37,19 @@ func TestThreads(t *testing.T) {
 	}
 	const start, end, rundown, rundownEnd = 1, 2, 3, 4
 	raised(1, none, 60)
-	kernel(one, 2, etltest.System64, rundown, 3, uint32(5), uint32(60), make([]byte, 64))
+	kernel(one, 2, tracetest.ETLSystem64, rundown, 3, uint32(5), uint32(60), make([]byte, 64))
 	raised(3, none, 60)
 	raised(4, 9, 60)
 	raised(5, none, none)
-	kernel(one, 6, etltest.System64, end, 3, uint32(5), uint32(60), make([]byte, 64))
+	kernel(one, 6, tracetest.ETLSystem64, end, 3, uint32(5), uint32(60), make([]byte, 64))
 	raised(7, none, 60)
-	kernel(one, 8, etltest.System32, start, 0, uint32(60), uint32(6)) // the id, used again
+	kernel(one, 8, tracetest.ETLSystem32, start, 0, uint32(60), uint32(6)) // the id, used again
 	raised(9, none, 60)
-	kernel(one, 10, etltest.PerfInfo64, start, 1, uint32(7), uint32(70))
-	kernel(one, 10, etltest.System64, rundownEnd, 4, uint32(7), uint32(71), make([]byte, 64))
-	kernel(one, 10, etltest.System64, 36, 2, uint32(7), uint32(72), make([]byte, 16)) // a switch
-	kernel(one, 10, etltest.System64, 0, 2, uint32(7), uint32(72), make([]byte, 16))  // an unknown event
-	kernel(one, 10, etltest.System64, start, 2, uint32(7))                            // too short
+	kernel(one, 10, tracetest.ETLPerfInfo64, start, 1, uint32(7), uint32(70))
+	kernel(one, 10, tracetest.ETLSystem64, rundownEnd, 4, uint32(7), uint32(71), make([]byte, 64))
+	kernel(one, 10, tracetest.ETLSystem64, 36, 2, uint32(7), uint32(72), make([]byte, 16)) // a switch
+	kernel(one, 10, tracetest.ETLSystem64, 0, 2, uint32(7), uint32(72), make([]byte, 16))  // an unknown event
+	kernel(one, 10, tracetest.ETLSystem64, start, 2, uint32(7))                            // too short
 	raised(11, none, 70)
 	raised(12, none, 71)
 	raised(13, none, 72)
@@ -87,21 +87,21 @@ func TestThreads(t *testing.T) {
 // the process that it belonged to at the time.
 func TestRunningThreads(t *testing.T) {
 	const none = 1<<32 - 1
-	f := etltest.New()
+	f := tracetest.NewETL()
 	b := f.Buffer(0)
 	raise := func(us int64, kind, group, opcode uint8, payload ...any) {
-		b.Event(etltest.Event{Type: kind, Time: 1_000_000 + 10*us, PID: none, TID: none, Group: group, Opcode: opcode, Version: 3, Payload: etltest.Payload(payload...)})
+		b.Event(tracetest.ETLEvent{Type: kind, Time: 1_000_000 + 10*us, PID: none, TID: none, Group: group, Opcode: opcode, Version: 3, Payload: tracetest.ETLPayload(payload...)})
 	}
 	const thread, perfInfo = 5, 0x0f
-	raise(1, etltest.System64, thread, 3, uint32(5), uint32(60), make([]byte, 64))
-	raise(2, etltest.PerfInfo64, perfInfo, 46, uint64(1), uint32(60), uint32(1))
-	raise(3, etltest.PerfInfo32, perfInfo, 46, uint32(1), uint32(60), uint32(1))
-	raise(4, etltest.PerfInfo64, perfInfo, 46, uint64(1), uint32(61), uint32(1)) // unknown
-	raise(5, etltest.PerfInfo64, perfInfo, 46, uint64(1), uint16(60))            // too short
-	raise(6, etltest.PerfInfo64, thread, 36, uint32(60), uint32(61), make([]byte, 16))
-	raise(7, etltest.PerfInfo64, perfInfo, 73, uint32(0), uint32(60), uint32(60)) // of no thread
-	raise(8, etltest.System64, thread, 2, uint32(5), uint32(60), make([]byte, 64))
-	raise(9, etltest.PerfInfo64, perfInfo, 46, uint64(1), uint32(60), uint32(1))
+	raise(1, tracetest.ETLSystem64, thread, 3, uint32(5), uint32(60), make([]byte, 64))
+	raise(2, tracetest.ETLPerfInfo64, perfInfo, 46, uint64(1), uint32(60), uint32(1))
+	raise(3, tracetest.ETLPerfInfo32, perfInfo, 46, uint32(1), uint32(60), uint32(1))
+	raise(4, tracetest.ETLPerfInfo64, perfInfo, 46, uint64(1), uint32(61), uint32(1)) // unknown
+	raise(5, tracetest.ETLPerfInfo64, perfInfo, 46, uint64(1), uint16(60))            // too short
+	raise(6, tracetest.ETLPerfInfo64, thread, 36, uint32(60), uint32(61), make([]byte, 16))
+	raise(7, tracetest.ETLPerfInfo64, perfInfo, 73, uint32(0), uint32(60), uint32(60)) // of no thread
+	raise(8, tracetest.ETLSystem64, thread, 2, uint32(5), uint32(60), make([]byte, 64))
+	raise(9, tracetest.ETLPerfInfo64, perfInfo, 46, uint64(1), uint32(60), uint32(1))
 
 	data := f.Bytes()
 	r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{
@@ -134,7 +134,7 @@ func TestManyThreads(t *testing.T) {
 		buffers = 50
 		each    = 1000
 	)
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Header.BufferSize = 0x10000
 	us := int64(0)
 	var want []uint64
@@ -142,9 +142,9 @@ func TestManyThreads(t *testing.T) {
 		b := f.Buffer(0)
 		for range each {
 			us++
-			b.Event(etltest.Event{
-				Type: etltest.System64, Time: 1_000_000 + 10*us, PID: none, TID: none,
-				Group: 5, Opcode: 1, Version: 3, Payload: etltest.Payload(uint32(us), uint32(6)),
+			b.Event(tracetest.ETLEvent{
+				Type: tracetest.ETLSystem64, Time: 1_000_000 + 10*us, PID: none, TID: none,
+				Group: 5, Opcode: 1, Version: 3, Payload: tracetest.ETLPayload(uint32(us), uint32(6)),
 			})
 		}
 		if i == 0 || i == buffers-1 {
@@ -163,18 +163,18 @@ func TestManyThreads(t *testing.T) {
 // gets back the ones whose threads the kernel reported.
 func TestRealThreads(t *testing.T) {
 	var whole bytes.Buffer
-	if err := etltest.Repeat(&whole, packed(t), etltest.Repetition{Times: 1}); err != nil {
+	if err := tracetest.RepeatETL(&whole, packed(t), tracetest.ETLRepetition{Times: 1}); err != nil {
 		t.Fatal(err)
 	}
 	bare := bytes.Clone(whole.Bytes())
-	guid := etltest.GUID(etltest.Runtime)
+	guid := tracetest.ParseGUID(tracetest.RuntimeGUID)
 	for at := 0x18; ; at++ {
 		i := bytes.Index(bare[at:], guid[:])
 		if i < 0 {
 			break
 		}
 		at += i
-		if header := bare[at-0x18:]; header[2] == etltest.Event64 && header[3] == 0xc0 {
+		if header := bare[at-0x18:]; header[2] == tracetest.ETLEvent64 && header[3] == 0xc0 {
 			copy(header[0x0c:], "\xff\xff\xff\xff")
 		}
 	}

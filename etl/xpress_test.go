@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -71,8 +71,8 @@ func texts() map[string][]byte {
 func TestXPRESS(t *testing.T) {
 	for name, want := range texts() {
 		t.Run(name, func(t *testing.T) {
-			packed := etltest.Compress(nil, want)
-			if slow, ok := etltest.Decompress(packed, len(want)); !ok || !bytes.Equal(slow, want) {
+			packed := tracetest.CompressXpress(nil, want)
+			if slow, ok := tracetest.DecompressXpress(packed, len(want)); !ok || !bytes.Equal(slow, want) {
 				t.Fatal("the test's own decoder does not read it")
 			}
 			for _, pieces := range [][2]int{{1 << 30, 1 << 30}, {1 << 16, 1 << 18}, {100, 1 << 30}, {1 << 30, 1000}, {15, 1}, {77, 333}} {
@@ -151,7 +151,7 @@ func TestXPRESSTokens(t *testing.T) {
 // with a simple decoder.
 func FuzzXPRESS(f *testing.F) {
 	for _, text := range texts() {
-		f.Add(etltest.Compress(nil, text[:min(len(text), 5000)]), uint16(min(len(text), 5000)), uint8(20), uint8(30))
+		f.Add(tracetest.CompressXpress(nil, text[:min(len(text), 5000)]), uint16(min(len(text), 5000)), uint8(20), uint8(30))
 	}
 	f.Fuzz(func(t *testing.T, src []byte, n uint16, in, out uint8) {
 		size := int(n)
@@ -160,7 +160,7 @@ func FuzzXPRESS(f *testing.F) {
 		if !bytes.Equal(whole, pieces) || (err == nil) != (err2 == nil) {
 			t.Fatalf("%d bytes, %v; in pieces %d, %v", len(whole), err, len(pieces), err2)
 		}
-		slow, ok := etltest.Decompress(src, size)
+		slow, ok := tracetest.DecompressXpress(src, size)
 		if ok != (err == nil) || ok && !bytes.Equal(whole, slow) {
 			t.Fatalf("%d bytes, %v; the simple way %d, %v", len(whole), err, len(slow), ok)
 		}
@@ -169,7 +169,7 @@ func FuzzXPRESS(f *testing.F) {
 
 func BenchmarkXPRESS(b *testing.B) {
 	want := texts()["words"][:1<<16]
-	packed := etltest.Compress(nil, want)
+	packed := tracetest.CompressXpress(nil, want)
 	dst := make([]byte, len(want))
 	b.SetBytes(int64(len(want)))
 	b.ReportMetric(float64(len(want))/float64(len(packed)), "ratio")

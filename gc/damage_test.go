@@ -16,7 +16,6 @@ import (
 
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
@@ -46,7 +45,7 @@ func damageFixtures(t *testing.T) map[string][]byte {
 		t.Fatalf("no ETW fixtures: %v", err)
 	}
 	for _, path := range paths {
-		b := etltest.Unzipped(t, path)
+		b := tracetest.Unzipped(t, path)
 		fixtures[strings.TrimSuffix(filepath.Base(path), ".zip")] = b[:min(len(b), damageBytes)]
 	}
 	return fixtures

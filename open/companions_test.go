@@ -12,42 +12,42 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/open"
 )
 
 // partFile returns a file like etwFile's of another session of the same
 // recording.
-func partFile(us int64) []byte { return part(us, func(*etltest.Header) {}) }
+func partFile(us int64) []byte { return part(us, func(*tracetest.ETLHeader) {}) }
 
 // mergedFile returns one that a tool made of several.
-func mergedFile(us int64) []byte { return part(us, func(h *etltest.Header) { h.Mode |= 0x10000 }) }
+func mergedFile(us int64) []byte { return part(us, func(h *tracetest.ETLHeader) { h.Mode |= 0x10000 }) }
 
 // anotherDay returns a file like etwFile's of a session a day later.
 func anotherDay(us int64) []byte {
 	const day = 24 * 3600 * 10_000_000
-	return part(us, func(h *etltest.Header) { h.Start += day; h.End += day })
+	return part(us, func(h *tracetest.ETLHeader) { h.Start += day; h.End += day })
 }
 
 // secondsLater returns a file like etwFile's of a session that began some
 // seconds later.
 func secondsLater(s int64) []byte {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Header.Time += s * 10_000_000
 	f.Header.Start += s * 10_000_000
 	f.Header.End = f.Header.Start
-	f.Buffer(0).Event(etltest.Event{
-		Type: etltest.Event64, Time: f.Header.Time, PID: 1, TID: 2,
-		Provider: etltest.Runtime, ID: 1, Version: 2, Payload: make([]byte, 26),
+	f.Buffer(0).Event(tracetest.ETLEvent{
+		Type: tracetest.ETLEvent64, Time: f.Header.Time, PID: 1, TID: 2,
+		Provider: tracetest.RuntimeGUID, ID: 1, Version: 2, Payload: make([]byte, 26),
 	})
 	return f.Bytes()
 }
 
-func part(us int64, change func(*etltest.Header)) []byte {
-	f := etltest.New()
-	e := etltest.Event{
-		Type: etltest.Event64, Time: f.Header.Time + 10*us, PID: 1, TID: 2,
-		Provider: etltest.Runtime, ID: 1, Version: 2, Payload: make([]byte, 26),
+func part(us int64, change func(*tracetest.ETLHeader)) []byte {
+	f := tracetest.NewETL()
+	e := tracetest.ETLEvent{
+		Type: tracetest.ETLEvent64, Time: f.Header.Time + 10*us, PID: 1, TID: 2,
+		Provider: tracetest.RuntimeGUID, ID: 1, Version: 2, Payload: make([]byte, 26),
 	}
 	f.Header.Time += us // each session's first event is its own
 	f.Header.Start += us

@@ -11,19 +11,19 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zip"
 
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/open"
 )
 
 // etwFile returns a file with some events, the first so many microseconds after
 // its start.
 func etwFile(us ...int64) []byte {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	b := f.Buffer(0)
 	for _, t := range us {
-		b.Event(etltest.Event{
-			Type: etltest.Event64, Time: f.Header.Time + 10*t, PID: 1, TID: 2,
-			Provider: etltest.Runtime, ID: 1, Version: 2, Payload: make([]byte, 26),
+		b.Event(tracetest.ETLEvent{
+			Type: tracetest.ETLEvent64, Time: f.Header.Time + 10*t, PID: 1, TID: 2,
+			Provider: tracetest.RuntimeGUID, ID: 1, Version: 2, Payload: make([]byte, 26),
 		})
 	}
 	return f.Bytes()

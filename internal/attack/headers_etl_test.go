@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // etlHeaderSizes are the sizes of the headers of events, by their type.
 var etlHeaderSizes = map[byte]int{
-	etltest.System32: 0x20, etltest.System64: 0x20, etltest.Compact32: 0x18, etltest.Compact64: 0x18,
-	etltest.PerfInfo32: 0x10, etltest.PerfInfo64: 0x10, etltest.Full32: 0x30, etltest.Full64: 0x30,
-	etltest.Instance32: 0x48, etltest.Instance64: 0x48, etltest.Event32: 0x50, etltest.Event64: 0x50, etltest.Timed: 8,
+	tracetest.ETLSystem32: 0x20, tracetest.ETLSystem64: 0x20, tracetest.ETLCompact32: 0x18, tracetest.ETLCompact64: 0x18,
+	tracetest.ETLPerfInfo32: 0x10, tracetest.ETLPerfInfo64: 0x10, tracetest.ETLFull32: 0x30, tracetest.ETLFull64: 0x30,
+	tracetest.ETLInstance32: 0x48, tracetest.ETLInstance64: 0x48, tracetest.ETLEvent32: 0x50, tracetest.ETLEvent64: 0x50, tracetest.ETLTimed: 8,
 }
 
 // etlHeaders returns the headers of buffers, of the file, and of events that are not
@@ -39,7 +39,7 @@ func (w *walk) etlEvents(end int, file bool) {
 		e := w.c.Bytes(8)
 		kind := e[2]
 		size := int(le.Uint16(e))
-		if kind <= etltest.Compact64 || kind == etltest.PerfInfo32 || kind == etltest.PerfInfo64 {
+		if kind <= tracetest.ETLCompact64 || kind == tracetest.ETLPerfInfo32 || kind == tracetest.ETLPerfInfo64 {
 			size = int(le.Uint16(e[4:]))
 		}
 		header := etlHeaderSizes[kind]

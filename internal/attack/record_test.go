@@ -9,7 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -44,13 +44,13 @@ func recordNettrace(path string, events iter.Seq[*trace.Event]) error {
 }
 
 // guids are the names that providers have in .etl files.
-var guids = map[string]string{clr.RuntimeProvider: etltest.Runtime, clr.PrivateProvider: etltest.Private}
+var guids = map[string]string{clr.RuntimeProvider: tracetest.RuntimeGUID, clr.PrivateProvider: tracetest.PrivateGUID}
 
 func recordETL(path string, events iter.Seq[*trace.Event]) error {
 	const room = 64<<10 - 0x48 // in a buffer, behind its header
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Header.BufferSize = 64 << 10
-	var buffer *etltest.Buffer
+	var buffer *tracetest.ETLBuffer
 	left := 0
 	for ev := range events {
 		e := etlEvent(f, ev)
@@ -68,10 +68,10 @@ func recordETL(path string, events iter.Seq[*trace.Event]) error {
 }
 
 // etlEvent returns an event as it is in a file.
-func etlEvent(f *etltest.File, ev *trace.Event) etltest.Event {
+func etlEvent(f *tracetest.ETLFile, ev *trace.Event) tracetest.ETLEvent {
 	ticks := f.Header.Frequency / int64(time.Millisecond) // in a thousand nanoseconds
-	return etltest.Event{
-		Type: etltest.Event64, Time: f.Header.Time + ev.Ticks*ticks/1000, PID: uint32(ev.PID), TID: uint32(ev.TID),
+	return tracetest.ETLEvent{
+		Type: tracetest.ETLEvent64, Time: f.Header.Time + ev.Ticks*ticks/1000, PID: uint32(ev.PID), TID: uint32(ev.TID),
 		Provider: guids[ev.Desc.Provider], ID: uint16(ev.Desc.ID), Version: uint16(ev.Desc.Version), Level: ev.Desc.Level,
 		Opcode: clr.KindOf(ev.Desc.Provider, ev.Desc.ID).Opcode(), Keywords: ev.Desc.Keywords, Payload: ev.Payload,
 	}

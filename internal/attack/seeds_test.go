@@ -20,7 +20,6 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
-	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -177,36 +176,36 @@ func seeds(tb testing.TB) []seed {
 
 // allETLHeaders returns a program's trace with headers of all types in it.
 func allETLHeaders() []byte {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	payload := []byte{1, 2, 3}
-	kernel := etltest.Event{PID: 42, TID: 9, Group: 5, Opcode: 1, Version: 3, Payload: payload}
+	kernel := tracetest.ETLEvent{PID: 42, TID: 9, Group: 5, Opcode: 1, Version: 3, Payload: payload}
 	counted := kernel
 	counted.Counters, counted.Sampled = 2, true
-	classic := etltest.Event{PID: 42, TID: 9, Provider: "01020304-0506-0708-090a-0b0c0d0e0f10", Opcode: 9, Payload: payload}
-	described := etltest.Event{PID: 42, TID: 9, Provider: etltest.Private, ID: 300, Payload: payload}
-	described.Items = []etltest.Item{
+	classic := tracetest.ETLEvent{PID: 42, TID: 9, Provider: "01020304-0506-0708-090a-0b0c0d0e0f10", Opcode: 9, Payload: payload}
+	described := tracetest.ETLEvent{PID: 42, TID: 9, Provider: tracetest.PrivateGUID, ID: 300, Payload: payload}
+	described.Items = []tracetest.ETLItem{
 		{Type: 1, Data: bytes.Repeat([]byte{0xbb}, 16)},
-		{Type: 6, Data: etltest.Payload(uint64(0), uint64(0x10), uint64(0x20))},
+		{Type: 6, Data: tracetest.ETLPayload(uint64(0), uint64(0x10), uint64(0x20))},
 	}
 	others := []struct {
 		kind  uint8
-		event etltest.Event
+		event tracetest.ETLEvent
 	}{
-		{etltest.System32, kernel},
-		{etltest.System64, kernel},
-		{etltest.Compact32, kernel},
-		{etltest.Compact64, kernel},
-		{etltest.PerfInfo32, kernel},
-		{etltest.PerfInfo64, counted},
-		{etltest.Full32, classic},
-		{etltest.Full64, classic},
-		{etltest.Instance32, classic},
-		{etltest.Instance64, classic},
-		{etltest.Timed, classic},
-		{etltest.Event32, described},
-		{etltest.Event64, described},
+		{tracetest.ETLSystem32, kernel},
+		{tracetest.ETLSystem64, kernel},
+		{tracetest.ETLCompact32, kernel},
+		{tracetest.ETLCompact64, kernel},
+		{tracetest.ETLPerfInfo32, kernel},
+		{tracetest.ETLPerfInfo64, counted},
+		{tracetest.ETLFull32, classic},
+		{tracetest.ETLFull64, classic},
+		{tracetest.ETLInstance32, classic},
+		{tracetest.ETLInstance64, classic},
+		{tracetest.ETLTimed, classic},
+		{tracetest.ETLEvent32, described},
+		{tracetest.ETLEvent64, described},
 	}
-	var b *etltest.Buffer
+	var b *tracetest.ETLBuffer
 	for n, ev := range program(6) {
 		if n%14 == 0 {
 			b = f.Buffer(uint16(n / 14 % 2))

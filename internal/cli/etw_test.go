@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // userPart returns an ETW trace in which process 5 collects twice.
@@ -23,15 +23,15 @@ func namedLast() []byte {
 	return f.Bytes()
 }
 
-func twoCollections() *etltest.File {
-	f := etltest.New()
+func twoCollections() *tracetest.ETLFile {
+	f := tracetest.NewETL()
 	b := f.Buffer(0)
 	us := int64(0)
 	raise := func(id, version uint16, values ...any) {
 		us += 100
-		b.Event(etltest.Event{
-			Type: etltest.Event64, Time: f.Header.Time + 10*us, PID: 5, TID: 6,
-			Provider: etltest.Runtime, ID: id, Version: version, Level: 4, Keywords: 1, Payload: etltest.Payload(values...),
+		b.Event(tracetest.ETLEvent{
+			Type: tracetest.ETLEvent64, Time: f.Header.Time + 10*us, PID: 5, TID: 6,
+			Provider: tracetest.RuntimeGUID, ID: id, Version: version, Level: 4, Keywords: 1, Payload: tracetest.ETLPayload(values...),
 		})
 	}
 	const instance = uint16(9)
@@ -50,7 +50,7 @@ func twoCollections() *etltest.File {
 // kernelPart returns the kernel's session of the same recording, which names process 5
 // shop.exe.
 func kernelPart() []byte {
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Header.Time++
 	e := shop(3)
 	e.Time = f.Header.Time + 10
@@ -59,13 +59,13 @@ func kernelPart() []byte {
 }
 
 // shop returns an event of the kernel's about process 5.
-func shop(opcode uint8) etltest.Event { return kernelNames("shop.exe", opcode) }
+func shop(opcode uint8) tracetest.ETLEvent { return kernelNames("shop.exe", opcode) }
 
 // kernelNames returns an event of the kernel's that names process 5.
-func kernelNames(name string, opcode uint8) etltest.Event {
-	return etltest.Event{
-		Type: etltest.System64, Group: 3, Opcode: opcode, Version: 4,
-		Payload: etltest.Payload(uint64(1), [4]uint32{5, 1, 0, 0}, uint64(0), uint32(0), uint32(0), []byte(name+"\x00"), "", "", ""),
+func kernelNames(name string, opcode uint8) tracetest.ETLEvent {
+	return tracetest.ETLEvent{
+		Type: tracetest.ETLSystem64, Group: 3, Opcode: opcode, Version: 4,
+		Payload: tracetest.ETLPayload(uint64(1), [4]uint32{5, 1, 0, 0}, uint64(0), uint32(0), uint32(0), []byte(name+"\x00"), "", "", ""),
 	}
 }
 

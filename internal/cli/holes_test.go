@@ -17,7 +17,6 @@ import (
 
 	"github.com/ulikunitz/xz"
 
-	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
@@ -167,7 +166,7 @@ func cut(t *testing.T, r *rand.Rand, name string) holedTrace {
 	var data []byte
 	how := ""
 	if strings.HasSuffix(name, ".etl.zip") {
-		data = etltest.Unzipped(t, name)
+		data = tracetest.Unzipped(t, name)
 	} else if data = tracetest.Gunzip(t, name); r.IntN(2) == 0 {
 		data, how = v6(t, data), " as V6"
 	}

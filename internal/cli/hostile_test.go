@@ -23,7 +23,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -92,7 +91,7 @@ func TestHostileNamesInTraces(t *testing.T) {
 }
 
 // processNamed returns an ETW trace of a process with this name.
-func processNamed(name string) *etltest.File {
+func processNamed(name string) *tracetest.ETLFile {
 	f := twoCollections()
 	e := kernelNames(name, 4)
 	e.Time = f.Header.Time + 100_000
@@ -313,8 +312,8 @@ func TestHostileNamesForAgents(t *testing.T) {
 		f := processNamed(name)
 		tick := tracetest.Maker{PID: 4, TID: 5}
 		ev := tick.At(0, &clr.GCAllocationTick{AllocationAmount64: 100 << 10, TypeName: clr.NewUTF16(name), HeapIndex: 0})
-		f.Buffer(0).Event(etltest.Event{
-			Type: etltest.Event64, Time: f.Header.Time + 200_000, PID: 4, TID: 5, Provider: etltest.Runtime,
+		f.Buffer(0).Event(tracetest.ETLEvent{
+			Type: tracetest.ETLEvent64, Time: f.Header.Time + 200_000, PID: 4, TID: 5, Provider: tracetest.RuntimeGUID,
 			ID: uint16(ev.Desc.ID), Version: uint16(ev.Desc.Version), Level: 5, Keywords: 1, Payload: ev.Payload,
 		})
 		file := "trace.etl"

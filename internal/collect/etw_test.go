@@ -19,9 +19,9 @@ import (
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/condition"
-	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/tracefile"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // An etwFake is a system whose sessions write an existing trace: the first buffers at
@@ -163,7 +163,7 @@ func (f *etwFake) Runs(int) bool {
 
 func newETWFake(t *testing.T) *etwFake {
 	t.Helper()
-	data := etltest.Unzipped(t, "../../testdata/net8-win-x64-gcevents.etl.zip")
+	data := tracetest.Unzipped(t, "../../testdata/net8-win-x64-gcevents.etl.zip")
 	// Its session wrote all buffers when it was stopped, 6 s after the first event,
 	// because it had no flush timer.
 	return &etwFake{data: data, first: etwBuffer, paths: map[uint64]string{}}

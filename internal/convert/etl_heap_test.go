@@ -9,8 +9,8 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/convert"
-	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -26,9 +26,9 @@ func asETL(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	providers := map[string]string{clr.RuntimeProvider: etltest.Runtime, clr.RundownProvider: etltest.Rundown}
+	providers := map[string]string{clr.RuntimeProvider: tracetest.RuntimeGUID, clr.RundownProvider: tracetest.RundownGUID}
 	const size = 256 << 10
-	f := etltest.New()
+	f := tracetest.NewETL()
 	f.Header.BufferSize, f.Header.Frequency, f.Header.Time = size, 1e9, 0
 	buffer := f.Buffer(0)
 	for ev, err := range in.Source.Events() {
@@ -42,8 +42,8 @@ func asETL(t *testing.T, path string) []byte {
 		if buffer.Used()+len(ev.Payload) > size-1<<10 {
 			buffer = f.Buffer(0)
 		}
-		buffer.Event(etltest.Event{
-			Type: etltest.Event64, Time: int64(ev.Time()), PID: uint32(ev.PID), TID: uint32(ev.TID), Provider: provider,
+		buffer.Event(tracetest.ETLEvent{
+			Type: tracetest.ETLEvent64, Time: int64(ev.Time()), PID: uint32(ev.PID), TID: uint32(ev.TID), Provider: provider,
 			ID: uint16(ev.Desc.ID), Version: uint16(ev.Desc.Version), Level: ev.Desc.Level, Keywords: ev.Desc.Keywords, Payload: ev.Payload,
 		})
 	}

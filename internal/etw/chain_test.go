@@ -15,14 +15,14 @@ import (
 
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // buffersOf returns the buffers of a real trace.
 func buffersOf(t testing.TB, name string) (buffers [][]byte) {
 	t.Helper()
-	data := etltest.Unzipped(t, "../../testdata/"+name)
+	data := tracetest.Unzipped(t, "../../testdata/"+name)
 	for len(data) > 0 {
 		n := min(le.Uint32(data), uint32(len(data)))
 		buffers = append(buffers, data[:n:n])

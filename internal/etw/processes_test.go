@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/live"
 )
 
@@ -35,7 +35,7 @@ const pid = 179596
 
 func newReplayer(t *testing.T) *traceReplayer {
 	t.Helper()
-	data := etltest.Unzipped(t, "../../testdata/net8-win-x64-gcevents.etl.zip")
+	data := tracetest.Unzipped(t, "../../testdata/net8-win-x64-gcevents.etl.zip")
 	return &traceReplayer{data: data, running: map[uint64]bool{}}
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/etl"
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -204,12 +204,12 @@ func TestFollowFiles(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("killed %t", killed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				file := etltest.New()
+				file := tracetest.NewETL()
 				file.Header.Time = 0
 				for i := range 4 {
 					b := file.Buffer(0)
 					b.Flushed = int64(i+1) * 10_000_000
-					b.Event(etltest.Event{Type: etltest.Event64, Time: b.Flushed - 1, PID: 7, TID: 1, Provider: etltest.Runtime, ID: 1})
+					b.Event(tracetest.ETLEvent{Type: tracetest.ETLEvent64, Time: b.Flushed - 1, PID: 7, TID: 1, Provider: tracetest.RuntimeGUID, ID: 1})
 				}
 				data := file.Bytes()
 				const buffer = 0x1000

@@ -1,6 +1,7 @@
 // Package tracetest makes traces for tests: files of two formats from text, so that a test of a
-// reader reads like the format's description, and single events of the runtime. It writes wrong
-// files as easily as right ones, and shares no code with the readers that it tests.
+// reader reads like the format's description, .etl files buffer by buffer, and single events of
+// the runtime. It writes wrong files as easily as right ones, and shares no code with the readers
+// that it tests.
 //
 // A text is a list of lines; # begins a comment. A line is a word followed by
 // NAME=VALUE pairs and single words; "quotes" and [brackets] keep blanks
@@ -77,4 +78,14 @@
 // string; text and a number of bytes; bytes, a sequence as .NET writes it; blob,
 // in CTF 2 a BLOB with a length; or T[3] and T[], arrays of T. A VALUE is a
 // number, a text, HEX for bytes and blob, or [numbers].
+//
+// # ETW
+//
+//	f := tracetest.NewETL()
+//	f.Header.Frequency = 2_630_627
+//	f.Buffer(0).Event(tracetest.ETLEvent{Type: tracetest.ETLEvent64, Time: 10, Provider: tracetest.RuntimeGUID, ID: 1})
+//	f.Buffer(3).Compress().Event(…)
+//	data := f.Bytes()
+//
+// RepeatETL makes large files of small ones.
 package tracetest

@@ -11,7 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
 // TestOpenFolder: a folder's list describes its traces, an LTTng trace is read where it
@@ -30,10 +30,10 @@ func TestOpenFolder(t *testing.T) {
 	}
 	unzip(t, fixture("net31-net9-lttng.trace.zip"), filepath.Join(dir, "lttng"))
 	// The parts of an ETW trace, a perf map, and symbols, which are not read.
-	etw, kernel := etltest.New(), etltest.New()
+	etw, kernel := tracetest.NewETL(), tracetest.NewETL()
 	kernel.Header.Time, kernel.Header.Start = kernel.Header.Time+2, kernel.Header.Start+2 // each session's first event is its own
-	etw.Buffer(0).Event(etltest.Event{Type: etltest.Event64, Time: etw.Header.Time + 10, PID: 1, TID: 2, Provider: etltest.Runtime, ID: 1, Version: 2, Payload: make([]byte, 26)})
-	kernel.Buffer(0).Event(etltest.Event{Type: etltest.Event64, Time: kernel.Header.Time + 20, PID: 1, TID: 2, Provider: etltest.Runtime, ID: 2, Version: 1, Payload: make([]byte, 10)})
+	etw.Buffer(0).Event(tracetest.ETLEvent{Type: tracetest.ETLEvent64, Time: etw.Header.Time + 10, PID: 1, TID: 2, Provider: tracetest.RuntimeGUID, ID: 1, Version: 2, Payload: make([]byte, 26)})
+	kernel.Buffer(0).Event(tracetest.ETLEvent{Type: tracetest.ETLEvent64, Time: kernel.Header.Time + 20, PID: 1, TID: 2, Provider: tracetest.RuntimeGUID, ID: 2, Version: 1, Payload: make([]byte, 10)})
 	for name, text := range map[string]string{
 		"damaged.nettrace": "no trace", "notes.txt": "", "app.etl": string(etw.Bytes()), "app.kernel.etl": string(kernel.Bytes()), "perf-8.map": "1 1 a", "app.pdb": "",
 	} {

@@ -1,4 +1,4 @@
-package etltest
+package tracetest
 
 import (
 	"bytes"
@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// A Repetition is how a file is made larger.
-type Repetition struct {
+// An ETLRepetition is how a file is made larger.
+type ETLRepetition struct {
 	Times    int
 	Compress bool // the buffers
 	// Lanes is how many repetitions are simultaneous, each on processors of its own; 0 is
@@ -17,11 +17,11 @@ type Repetition struct {
 	BufferSize uint32
 }
 
-// Repeat writes a file that is the file src several times over, one after the
+// RepeatETL writes a file that is the file src several times over, one after the
 // other or side by side: each time with process ids, time stamps and sequence
 // numbers of its own, so that no collection comes twice. src is one of a session
 // whose buffers are sound.
-func Repeat(w io.Writer, src []byte, r Repetition) error {
+func RepeatETL(w io.Writer, src []byte, r ETLRepetition) error {
 	buffers, err := split(src)
 	if err != nil {
 		return err
@@ -52,12 +52,12 @@ func Repeat(w io.Writer, src []byte, r Repetition) error {
 			for lane := range lanes {
 				i := turn*lanes + lane
 				s := shift{time: int64(turn) * (last - first + 1), pid: uint32(i) * 100_000}
-				c := Buffer{
+				c := ETLBuffer{
 					CPU: b.CPU + uint16(lane)*uint16(cpus), Seq: (b.Seq+uint64(turn*len(buffers)))*uint64(lanes) + uint64(lane),
 					size: grid, compress: r.Compress, events: s.events(bytes.Clone(b.events)),
 				}
 				if i == r.Times-1 && j == len(buffers)-2 {
-					c.Flags = FlushMarker
+					c.Flags = ETLFlushMarker
 				}
 				if _, err := w.Write(c.appendTo(nil, false)); err != nil {
 					return err
@@ -69,7 +69,7 @@ func Repeat(w io.Writer, src []byte, r Repetition) error {
 }
 
 // join makes buffers of up to size bytes by joining consecutive ones of a processor.
-func join(buffers []Buffer, size int) []Buffer {
+func join(buffers []ETLBuffer, size int) []ETLBuffer {
 	joined := buffers[:1:1]
 	open := make(map[uint16]int) // by processor, in joined
 	for _, b := range buffers[1:] {
@@ -85,8 +85,8 @@ func join(buffers []Buffer, size int) []Buffer {
 }
 
 // split returns the buffers of a file.
-func split(src []byte) ([]Buffer, error) {
-	var buffers []Buffer
+func split(src []byte) ([]ETLBuffer, error) {
+	var buffers []ETLBuffer
 	for pos := 0; pos < len(src); {
 		h := src[pos:]
 		size, used, flags := int(le.Uint32(h)), int(le.Uint32(h[4:])), le.Uint16(h[0x34:])
@@ -94,16 +94,16 @@ func split(src []byte) ([]Buffer, error) {
 			used = int(le.Uint32(h[0x30:]))
 		}
 		if size > len(h) {
-			return nil, fmt.Errorf("etltest: buffer at %#x passes the end", pos)
+			return nil, fmt.Errorf("tracetest: buffer at %#x passes the end", pos)
 		}
-		b := Buffer{CPU: le.Uint16(h[0x28:]), Seq: le.Uint64(h[0x18:])}
+		b := ETLBuffer{CPU: le.Uint16(h[0x28:]), Seq: le.Uint64(h[0x18:])}
 		if flags&procIndex == 0 {
 			b.CPU &= 0xff
 		}
 		if flags&compressed != 0 {
 			var ok bool
-			if b.events, ok = Decompress(h[bufferHeader:size], used-bufferHeader); !ok {
-				return nil, fmt.Errorf("etltest: buffer at %#x is damaged", pos)
+			if b.events, ok = DecompressXpress(h[bufferHeader:size], used-bufferHeader); !ok {
+				return nil, fmt.Errorf("tracetest: buffer at %#x is damaged", pos)
 			}
 		} else {
 			b.events = h[bufferHeader:used]
@@ -115,7 +115,7 @@ func split(src []byte) ([]Buffer, error) {
 }
 
 // span returns the time of the earliest event and of the latest.
-func span(buffers []Buffer) (first, last int64) {
+func span(buffers []ETLBuffer) (first, last int64) {
 	first, last = 1<<63-1, -1<<63
 	for _, b := range buffers {
 		each(b.events, func(e []byte) {
@@ -134,7 +134,7 @@ func each(events []byte, f func(e []byte)) {
 		e := events[pos:]
 		size := int(le.Uint16(e))
 		switch e[2] {
-		case System32, System64, Compact32, Compact64, PerfInfo32, PerfInfo64:
+		case ETLSystem32, ETLSystem64, ETLCompact32, ETLCompact64, ETLPerfInfo32, ETLPerfInfo64:
 			size = int(le.Uint16(e[4:]))
 		}
 		f(e[:size])
@@ -144,9 +144,9 @@ func each(events []byte, f func(e []byte)) {
 
 func timeAt(e []byte) int {
 	switch e[2] {
-	case PerfInfo32, PerfInfo64:
+	case ETLPerfInfo32, ETLPerfInfo64:
 		return 0x08
-	case System32, System64, Compact32, Compact64, Full32, Full64, Instance32, Instance64, Event32, Event64:
+	case ETLSystem32, ETLSystem64, ETLCompact32, ETLCompact64, ETLFull32, ETLFull64, ETLInstance32, ETLInstance64, ETLEvent32, ETLEvent64:
 		return 0x10
 	}
 	return 0
@@ -169,9 +169,9 @@ func (s shift) events(events []byte) []byte {
 			s.move(e[0x0c:])
 		}
 		switch {
-		case e[2] == PerfInfo64 && e[7] == 3: // of the kernel's processes: after a pointer
+		case e[2] == ETLPerfInfo64 && e[7] == 3: // of the kernel's processes: after a pointer
 			s.move(e[0x10+8:])
-		case e[2] == System64 && e[7] == 3:
+		case e[2] == ETLSystem64 && e[7] == 3:
 			s.move(e[0x20+8:])
 		}
 	})

@@ -1,7 +1,7 @@
-package etltest
+package tracetest
 
-// An Event is an event with any of the headers there are.
-type Event struct {
+// An ETLEvent is an event with any of the headers there are.
+type ETLEvent struct {
 	Type     uint8
 	Time     int64
 	PID, TID uint32
@@ -13,7 +13,7 @@ type Event struct {
 	Group    uint8 // the upper half
 	Keywords uint64
 	Activity [16]byte
-	Items    []Item
+	Items    []ETLItem
 	Payload  []byte
 	// Counters is how many performance counters follow a PerfInfo header, and
 	// Sampled whether one more word does.
@@ -23,25 +23,25 @@ type Event struct {
 	Size uint16
 }
 
-// An Item is an extended item of an event.
-type Item struct {
+// An ETLItem is an extended item of an event.
+type ETLItem struct {
 	Type uint16
 	Data []byte
 }
 
 // Bytes returns the event without padding.
-func (e *Event) Bytes() []byte {
+func (e *ETLEvent) Bytes() []byte {
 	var b []byte
 	switch e.Type {
-	case System32, System64:
+	case ETLSystem32, ETLSystem64:
 		b = e.kernel(0x20)
-	case Compact32, Compact64:
+	case ETLCompact32, ETLCompact64:
 		b = e.kernel(0x18)
-	case PerfInfo32, PerfInfo64:
+	case ETLPerfInfo32, ETLPerfInfo64:
 		b = e.perfInfo()
-	case Full32, Full64:
+	case ETLFull32, ETLFull64:
 		b = e.classic(0x30)
-	case Instance32, Instance64:
+	case ETLInstance32, ETLInstance64:
 		b = e.classic(0x48)
 	default:
 		b = e.described()
@@ -53,7 +53,7 @@ func (e *Event) Bytes() []byte {
 		size = e.Size
 	}
 	switch e.Type {
-	case System32, System64, Compact32, Compact64, PerfInfo32, PerfInfo64:
+	case ETLSystem32, ETLSystem64, ETLCompact32, ETLCompact64, ETLPerfInfo32, ETLPerfInfo64:
 		le.PutUint16(b[4:], size)
 	default:
 		le.PutUint16(b, size)
@@ -61,7 +61,7 @@ func (e *Event) Bytes() []byte {
 	return b
 }
 
-func (e *Event) kernel(size int) []byte {
+func (e *ETLEvent) kernel(size int) []byte {
 	b := make([]byte, size)
 	le.PutUint16(b, e.Version)
 	b[6], b[7] = e.Opcode, e.Group
@@ -71,7 +71,7 @@ func (e *Event) kernel(size int) []byte {
 	return b
 }
 
-func (e *Event) perfInfo() []byte {
+func (e *ETLEvent) perfInfo() []byte {
 	b := make([]byte, 0x10)
 	b[0], b[1] = uint8(e.Version), e.Counters
 	if e.Sampled {
@@ -83,7 +83,7 @@ func (e *Event) perfInfo() []byte {
 	return append(b, make([]byte, 8*int(e.Counters))...)
 }
 
-func (e *Event) classic(size int) []byte {
+func (e *ETLEvent) classic(size int) []byte {
 	b := make([]byte, size)
 	b[4], b[5] = e.Opcode, e.Level
 	le.PutUint16(b[6:], e.Version)
@@ -92,15 +92,15 @@ func (e *Event) classic(size int) []byte {
 }
 
 // common is where EVENT_TRACE_HEADER and EVENT_HEADER agree.
-func (e *Event) common(b []byte) {
+func (e *ETLEvent) common(b []byte) {
 	le.PutUint32(b[0x08:], e.TID)
 	le.PutUint32(b[0x0c:], e.PID)
 	le.PutUint64(b[0x10:], uint64(e.Time))
-	g := GUID(e.Provider)
+	g := ParseGUID(e.Provider)
 	copy(b[0x18:], g[:])
 }
 
-func (e *Event) described() []byte {
+func (e *ETLEvent) described() []byte {
 	b := make([]byte, 0x50)
 	e.common(b)
 	le.PutUint16(b[0x28:], e.ID)

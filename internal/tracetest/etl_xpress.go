@@ -1,8 +1,8 @@
-package etltest
+package tracetest
 
-// Compress appends src as a stream of plain LZ77 (MS-XCA, section 2.3). It takes
+// CompressXpress appends src as a stream of plain LZ77 (MS-XCA, section 2.3). It takes
 // the nearest of a few places that begin with the same bytes.
-func Compress(dst, src []byte) []byte {
+func CompressXpress(dst, src []byte) []byte {
 	const (
 		window  = 1 << 13
 		tries   = 4
@@ -41,7 +41,7 @@ func Compress(dst, src []byte) []byte {
 		}
 		return off, n
 	}
-	w := bitWriter{dst: dst}
+	w := xpressWriter{dst: dst}
 	for i := 0; i < len(src); {
 		off, n := find(i)
 		if n < short {
@@ -59,8 +59,8 @@ func Compress(dst, src []byte) []byte {
 	return w.finish()
 }
 
-// A bitWriter writes literals and matches.
-type bitWriter struct {
+// An xpressWriter writes literals and matches.
+type xpressWriter struct {
 	dst    []byte
 	at     int // of the flags being filled
 	flags  uint32
@@ -68,7 +68,7 @@ type bitWriter struct {
 	nibble int // of a byte whose upper half is free, plus one
 }
 
-func (w *bitWriter) flag(bit uint32) {
+func (w *xpressWriter) flag(bit uint32) {
 	if w.n == 0 {
 		w.at = len(w.dst)
 		w.dst = append(w.dst, 0, 0, 0, 0)
@@ -80,12 +80,12 @@ func (w *bitWriter) flag(bit uint32) {
 	}
 }
 
-func (w *bitWriter) literal(b byte) {
+func (w *xpressWriter) literal(b byte) {
 	w.flag(0)
 	w.dst = append(w.dst, b)
 }
 
-func (w *bitWriter) match(off, n int) {
+func (w *xpressWriter) match(off, n int) {
 	w.flag(1)
 	n -= 3
 	w.dst = le.AppendUint16(w.dst, uint16((off-1)<<3|min(n, 7)))
@@ -111,16 +111,16 @@ func (w *bitWriter) match(off, n int) {
 	}
 }
 
-func (w *bitWriter) finish() []byte {
+func (w *xpressWriter) finish() []byte {
 	if w.n > 0 {
 		le.PutUint32(w.dst[w.at:], w.flags<<(32-w.n)|(1<<(32-w.n)-1))
 	}
 	return w.dst
 }
 
-// Decompress decodes a stream of plain LZ77 the slow and simple way, up to n bytes. It is
+// DecompressXpress decodes a stream of plain LZ77 the slow and simple way, up to n bytes. It is
 // not ok if the stream is invalid, or ends before.
-func Decompress(src []byte, n int) (out []byte, ok bool) {
+func DecompressXpress(src []byte, n int) (out []byte, ok bool) {
 	defer func() { ok = recover() == nil }()
 	byteOf := func() int {
 		b := src[0]

@@ -1,4 +1,4 @@
-package etltest
+package tracetest
 
 import (
 	"encoding/binary"
@@ -8,43 +8,41 @@ import (
 	"unicode/utf16"
 )
 
-var le = binary.LittleEndian
-
 // Types of event headers.
 const (
-	System32   = 0x01
-	System64   = 0x02
-	Compact32  = 0x03
-	Compact64  = 0x04
-	Full32     = 0x0a
-	Instance32 = 0x0b
-	Timed      = 0x0c
-	PerfInfo32 = 0x10
-	PerfInfo64 = 0x11
-	Event32    = 0x12
-	Event64    = 0x13
-	Full64     = 0x14
-	Instance64 = 0x15
+	ETLSystem32   = 0x01
+	ETLSystem64   = 0x02
+	ETLCompact32  = 0x03
+	ETLCompact64  = 0x04
+	ETLFull32     = 0x0a
+	ETLInstance32 = 0x0b
+	ETLTimed      = 0x0c
+	ETLPerfInfo32 = 0x10
+	ETLPerfInfo64 = 0x11
+	ETLEvent32    = 0x12
+	ETLEvent64    = 0x13
+	ETLFull64     = 0x14
+	ETLInstance64 = 0x15
 )
 
 // GUIDs of providers and tasks.
 const (
-	Runtime       = "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"
-	Rundown       = "a669021c-c450-4609-a035-5af59af4df18"
-	Private       = "763fd754-7086-4dfe-95eb-c01a46faf4ca"
-	GCTask        = "044973cd-251f-4dff-a3e9-9d6307286b05"
-	PrivateGCTask = "2f1b6bf6-18ff-4645-9501-15df6c64c2cf"
-	KernelProcess = "22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716"
-	LostEvent     = "6a399ae0-4bc6-4de9-870b-3657f8947e7e"
+	RuntimeGUID       = "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"
+	RundownGUID       = "a669021c-c450-4609-a035-5af59af4df18"
+	PrivateGUID       = "763fd754-7086-4dfe-95eb-c01a46faf4ca"
+	GCTaskGUID        = "044973cd-251f-4dff-a3e9-9d6307286b05"
+	PrivateGCTaskGUID = "2f1b6bf6-18ff-4645-9501-15df6c64c2cf"
+	KernelProcessGUID = "22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716"
+	LostEventGUID     = "6a399ae0-4bc6-4de9-870b-3657f8947e7e"
 )
 
 // Flags of a buffer.
 const (
-	FlushMarker = 0x01
-	EventsLost  = 0x02
-	BufferLost  = 0x04
-	procIndex   = 0x20
-	compressed  = 0x40
+	ETLFlushMarker = 0x01
+	ETLEventsLost  = 0x02
+	ETLBufferLost  = 0x04
+	procIndex      = 0x20
+	compressed     = 0x40
 )
 
 const (
@@ -52,19 +50,19 @@ const (
 	unused       = 0xff
 )
 
-// A File is a trace file in the making.
-type File struct {
-	Header  Header
-	Buffers []*Buffer
+// An ETLFile is a .etl file in the making.
+type ETLFile struct {
+	Header  ETLHeader
+	Buffers []*ETLBuffer
 	// Unmarked leaves the flush marker off the last buffer.
 	Unmarked bool
 	// Tail follows the last buffer.
 	Tail []byte
 }
 
-// A Header describes the first event, which describes the file.
-type Header struct {
-	Type        uint8 // System32 or System64
+// An ETLHeader describes the first event, which describes the file.
+type ETLHeader struct {
+	Type        uint8 // ETLSystem32 or ETLSystem64
 	Windows7    bool  // buffers without SavedOffset in the first, processors of one byte
 	BufferSize  uint32
 	CPUs        uint32
@@ -81,30 +79,30 @@ type Header struct {
 	Compression uint32 // the state of the first buffer
 }
 
-// New returns a file without events, of a session that ran from 2024-01-01 for
+// NewETL returns a file without events, of a session that ran from 2024-01-01 for
 // ten seconds.
-func New() *File {
+func NewETL() *ETLFile {
 	const start = 133485408000000000
-	return &File{Header: Header{
-		Type: System64, BufferSize: 0x1000, CPUs: 4, Start: start, End: start + 10*10_000_000,
+	return &ETLFile{Header: ETLHeader{
+		Type: ETLSystem64, BufferSize: 0x1000, CPUs: 4, Start: start, End: start + 10*10_000_000,
 		Time: 1_000_000, Mode: 1, PointerSize: 8, CPUMHz: 2000, Frequency: 10_000_000, Clock: 1,
 	}}
 }
 
 // Buffer appends a buffer of a processor, numbered after the last.
-func (f *File) Buffer(cpu uint16) *Buffer {
-	b := &Buffer{CPU: cpu, Seq: uint64(len(f.Buffers)) + 1, size: f.Header.BufferSize}
+func (f *ETLFile) Buffer(cpu uint16) *ETLBuffer {
+	b := &ETLBuffer{CPU: cpu, Seq: uint64(len(f.Buffers)) + 1, size: f.Header.BufferSize}
 	f.Buffers = append(f.Buffers, b)
 	return b
 }
 
 // Bytes returns the file.
-func (f *File) Bytes() []byte {
+func (f *ETLFile) Bytes() []byte {
 	h := f.Header
 	if h.Written == 0 {
 		h.Written = len(f.Buffers) + 1
 	}
-	first := &Buffer{Type: 4, Flags: FlushMarker, State: h.Compression, size: h.BufferSize}
+	first := &ETLBuffer{Type: 4, Flags: ETLFlushMarker, State: h.Compression, size: h.BufferSize}
 	first.Event(h.event())
 	out := first.appendTo(nil, h.Windows7)
 	if h.Windows7 {
@@ -113,7 +111,7 @@ func (f *File) Bytes() []byte {
 	for i, b := range f.Buffers {
 		c := *b
 		if i == len(f.Buffers)-1 && !f.Unmarked {
-			c.Flags |= FlushMarker
+			c.Flags |= ETLFlushMarker
 		}
 		out = c.appendTo(out, h.Windows7)
 	}
@@ -121,21 +119,21 @@ func (f *File) Bytes() []byte {
 }
 
 // event returns the event that carries the file header.
-func (h *Header) event() Event {
+func (h *ETLHeader) event() ETLEvent {
 	pointer := 8
-	if h.Type == System32 {
+	if h.Type == ETLSystem32 {
 		pointer = 4
 	}
-	p := Payload(h.BufferSize, uint32(0x0105000a), uint32(19045), h.CPUs, h.End, uint32(156250), uint32(0),
+	p := ETLPayload(h.BufferSize, uint32(0x0105000a), uint32(19045), h.CPUs, h.End, uint32(156250), uint32(0),
 		h.Mode, uint32(h.Written), uint32(1), h.PointerSize, h.EventsLost, h.CPUMHz)
 	p = append(p, make([]byte, 2*pointer)...)
 	p = append(p, make([]byte, 176)...)
-	p = append(p, Payload(int64(0), h.Frequency, h.Start, h.Clock, h.BuffersLost, "session", `C:\session.etl`)...)
-	return Event{Type: h.Type, Version: 2, Time: h.Time, Payload: p}
+	p = append(p, ETLPayload(int64(0), h.Frequency, h.Start, h.Clock, h.BuffersLost, "session", `C:\session.etl`)...)
+	return ETLEvent{Type: h.Type, Version: 2, Time: h.Time, Payload: p}
 }
 
-// A Buffer is a buffer in the making.
-type Buffer struct {
+// An ETLBuffer is a buffer in the making.
+type ETLBuffer struct {
 	CPU     uint16
 	Seq     uint64
 	Flushed int64 // when the buffer was written
@@ -153,22 +151,22 @@ type Buffer struct {
 }
 
 // Compress makes the buffer a compressed one.
-func (b *Buffer) Compress() *Buffer {
+func (b *ETLBuffer) Compress() *ETLBuffer {
 	b.compress = true
 	return b
 }
 
 // Flag sets flags.
-func (b *Buffer) Flag(flags uint16) *Buffer {
+func (b *ETLBuffer) Flag(flags uint16) *ETLBuffer {
 	b.Flags |= flags
 	return b
 }
 
 // Event appends an event.
-func (b *Buffer) Event(e Event) *Buffer { return b.Raw(e.Bytes()) }
+func (b *ETLBuffer) Event(e ETLEvent) *ETLBuffer { return b.Raw(e.Bytes()) }
 
 // Raw appends bytes, and aligns them.
-func (b *Buffer) Raw(p []byte) *Buffer {
+func (b *ETLBuffer) Raw(p []byte) *ETLBuffer {
 	b.events = append(b.events, p...)
 	for len(b.events)%8 != 0 {
 		b.events = append(b.events, 0)
@@ -178,9 +176,9 @@ func (b *Buffer) Raw(p []byte) *Buffer {
 
 // Used returns the number of bytes that the buffer takes when it is not
 // compressed.
-func (b *Buffer) Used() int { return bufferHeader + len(b.events) }
+func (b *ETLBuffer) Used() int { return bufferHeader + len(b.events) }
 
-func (b *Buffer) appendTo(dst []byte, windows7 bool) []byte {
+func (b *ETLBuffer) appendTo(dst []byte, windows7 bool) []byte {
 	body, size, flags := b.events, max(b.size, uint32(b.Used())), b.Flags
 	used := uint32(b.Used())
 	if b.Claim != 0 {
@@ -188,7 +186,7 @@ func (b *Buffer) appendTo(dst []byte, windows7 bool) []byte {
 	}
 	if b.compress {
 		if body = b.Stream; body == nil {
-			body = Compress(nil, b.events)
+			body = CompressXpress(nil, b.events)
 		}
 		size = uint32(bufferHeader + len(body))
 		flags |= compressed
@@ -220,11 +218,11 @@ func (b *Buffer) appendTo(dst []byte, windows7 bool) []byte {
 	return append(dst, h...)
 }
 
-// GUID reads a GUID as it is printed.
-func GUID(text string) (g [16]byte) {
+// ParseGUID reads a GUID as it is printed.
+func ParseGUID(text string) (g [16]byte) {
 	b, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
 	if err != nil || len(b) != 16 {
-		panic(fmt.Sprintf("etltest: GUID %q", text))
+		panic(fmt.Sprintf("tracetest: GUID %q", text))
 	}
 	for i, from := range [16]int{3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15} {
 		g[i] = b[from]
@@ -232,8 +230,8 @@ func GUID(text string) (g [16]byte) {
 	return g
 }
 
-// Payload joins integers, strings (as UTF-16 with a terminator) and bytes.
-func Payload(values ...any) []byte {
+// ETLPayload joins integers, strings (as UTF-16 with a terminator) and bytes.
+func ETLPayload(values ...any) []byte {
 	var b []byte
 	for _, v := range values {
 		switch v := v.(type) {
@@ -244,7 +242,7 @@ func Payload(values ...any) []byte {
 		default:
 			var err error
 			if b, err = binary.Append(b, le, v); err != nil {
-				panic("etltest: " + err.Error())
+				panic("tracetest: " + err.Error())
 			}
 		}
 	}

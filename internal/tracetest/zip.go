@@ -1,4 +1,4 @@
-package etltest
+package tracetest
 
 import (
 	"archive/zip"
