@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/condition"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -35,14 +35,14 @@ const (
 // A rule is a Rule that can be applied.
 type rule struct {
 	Rule
-	condition *condition.Condition
+	condition *selection.Condition
 	names     patterns
 }
 
 func compileRule(r *Rule) (*rule, error) {
 	c := &rule{Rule: *r}
 	var err error
-	if c.condition, err = condition.Parse(r.When); err != nil {
+	if c.condition, err = selection.ParseCondition(r.When); err != nil {
 		return nil, fmt.Errorf("when: %w", err)
 	}
 	if c.condition.OfRequests() {

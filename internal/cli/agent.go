@@ -18,8 +18,8 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/agent"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/internal/ledger"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -40,7 +40,7 @@ type agentOptions struct {
 	interval  span
 	ledger    string
 	captures  string
-	dumpOn    *condition.Condition
+	dumpOn    *selection.Condition
 	tokenFile string
 	profiles  string
 	every     span

@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/collect"
-	"github.com/gctrail/gctrail/internal/condition"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/units"
@@ -19,7 +19,7 @@ import (
 
 // stopOptions are when a trace ends by itself, and how much of it to retain.
 type stopOptions struct {
-	until  *condition.Condition
+	until  *selection.Condition
 	before optionalSpan
 	after  optionalSpan
 	keep   keepValue
@@ -43,7 +43,7 @@ func (o *stopOptions) addFlags(flags *pflag.FlagSet) {
 // conditionHelp lists the figures that conditions ask for.
 func conditionHelp() string {
 	var b strings.Builder
-	for _, f := range condition.Words() {
+	for _, f := range selection.ConditionWords() {
 		fmt.Fprintf(&b, "  %-9s  %-39s  %s\n", f.Until.Word, f.Until.Meaning, f.Until.Example)
 	}
 	return b.String()
@@ -85,8 +85,8 @@ func (o *stopOptions) plan(output string, config *diag.Config) (*collect.Plan, e
 }
 
 // conditionFlag returns a flag that takes a condition over a collection.
-func conditionFlag(to **condition.Condition) pflag.Value {
-	return parsed[*condition.Condition]{to, "CONDITION", condition.Parse}
+func conditionFlag(to **selection.Condition) pflag.Value {
+	return parsed[*selection.Condition]{to, "CONDITION", selection.ParseCondition}
 }
 
 // An optionalSpan is a span for which unset differs from 0.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/condition"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -118,7 +118,7 @@ func (std *stdio) completeCondition(cmd *cobra.Command, flag string) {
 func conditions(typed string) []string {
 	before := typed[:strings.LastIndexAny(typed, " (")+1]
 	var offers []string
-	for _, f := range condition.Words() {
+	for _, f := range selection.ConditionWords() {
 		operator := ">"
 		if f.Until.Words != nil || f.Until.Below > 0 {
 			operator = "="

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/condition"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -19,7 +19,7 @@ func TestAwaitedRequest(t *testing.T) {
 		"request>10ms and paused>99%": "",
 		"pause>0ms":                   "a collection",
 	} {
-		until, err := condition.Parse(text)
+		until, err := selection.ParseCondition(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/internal/etw"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/tracetest"
 )
@@ -258,7 +258,7 @@ func TestETWUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newETWFake(t)
 		f.first = len(f.data)
-		until, err := condition.Parse("gen>=0")
+		until, err := selection.ParseCondition("gen>=0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +352,7 @@ func TestETWRepeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newETWFake(t)
 		f.first = len(f.data)
-		until, err := condition.Parse("gen>=0")
+		until, err := selection.ParseCondition("gen>=0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -457,7 +457,7 @@ func TestETWProviders(t *testing.T) {
 // TestETWEnds: a trace of a session that has ended by itself, because the disk is full or
 // somebody has stopped it, has what came until then. On a full disk, it is the last.
 func TestETWEnds(t *testing.T) {
-	until, err := condition.Parse("pause>1h")
+	until, err := selection.ParseCondition("pause>1h")
 	if err != nil {
 		t.Fatal(err)
 	}

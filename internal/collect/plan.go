@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/condition"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
@@ -30,7 +30,7 @@ const MinKeep = 1_000_000
 // A Stop holds the user's settings for the end of a trace, and for how much of it to
 // retain.
 type Stop struct {
-	Until         *condition.Condition // nil for none
+	Until         *selection.Condition // nil for none
 	Event         *StoppingEvent       // nil for none
 	Before, After *time.Duration       // nil for the default
 	Keep          tracefile.Limits     // zero for the default
@@ -40,7 +40,7 @@ type Stop struct {
 // A Plan determines when traces end, and how much of them to retain. Captures do not
 // change it.
 type Plan struct {
-	Until  *condition.Condition // nil for none
+	Until  *selection.Condition // nil for none
 	Event  *StoppingEvent       // nil for none
 	Before time.Duration        // 0 for all that the ring holds
 	After  time.Duration

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/internal/condition"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -13,7 +13,7 @@ import (
 func TestPlan(t *testing.T) {
 	limits := func(d time.Duration, size int64) tracefile.Limits { return tracefile.Limits{Time: d, Size: size} }
 	before := 20 * time.Second
-	slow, err := condition.Parse("pause>200ms")
+	slow, err := selection.ParseCondition("pause>200ms")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Package selection narrows the reading of a trace to some of its processes, of its time and
-// of its events. It spells the runtime's events as dotnet-trace does: keywords, levels,
-// providers, and the names of profiles.
+// of its events, and selects collections and requests by conditions. It spells the runtime's
+// events as dotnet-trace does: keywords, levels, providers, and the names of profiles.
 package selection
 
 import (

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/condition"
 	"github.com/gctrail/gctrail/internal/extent"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -447,7 +447,7 @@ func TestTruncated(t *testing.T) {
 	b.shoot("truncated")
 }
 
-// TestConditions: the page selects by a condition what internal/condition does, and refuses
+// TestConditions: the page selects by a condition what internal/selection does, and refuses
 // with the same words.
 func TestConditions(t *testing.T) {
 	t.Parallel()
@@ -471,7 +471,7 @@ func TestConditions(t *testing.T) {
 		"gen=3", "pause>5", "pauses>1ms", "kind>blocking", "(gen=1", "gen=1 or", "reason=Nothing", "gen=2)", "heap>1ms",
 	} {
 		b.where(text)
-		want, err := condition.Parse(text)
+		want, err := selection.ParseCondition(text)
 		if err != nil {
 			// The page selects collections, and offers no figures of requests.
 			want := strings.ReplaceAll(err.Error(), ", request, paused", "")

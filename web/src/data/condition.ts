@@ -1,5 +1,5 @@
 // Conditions on a collection, in the grammar of gctrail collect --until: package
-// internal/condition reads the same, but for percentiles, which are of a trace that has ended.
+// internal/selection reads the same, but for percentiles, which are of a trace that has ended.
 
 import type { Words } from "./header";
 import type { Process } from "./process";

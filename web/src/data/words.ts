@@ -1,4 +1,4 @@
-// The words and units of conditions. Made of gc/figure by go generate ./internal/condition.
+// The words and units of conditions. Made of gc/figure by go generate ./internal/selection.
 
 export interface Dimension {
   is: string;

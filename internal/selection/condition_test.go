@@ -1,4 +1,4 @@
-package condition_test
+package selection_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/request"
-	"github.com/gctrail/gctrail/internal/condition"
+	"github.com/gctrail/gctrail/internal/selection"
 )
 
 // collection returns one with all figures known.
@@ -69,7 +69,7 @@ func TestHolds(t *testing.T) {
 		"gen=1 or gen=0 or reason=Empty":    false,
 		"gen=2 and kind=blocking and gen=2": true,
 	} {
-		c, err := condition.Parse(text)
+		c, err := selection.ParseCondition(text)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -91,7 +91,7 @@ func TestUnknown(t *testing.T) {
 			value = f.Until.Words()[0]
 		}
 		for _, op := range []string{"=", "!="} {
-			c, err := condition.Parse(f.Until.Word + op + value)
+			c, err := selection.ParseCondition(f.Until.Word + op + value)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestUnknown(t *testing.T) {
 			}
 		}
 	}
-	c, err := condition.Parse("rate>=0")
+	c, err := selection.ParseCondition("rate>=0")
 	if err != nil || c.Holds(&gc.Collection{Allocated: gc.Some[int64](1), SinceLast: gc.Some[time.Duration](0)}) {
 		t.Error("a rate without time holds", err)
 	}
@@ -108,7 +108,7 @@ func TestUnknown(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	var words []string
-	for _, f := range condition.Words() {
+	for _, f := range selection.ConditionWords() {
 		words = append(words, f.Until.Word)
 	}
 	figures := strings.Join(words, ", ")
@@ -145,7 +145,7 @@ func TestErrors(t *testing.T) {
 		"pause>1ms200ms":             `pause is a time, as in 200ms or 1.5s, and not "1ms200ms", at character 7`,
 		"reason = 1 or reason=Other": `unknown reason "1"; valid values: AllocSmall, `,
 	} {
-		_, err := condition.Parse(text)
+		_, err := selection.ParseCondition(text)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v\nwant %s", text, err, want)
 		}
@@ -161,7 +161,7 @@ func TestHoldsFor(t *testing.T) {
 		"(REQUEST<=600ms)":              true,
 		"request!=600ms":                false,
 	} {
-		c, err := condition.Parse(text)
+		c, err := selection.ParseCondition(text)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -173,14 +173,14 @@ func TestHoldsFor(t *testing.T) {
 			t.Errorf("%s holds for a request that has not ended", c)
 		}
 	}
-	c, err := condition.Parse("pause>1ms")
+	c, err := selection.ParseCondition("pause>1ms")
 	if err != nil || c.OfRequests() || c.HoldsFor(s) {
 		t.Errorf("%v holds for a request, %v", c, err)
 	}
 }
 
-func ExampleParse() {
-	c, err := condition.Parse("gen=2 and (pause>200ms or suspend>50ms)")
+func ExampleParseCondition() {
+	c, err := selection.ParseCondition("gen=2 and (pause>200ms or suspend>50ms)")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -191,30 +191,30 @@ func ExampleParse() {
 	}
 	fmt.Println(c.Holds(long))
 
-	_, err = condition.Parse("pause>200")
+	_, err = selection.ParseCondition("pause>200")
 	fmt.Println(err)
 	// Output:
 	// true
 	// pause is a time, as in 200ms or 1.5s, and not "200", at character 7
 }
 
-// FuzzParse: an accepted condition is accepted again in parentheses and gives the same; a
+// FuzzParseCondition: an accepted condition is accepted again in parentheses and gives the same; a
 // mistake is at a place with text.
-func FuzzParse(f *testing.F) {
+func FuzzParseCondition(f *testing.F) {
 	for _, text := range []string{"gen=2 and (pause>200ms or suspend>50ms)", "reason != Induced", "rate >= 5 MB/s or load<9 %", "((", "heap>1µs"} {
 		f.Add(text)
 	}
 	collections := []*gc.Collection{collection(), {}}
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := condition.Parse(text)
+		c, err := selection.ParseCondition(text)
 		if err != nil {
-			wrong, ok := errors.AsType[*condition.Error](err)
+			wrong, ok := errors.AsType[*selection.ConditionError](err)
 			if !ok || wrong.Off < 0 || wrong.Off > len(text) || wrong.Error() == "" {
 				t.Fatalf("%v", err)
 			}
 			return
 		}
-		again, err := condition.Parse("(" + text + ") and number!=999999")
+		again, err := selection.ParseCondition("(" + text + ") and number!=999999")
 		if err != nil {
 			if !strings.Contains(err.Error(), "parentheses inside") {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package condition
+package selection
 
 import (
 	"fmt"
@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// An Error describes a mistake in the text of a condition, and its place.
-type Error struct {
+// A ConditionError describes a mistake in the text of a condition, and its place.
+type ConditionError struct {
 	Text string
 	Off  int // bytes of Text before the mistake
 	What string
 }
 
-func (e *Error) Error() string {
+func (e *ConditionError) Error() string {
 	return fmt.Sprintf("%s, at character %d", e.What, utf8.RuneCountInString(e.Text[:e.Off])+1)
 }
 
@@ -60,7 +60,7 @@ type parser struct {
 }
 
 func (p *parser) wrong(format string, args ...any) error {
-	return &Error{p.text, p.tok.off, fmt.Sprintf(format, args...)}
+	return &ConditionError{p.text, p.tok.off, fmt.Sprintf(format, args...)}
 }
 
 // next goes to the next token.

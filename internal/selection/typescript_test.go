@@ -1,4 +1,4 @@
-package condition
+package selection
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ func TestTypeScript(t *testing.T) { extent.Golden(t, "../../web/src/data/words.t
 
 func typeScript() string {
 	var b strings.Builder
-	b.WriteString(`// The words and units of conditions. Made of gc/figure by go generate ./internal/condition.
+	b.WriteString(`// The words and units of conditions. Made of gc/figure by go generate ./internal/selection.
 
 export interface Dimension {
   is: string;

@@ -1,16 +1,4 @@
-// Package condition selects the collections, or the requests of a program, that meet a
-// condition, such as
-//
-//	gen=2 and (pause>200ms or suspend>50ms)
-//	request>500ms and paused>50%
-//
-// A condition compares figures with values. Comparisons are joined by and, which
-// binds more tightly, and or; parentheses are allowed. The operators are > >= < <=
-// = and !=. The table in gc/figure has the names of the figures of collections, and the
-// form of their values. A condition is of collections or of requests.
-//
-// An unknown figure of a collection meets no comparison, not even !=.
-package condition
+package selection
 
 import (
 	"github.com/gctrail/gctrail/gc"
@@ -18,16 +6,25 @@ import (
 	"github.com/gctrail/gctrail/gc/request"
 )
 
-// A Condition is a test that a finished collection, or a request, passes or fails. It is not changed by
-// use, and may be used by several goroutines.
+// A Condition selects the collections, or the requests of a program, that meet it, such as
+//
+//	gen=2 and (pause>200ms or suspend>50ms)
+//	request>500ms and paused>50%
+//
+// It compares figures with values. Comparisons are joined by and, which binds more tightly, and
+// or; parentheses are allowed. The operators are > >= < <= = and !=. The table in gc/figure has
+// the names of the figures of collections, and the form of their values. A condition is of
+// collections or of requests. An unknown figure of a collection meets no comparison, not even !=.
+//
+// A condition is not changed by use, and may be used by several goroutines.
 type Condition struct {
 	text       string
 	root       node
 	ofRequests bool
 }
 
-// Parse reads a condition. The error is an *Error.
-func Parse(text string) (*Condition, error) {
+// ParseCondition reads a condition. The error is a *ConditionError.
+func ParseCondition(text string) (*Condition, error) {
 	p := parser{text: text}
 	p.next()
 	root, err := p.either(0)

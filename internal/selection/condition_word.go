@@ -1,4 +1,4 @@
-package condition
+package selection
 
 import (
 	"sync"
@@ -12,7 +12,7 @@ import (
 type word struct {
 	figure.Figure
 	of        func(subject) figure.Value
-	in        *Dimension // nil if the values are words
+	in        *dimension // nil if the values are words
 	ofRequest bool
 }
 
@@ -21,13 +21,13 @@ var words = sync.OnceValue(func() []word {
 	for _, f := range figure.Conditions() {
 		w := word{Figure: f, of: func(s subject) figure.Value { return f.Value(s.collection) }}
 		if f.Until.Words == nil {
-			w.in = DimensionOf(&f)
+			w.in = dimensionOf(&f)
 		}
 		all = append(all, w)
 	}
 	for _, r := range requests {
 		f := figure.Figure{Type: r.typ, Until: &r.Condition}
-		all = append(all, word{f, func(s subject) figure.Value { return r.value(s.request) }, DimensionOf(&f), true})
+		all = append(all, word{f, func(s subject) figure.Value { return r.value(s.request) }, dimensionOf(&f), true})
 	}
 	return all
 })
@@ -56,9 +56,9 @@ var requests = [...]requestWord{
 	}},
 }
 
-// Words returns how conditions ask for figures, in the order of help texts: for the ones of
+// ConditionWords returns how conditions ask for figures, in the order of help texts: for the ones of
 // collections, and then for the ones of requests.
-func Words() []figure.Figure {
+func ConditionWords() []figure.Figure {
 	var all []figure.Figure
 	for _, w := range words() {
 		all = append(all, w.Figure)
@@ -66,8 +66,8 @@ func Words() []figure.Figure {
 	return all
 }
 
-// DimensionOf returns how the values of a figure that is a number are written.
-func DimensionOf(f *figure.Figure) *Dimension {
+// dimensionOf returns how the values of a figure that is a number are written.
+func dimensionOf(f *figure.Figure) *dimension {
 	switch f.Type {
 	case figure.Millis:
 		return &times
@@ -84,35 +84,35 @@ func DimensionOf(f *figure.Figure) *Dimension {
 	return &counts
 }
 
-// A Dimension describes how the values of a figure are written.
-type Dimension struct {
+// A dimension describes how the values of a figure are written.
+type dimension struct {
 	Is      string // as in "a time"
 	Example string
-	Units   []Unit
+	Units   []unit
 	Bare    bool // the unit may be left out
 }
 
-// A Unit is a unit of a Dimension, with its size in that of the figure's type.
-type Unit struct {
+// A unit is a unit of a dimension, with its size in that of the figure's type.
+type unit struct {
 	Name string
 	Size float64
 }
 
 var (
-	times = Dimension{Is: "a time", Example: "200ms or 1.5s", Units: []Unit{
+	times = dimension{Is: "a time", Example: "200ms or 1.5s", Units: []unit{
 		{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9},
 	}}
-	sizes       = Dimension{Is: "a size", Example: "10MB or 1.5GiB", Units: bytesIn("")}
-	rates       = Dimension{Is: "a size per second", Example: "100MB/s", Units: bytesIn("/s")}
-	shares      = Dimension{Is: "a percentage", Example: "90%", Bare: true, Units: []Unit{{"%", 1}}}
-	generations = Dimension{Is: "a generation", Example: "0, 1 or 2", Bare: true}
-	counts      = Dimension{Is: "a number", Example: "2", Bare: true}
+	sizes       = dimension{Is: "a size", Example: "10MB or 1.5GiB", Units: bytesIn("")}
+	rates       = dimension{Is: "a size per second", Example: "100MB/s", Units: bytesIn("/s")}
+	shares      = dimension{Is: "a percentage", Example: "90%", Bare: true, Units: []unit{{"%", 1}}}
+	generations = dimension{Is: "a generation", Example: "0, 1 or 2", Bare: true}
+	counts      = dimension{Is: "a number", Example: "2", Bare: true}
 )
 
 // bytesIn returns the units of sizes, with a suffix.
-func bytesIn(suffix string) (all []Unit) {
+func bytesIn(suffix string) (all []unit) {
 	for _, u := range units.ByteUnits() {
-		all = append(all, Unit{u.Unit + suffix, u.One()})
+		all = append(all, unit{u.Unit + suffix, u.One()})
 	}
 	return all
 }
