@@ -12,7 +12,6 @@ import (
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/convert"
-	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
@@ -40,7 +39,7 @@ type job struct {
 	progress func(read, size, collections int64)
 
 	selected    selection.Selection
-	redactor    *redact.Redactor // of the first trace
+	redactor    *convert.Redactor // of the first trace
 	collections atomic.Int64
 }
 
@@ -110,7 +109,7 @@ func (c *counted) Write(p []byte) (int, error) {
 }
 
 // learn returns a Redactor that has read the trace ahead, and the trace's loss.
-func (j *job) learn(ctx context.Context, r *report.Reading) (*redact.Redactor, *trace.Loss, error) {
+func (j *job) learn(ctx context.Context, r *report.Reading) (*convert.Redactor, *trace.Loss, error) {
 	redactor := j.nextRedactor()
 	src, err := r.Again(nil)
 	if err != nil {
@@ -151,9 +150,9 @@ func (j *job) snapshot(r *reading) (*heap.Snapshot, error) {
 }
 
 // nextRedactor returns a Redactor for the next file. The same name has one hash in all.
-func (j *job) nextRedactor() *redact.Redactor {
+func (j *job) nextRedactor() *convert.Redactor {
 	if j.redactor == nil {
-		j.redactor = redact.New(redact.Options{KeepSystem: j.system})
+		j.redactor = convert.NewRedactor(convert.RedactOptions{KeepSystem: j.system})
 		return j.redactor
 	}
 	return j.redactor.Another()

@@ -11,7 +11,6 @@ import (
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/convert"
-	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
@@ -22,7 +21,7 @@ type redaction struct {
 	redact bool
 	system bool // keep names of the framework
 
-	first *redact.Redactor // of the first trace
+	first *convert.Redactor // of the first trace
 }
 
 func (o *redaction) addFlags(flags *pflag.FlagSet) {
@@ -42,16 +41,16 @@ func (o *redaction) conflict(selected *selection.Selection, named bool) error {
 }
 
 // redactor returns a Redactor for the next trace. The same name has one hash in all.
-func (o *redaction) redactor() *redact.Redactor {
+func (o *redaction) redactor() *convert.Redactor {
 	if o.first == nil {
-		o.first = redact.New(redact.Options{KeepSystem: o.system})
+		o.first = convert.NewRedactor(convert.RedactOptions{KeepSystem: o.system})
 		return o.first
 	}
 	return o.first.Another()
 }
 
 // learn returns a Redactor for the next trace that has read it ahead, and the trace's loss.
-func (o *redaction) learn(ctx context.Context, std *stdio, r *reading) (*redact.Redactor, *trace.Loss, error) {
+func (o *redaction) learn(ctx context.Context, std *stdio, r *reading) (*convert.Redactor, *trace.Loss, error) {
 	redactor := o.redactor()
 	if r.Once {
 		std.warn(r.in.Name, "standard input can be read only once, so the frames of stacks have no names; redact a file to keep them")

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/symbol"
@@ -26,8 +25,8 @@ type EventOptions struct {
 	// format, which all tools read. Otherwise it is version 6, unless the source itself has only
 	// one process.
 	PIDs   map[uint64]bool
-	Redact *redact.Redactor // nil to leave names as they are; else it has learned from an earlier reading
-	Lost   *trace.Loss      // of an earlier reading, which the new trace reports too; nil if there was none
+	Redact *Redactor   // nil to leave names as they are; else it has learned from an earlier reading
+	Lost   *trace.Loss // of an earlier reading, which the new trace reports too; nil if there was none
 }
 
 // A Written has the number of events that were written, that were left out because

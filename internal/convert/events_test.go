@@ -15,7 +15,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"
@@ -46,7 +45,7 @@ func rewritten(t *testing.T, file string, o convert.EventOptions) []byte {
 }
 
 // learn has a Redactor read a trace ahead.
-func learn(t *testing.T, r *redact.Redactor, file string) {
+func learn(t *testing.T, r *convert.Redactor, file string) {
 	t.Helper()
 	in, err := open.Files([]string{file}, open.Options{})
 	if err != nil {
@@ -62,9 +61,9 @@ func learn(t *testing.T, r *redact.Redactor, file string) {
 }
 
 // redacted returns a trace as a .nettrace, redacted.
-func redacted(t *testing.T, file string, o redact.Options) []byte {
+func redacted(t *testing.T, file string, o convert.RedactOptions) []byte {
 	t.Helper()
-	return rewritten(t, file, convert.EventOptions{Redact: redact.New(o)})
+	return rewritten(t, file, convert.EventOptions{Redact: convert.NewRedactor(o)})
 }
 
 func lossOf(t *testing.T, file string) *trace.Loss {
@@ -146,7 +145,7 @@ func TestNettrace(t *testing.T) {
 	}
 	for _, file := range extent.Share(files, 2) {
 		want := rowsOf(t, file)
-		for _, by := range []*redact.Redactor{nil, redact.New(redact.Options{}), redact.New(redact.Options{KeepSystem: true})} {
+		for _, by := range []*convert.Redactor{nil, convert.NewRedactor(convert.RedactOptions{}), convert.NewRedactor(convert.RedactOptions{KeepSystem: true})} {
 			got := rows(t, reread(rewritten(t, file, convert.EventOptions{Redact: by})))
 			if len(got) != len(want) {
 				t.Errorf("%s: %d collections, want %d", file, len(got), len(want))

@@ -1,4 +1,5 @@
-// Package convert writes traces in the formats of other tools.
+// Package convert writes traces in the formats of other tools, and as .nettrace: a part, or all of
+// it without what identifies the program.
 package convert
 
 import (

@@ -15,7 +15,6 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
@@ -57,7 +56,7 @@ func TestNoModuleIsIdentified(t *testing.T) {
 		}
 	}
 	for _, keep := range []bool{false, true} {
-		public := redacted(t, file, redact.Options{KeepSystem: keep})
+		public := redacted(t, file, convert.RedactOptions{KeepSystem: keep})
 		if got := identify(public, framework); got.modules != found.modules || len(got.by) > 0 || got.tokens > 0 {
 			t.Errorf("keeping names %t: of %d modules, identified by %v; %d tokens are left", keep, got.modules, got.by, got.tokens)
 		}
@@ -341,7 +340,7 @@ func TestNoIDIsLeft(t *testing.T) {
 			}
 			return len(seen)
 		}
-		plain, public := count(rewritten(t, file, convert.EventOptions{})), count(redacted(t, file, redact.Options{KeepSystem: true}))
+		plain, public := count(rewritten(t, file, convert.EventOptions{})), count(redacted(t, file, convert.RedactOptions{KeepSystem: true}))
 		if plain < len(ids)/2 || public > 0 {
 			t.Errorf("%s: %d of %d ids in the trace, %d in the redacted one", file, plain, len(ids), public)
 		}

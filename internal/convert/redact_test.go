@@ -29,7 +29,6 @@ import (
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/redact"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"
@@ -114,7 +113,7 @@ func searchAll(t *testing.T, files []string, least int) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			texts := textsOf(t, file)
 			looked += len(texts.found)
-			out := redacted(t, file, redact.Options{})
+			out := redacted(t, file, convert.RedactOptions{})
 			texts.none(t, "the trace", out)
 			if len(out) < maxTabled {
 				texts.none(t, "a table", tablesOf(t, out))

@@ -1,4 +1,4 @@
-package redact
+package convert
 
 import (
 	"regexp"
@@ -24,7 +24,7 @@ const (
 // learned returns a Redactor that keeps names, and knows modules of a shared framework and
 // of a program, and types in them.
 func learned(m *tracetest.Maker) *Redactor {
-	r := New(Options{KeepSystem: true})
+	r := NewRedactor(RedactOptions{KeepSystem: true})
 	method := func(module uint64, namespace string) *clr.MethodDCEndVerbose {
 		return &clr.MethodDCEndVerbose{ModuleID: module, MethodNamespace: clr.NewUTF16(namespace), MethodName: clr.NewUTF16("F")}
 	}

@@ -1,4 +1,4 @@
-package redact
+package convert
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 //go:generate go test -run TestDocs -update
 
 const (
-	tableBegins = "<!-- The table of fields, written by go generate ./export/redact. -->\n"
+	tableBegins = "<!-- The table of fields, written by go generate ./internal/convert. -->\n"
 	tableEnds   = "<!-- End of the table. -->\n"
 )
 
@@ -38,7 +38,7 @@ func TestDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if !bytes.Equal(page, want) {
-		t.Error("docs/convert.md is old: run go generate ./export/redact")
+		t.Error("docs/convert.md is old: run go generate ./internal/convert")
 	}
 }
 

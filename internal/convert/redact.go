@@ -1,13 +1,4 @@
-// Package redact removes everything from events that identifies a program, so that a
-// trace can be published: names, paths and texts become hashes, ids of the runtime other
-// numbers, and code addresses places of equal size. Data that the runtime does not define
-// is left out.
-//
-// Hashes and numbers depend on a random key that is stored nowhere: within one trace the
-// same name has the same hash, and nobody can compare it with hashes of known names. The
-// numbers that would lead back to the public files of the framework are replaced too. The
-// table in docs/convert.md is generated from the one in this package.
-package redact
+package convert
 
 import (
 	"cmp"
@@ -21,14 +12,22 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options select the names to keep.
-type Options struct {
+// RedactOptions select the names to keep.
+type RedactOptions struct {
 	// KeepSystem keeps names that begin with System. or Microsoft. and belong to
 	// modules of the framework, as far as the trace shows.
 	KeepSystem bool
 }
 
-// A Redactor redacts the events of one trace. Use New.
+// A Redactor removes everything from the events of one trace that identifies a program, so that
+// the trace can be published: names, paths and texts become hashes, ids of the runtime other
+// numbers, and code addresses places of equal size. Data that the runtime does not define is
+// left out.
+//
+// Hashes and numbers depend on a random key that is stored nowhere: within one trace the same
+// name has the same hash, and nobody can compare it with hashes of known names. The numbers that
+// would lead back to the public files of the framework are replaced too. The table in
+// docs/convert.md is generated from the one in this package.
 type Redactor struct {
 	hashes hashes
 	ids    permutation
@@ -38,8 +37,8 @@ type Redactor struct {
 	descs  map[*trace.Descriptor]*trace.Descriptor
 }
 
-// New returns a Redactor with a random key.
-func New(o Options) *Redactor {
+// NewRedactor returns a Redactor with a random key.
+func NewRedactor(o RedactOptions) *Redactor {
 	var keys [2][32]byte
 	for i := range keys {
 		_, _ = rand.Read(keys[i][:]) // which never fails

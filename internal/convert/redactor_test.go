@@ -1,4 +1,4 @@
-package redact
+package convert
 
 import (
 	"reflect"
@@ -36,7 +36,7 @@ func fieldsOf[E clr.Event](t *testing.T, r *Redactor, ev *trace.Event, e E) E {
 // TestIDs checks that ids are replaced one to one, within the width of a pointer, and that
 // zero stays.
 func TestIDs(t *testing.T) {
-	p := New(Options{}).ids
+	p := NewRedactor(RedactOptions{}).ids
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.SampledFrom([]int{4, 8}).Draw(t, "size")
 		most := uint64(1)<<(2*halfOf8) - 1
@@ -53,7 +53,7 @@ func TestIDs(t *testing.T) {
 
 // TestKeys checks that two Redactors have nothing in common, and that one is consistent.
 func TestKeys(t *testing.T) {
-	a, b := New(Options{}), New(Options{})
+	a, b := NewRedactor(RedactOptions{}), NewRedactor(RedactOptions{})
 	first := a.Name("Acme")
 	if a.Name("Acme") != first || b.Name("Acme") == first || a.ids.id(7, 8) == b.ids.id(7, 8) {
 		t.Error("the key is not that of a Redactor")
@@ -81,7 +81,7 @@ func TestVersionOf(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	r := New(Options{})
+	r := NewRedactor(RedactOptions{})
 	got := strings.Split(r.settings("DOTNET_gcServer=1\nCOMPlus_GCHeapHardLimit=0xC000000\nDOTNET_GCName=libacme.so\nDOTNET_GCAcme=1"), "\n")
 	if want := []string{"DOTNET_gcServer=1", "COMPlus_GCHeapHardLimit=0xC000000", "DOTNET_GCName=…"}; !slices.Equal(got[:3], want) {
 		t.Errorf("%q, want %q", got[:3], want)
@@ -97,7 +97,7 @@ func TestSettings(t *testing.T) {
 // TestUndefinedIsLeftOut checks that events that the runtime does not define are left out
 // whatever they call themselves, and that nothing of a kind stays but what it defines.
 func TestUndefinedIsLeftOut(t *testing.T) {
-	r := New(Options{})
+	r := NewRedactor(RedactOptions{})
 	for _, d := range []*trace.Descriptor{
 		{Provider: "Acme", ID: 1, Name: "Secret"},
 		{Provider: clr.RuntimeProvider, ID: 9999, Name: "Secret"},
@@ -155,7 +155,7 @@ func TestStacks(t *testing.T) {
 		m.At(1*second, first), seen(2*second, 0x7f0000001010, 0x7f0000005020), seen(3*second, 0x7f00000010ff, 0x7f0000009999),
 		m.At(4*second, &unloaded), m.At(5*second, then), seen(6*second, 0x7f0000001010), m.At(9*second, &last),
 	}
-	r := New(Options{})
+	r := NewRedactor(RedactOptions{})
 	for _, ev := range events {
 		r.Learn(ev)
 	}
@@ -190,7 +190,7 @@ func TestStacks(t *testing.T) {
 func TestEveryEventIsClean(t *testing.T) {
 	const secret = "AcmeSecret/shop"
 	for _, keep := range []bool{false, true} {
-		r := New(Options{KeepSystem: keep})
+		r := NewRedactor(RedactOptions{KeepSystem: keep})
 		for k := clr.KindUnknown + 1; int(k) < clr.NumKinds; k++ {
 			for version := range k.Versions() {
 				e := k.New()

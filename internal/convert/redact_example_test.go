@@ -1,18 +1,18 @@
-package redact_test
+package convert_test
 
 import (
 	"fmt"
 	"log"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/internal/redact"
+	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/open"
 )
 
 // This redacts the allocation samples of a trace. The trace is read twice: first to learn
 // which names are the framework's.
-func Example() {
-	r := redact.New(redact.Options{KeepSystem: true})
+func ExampleRedactor() {
+	r := convert.NewRedactor(convert.RedactOptions{KeepSystem: true})
 	kept, hashed := 0, 0
 	for _, learn := range []bool{true, false} {
 		in, err := open.File("../../testdata/net10-wks-stacks.nettrace.gz", open.Options{})
