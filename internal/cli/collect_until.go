@@ -13,7 +13,6 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -71,7 +70,7 @@ func (o *stopOptions) plan(output string, config *diag.Config) (*collect.Plan, e
 		return nil, misusef("the provider %s of the stopping event is not collected: add it with --providers", o.provider)
 	}
 	stop := collect.Stop{
-		Until: o.until, Keep: tracefile.Limits(o.keep), Files: int(o.repeat),
+		Until: o.until, Keep: collect.Limits(o.keep), Files: int(o.repeat),
 		Before: o.before.orNil(), After: o.after.orNil(),
 	}
 	if o.provider != "" {
@@ -109,7 +108,7 @@ func (s *optionalSpan) Set(text string) error {
 }
 
 // A keepValue is a flag that takes a time, a size, or both.
-type keepValue tracefile.Limits
+type keepValue collect.Limits
 
 func (k *keepValue) Type() string { return "TIME|SIZE" }
 

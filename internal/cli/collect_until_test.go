@@ -16,7 +16,6 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
 // asked returns the options, plan and config of collect with these arguments.
@@ -153,7 +152,7 @@ func TestStoppingEvent(t *testing.T) {
 // TestPlan checks the meaning of the flags.
 func TestPlan(t *testing.T) {
 	const event = "--stopping-event-provider-name=Microsoft-Windows-DotNETRuntime"
-	type limits = tracefile.Limits
+	type limits = collect.Limits
 	for _, tt := range []struct {
 		args string
 		want collect.Plan

@@ -27,7 +27,6 @@ import (
 	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/tui"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -276,7 +275,7 @@ func writeSaved(w *watch.Watcher, p *watch.Process, out io.Writer) error {
 	if _, err := w.Save(p.ID, &received); err != nil {
 		return err
 	}
-	return tracefile.WriteSnapshot(out, received.Bytes(), collect.Described(p.Process))
+	return collect.WriteSnapshot(out, received.Bytes(), collect.Described(p.Process))
 }
 
 // A logColumn is a column of the lines that top writes for collections.

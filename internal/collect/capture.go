@@ -19,7 +19,6 @@ import (
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/proc"
-	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -36,8 +35,8 @@ type capture struct {
 	nth    int              // of the files
 	path   string           // of the file
 	sink   traceSink        // out, or the ring
-	out    *tracefile.File  // the file; nil while there is a ring in its place
-	ring   *tracefile.Ring  // nil if everything is written
+	out    *File            // the file; nil while there is a ring in its place
+	ring   *Ring            // nil if everything is written
 	reader *nettrace.Reader // of the capture itself
 	found  findings.Set     // in the written trace; empty if there is a ring
 
@@ -102,7 +101,7 @@ var errAborted = errors.New("nothing more can be written")
 
 // newCapture returns a capture that writes everything to out. If out is nil, the capture
 // needs a ring.
-func newCapture(process *diag.Process, session *diag.Session, out *tracefile.File) *capture {
+func newCapture(process *diag.Process, session *diag.Session, out *File) *capture {
 	c := &capture{process: process, session: session, in: session}
 	c.awaited = awaited{plan: new(Plan), notify: func(Notice) {}, met: c.met}
 	if out != nil {
@@ -122,7 +121,7 @@ func (c *capture) readHost() {
 }
 
 // keepIn makes the capture retain only the end of the trace, in a ring.
-func (c *capture) keepIn(r *tracefile.Ring) {
+func (c *capture) keepIn(r *Ring) {
 	c.path, c.sink, c.ring = r.Path(), r, r
 	r.Overrun = func() { c.abort() }
 }

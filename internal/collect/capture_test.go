@@ -14,7 +14,6 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
@@ -54,7 +53,7 @@ func TestCaptureBroken(t *testing.T) {
 	trace := webBytes(t)
 	process, session := capturing(t, dotnettest.NewRuntime(trace, nil))
 	disk := &smallDisk{room: len(trace)}
-	c := newCapture(process, session, tracefile.On(disk, "web.nettrace"))
+	c := newCapture(process, session, FileOn(disk, "web.nettrace"))
 	c.in = &brokenInput{bytes.NewReader(trace[:len(trace)/2])}
 	err := c.run(context.Background())
 	if _, ok := errors.AsType[*ProcessError](err); !ok || !errors.Is(err, syscall.EIO) {
@@ -101,7 +100,7 @@ func TestCaptureFull(t *testing.T) {
 		f := dotnettest.NewRuntime(trace[:len(trace)-10], trace[len(trace)-10:])
 		process, session := capturing(t, f)
 		disk := &smallDisk{room: room}
-		out := tracefile.On(disk, "web.nettrace")
+		out := FileOn(disk, "web.nettrace")
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {
 			<-f.Began
@@ -129,10 +128,10 @@ func TestCaptureFull(t *testing.T) {
 // file is not offered for reading.
 func TestCaptureGone(t *testing.T) {
 	trace := webBytes(t)
-	for _, fail := range []error{nil, tracefile.ErrGone} {
+	for _, fail := range []error{nil, ErrGone} {
 		f := dotnettest.NewRuntime(trace[:len(trace)-10], trace[len(trace)-10:])
 		process, session := capturing(t, f)
-		c := newCapture(process, session, tracefile.On(&smallDisk{room: len(trace) / 2, fail: fail}, "web.nettrace"))
+		c := newCapture(process, session, FileOn(&smallDisk{room: len(trace) / 2, fail: fail}, "web.nettrace"))
 		if err := c.run(context.Background()); fail != nil && !errors.Is(err, fail) {
 			t.Error(err)
 		}
@@ -157,7 +156,7 @@ func TestCaptureSlowEnd(t *testing.T) {
 	}
 	process, session := capturing(t, f)
 	disk := &smallDisk{room: len(trace)}
-	c := newCapture(process, session, tracefile.On(disk, "web.nettrace"))
+	c := newCapture(process, session, FileOn(disk, "web.nettrace"))
 	c.notify = func(n Notice) {
 		if of, ok := n.(Ending); ok && of.Limit == session.StopLimit() && of.Limit == 55600*time.Millisecond {
 			close(told)

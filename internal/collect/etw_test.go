@@ -20,7 +20,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/selection"
-	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
@@ -332,7 +331,7 @@ func TestETWKeep(t *testing.T) {
 		f := newETWFake(t)
 		ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
 		defer stop()
-		plan := (&Stop{Keep: tracefile.Limits{Time: 32 * time.Second}}).Plan()
+		plan := (&Stop{Keep: Limits{Time: 32 * time.Second}}).Plan()
 		notices, err := f.record(ctx, t, plan, nil)
 		if err != nil || len(notices) != 2 || f.turns == 0 {
 			t.Fatalf("%v, %d times another file, %+v", err, f.turns, notices)
@@ -467,10 +466,10 @@ func TestETWEnds(t *testing.T) {
 	}{
 		"full":          {&Stop{}, true, false},
 		"full, died":    {&Stop{}, true, true},
-		"full ring":     {&Stop{Keep: tracefile.Limits{Time: time.Minute}}, true, false},
+		"full ring":     {&Stop{Keep: Limits{Time: time.Minute}}, true, false},
 		"full, waiting": {&Stop{Until: until, Files: 3}, true, true},
 		"stopped":       {&Stop{}, false, true},
-		"stopped ring":  {&Stop{Keep: tracefile.Limits{Time: time.Minute}}, false, true},
+		"stopped ring":  {&Stop{Keep: Limits{Time: time.Minute}}, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,7 +13,6 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/extent"
-	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
 // maxHeap limits the memory for collecting from a hostile runtime. All of the test's
@@ -38,7 +37,7 @@ func TestHostileRuntimes(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join(t.TempDir(), "a.nettrace")
-			out, err := tracefile.Create(path)
+			out, err := CreateFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/dotnettest"
-	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -39,7 +38,7 @@ func TestCaptureLimit(t *testing.T) {
 		<-f.Began
 		cancel()
 	}()
-	c := newCapture(process, session, tracefile.On(disk, "web.nettrace"))
+	c := newCapture(process, session, FileOn(disk, "web.nettrace"))
 	c.limit(length)
 	if err := c.run(ctx); err != nil {
 		t.Fatal(err)

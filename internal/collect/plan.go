@@ -10,7 +10,6 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/selection"
-	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
 // The default time to retain around a trigger. The minute before explains a pause that
@@ -33,7 +32,7 @@ type Stop struct {
 	Until         *selection.Condition // nil for none
 	Event         *StoppingEvent       // nil for none
 	Before, After *time.Duration       // nil for the default
-	Keep          tracefile.Limits     // zero for the default
+	Keep          Limits               // zero for the default
 	Files         int
 }
 
@@ -45,7 +44,7 @@ type Plan struct {
 	Before time.Duration        // 0 for all that the ring holds
 	After  time.Duration
 	Ring   bool
-	Keep   tracefile.Limits
+	Keep   Limits
 	Files  int
 	// DumpAtStart and DumpAtEnd are when heap snapshots are taken.
 	DumpAtStart, DumpAtEnd bool
@@ -53,10 +52,10 @@ type Plan struct {
 
 // Plan returns the user's settings, with defaults for the rest.
 func (s *Stop) Plan() *Plan {
-	limited := s.Keep != tracefile.Limits{}
+	limited := s.Keep != Limits{}
 	p := &Plan{
 		Until: s.Until, Event: s.Event, Files: s.Files,
-		Keep: tracefile.Limits{Time: s.Keep.Time, Size: cmp.Or(s.Keep.Size, defaultKeep)},
+		Keep: Limits{Time: s.Keep.Time, Size: cmp.Or(s.Keep.Size, defaultKeep)},
 		Ring: s.Until != nil || limited || s.Before != nil,
 	}
 	switch {

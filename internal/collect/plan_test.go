@@ -5,13 +5,12 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/selection"
-	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/trace"
 )
 
 // TestPlan checks how long a ring keeps events, and what of it a file has.
 func TestPlan(t *testing.T) {
-	limits := func(d time.Duration, size int64) tracefile.Limits { return tracefile.Limits{Time: d, Size: size} }
+	limits := func(d time.Duration, size int64) Limits { return Limits{Time: d, Size: size} }
 	before := 20 * time.Second
 	slow, err := selection.ParseCondition("pause>200ms")
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -17,7 +16,7 @@ func (c *capture) result() (*Result, error) {
 		return nil, nil
 	}
 	r := &Result{
-		Path: c.path, Size: c.out.Size(), Regular: c.out.Regular() && !errors.Is(c.failed, tracefile.ErrGone), Plan: c.plan, Config: &c.session.Config,
+		Path: c.path, Size: c.out.Size(), Regular: c.out.Regular() && !errors.Is(c.failed, ErrGone), Plan: c.plan, Config: &c.session.Config,
 		Triggered: c.trigger != nil, Joined: c.ring != nil, RingCut: c.ring != nil && c.ring.Cut(),
 		Followed: c.collections.Load(), Failed: c.failed, Stopped: c.stopped, Broken: c.broken, Displaced: c.displaced,
 		Exited: !c.session.Stopped() && !c.displaced && c.broken == nil,

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
 // Options configure the contents and the destination of traces.
@@ -151,7 +150,7 @@ func (s *Supervisor) begin(ctx context.Context, process *diag.Process) (*capture
 func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path string, nth int) (*capture, error) {
 	var c *capture
 	if name := numbered(path, nth, s.opts.Plan.Files); s.opts.Plan.Ring {
-		r, err := tracefile.NewRing(name, s.opts.Plan.Keep)
+		r, err := NewRing(name, s.opts.Plan.Keep)
 		if err != nil {
 			return nil, outputFailed(name, err)
 		}
@@ -256,11 +255,11 @@ func (s *Supervisor) end(c *capture) {
 }
 
 // create makes the file of a trace; "-" is stdout.
-func create(path string, stdout io.Writer) (*tracefile.File, error) {
+func create(path string, stdout io.Writer) (*File, error) {
 	if path == "-" {
-		return tracefile.Stream(stdout, "standard output"), nil
+		return StreamTo(stdout, "standard output"), nil
 	}
-	f, err := tracefile.Create(path)
+	f, err := CreateFile(path)
 	return f, outputFailed(path, err)
 }
 

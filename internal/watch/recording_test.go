@@ -9,8 +9,8 @@ import (
 
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/eventpipe"
-	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
@@ -150,7 +150,7 @@ func TestSaveSettled(t *testing.T) {
 		if _, err := w.Save(1, &received); err != nil {
 			t.Fatal(err)
 		}
-		if err := tracefile.WriteSnapshot(&out, received.Bytes(), &tracefile.Process{CommandLine: "web", Runtime: "10.0.12", Server: &on}); err != nil {
+		if err := collect.WriteSnapshot(&out, received.Bytes(), &collect.Description{CommandLine: "web", Runtime: "10.0.12", Server: &on}); err != nil {
 			t.Fatal(err)
 		}
 		got := lines(out.Bytes())

@@ -1,4 +1,4 @@
-package tracefile
+package collect
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ type Ring struct {
 
 	path   string // of the file that is to be made
 	limits Limits
-	// create creates the file, as Create does, and open a segment.
+	// create creates the file, as CreateFile does, and open a segment.
 	create func(path string) (*File, error)
 	open   func(path string, flag int) (*File, error)
 	// free returns the room on the disk, and whether it is known.
@@ -73,7 +73,7 @@ func NewRing(path string, limits Limits) (*Ring, error) {
 	if err := writable(path); err != nil {
 		return nil, err
 	}
-	r := &Ring{Say: func(string) {}, Overrun: func() {}, path: path, limits: limits, create: Create, open: openSegment}
+	r := &Ring{Say: func(string) {}, Overrun: func() {}, path: path, limits: limits, create: CreateFile, open: openSegment}
 	r.free = func() (int64, bool) { return outfile.FreeSpace(filepath.Dir(path)) }
 	r.in = eventpipe.NewObjectReader(&r.feed)
 	r.splicer.Keep = gc.Identifies

@@ -1,4 +1,4 @@
-package tracefile
+package collect
 
 import (
 	"bytes"
@@ -316,8 +316,8 @@ func (d *fullDisk) used(but os.FileInfo) (size int64) {
 	return size
 }
 
-// create is Create on the disk.
-func (d *fullDisk) create(path string) (*File, error) { return d.on(Create(path)) }
+// create is CreateFile on the disk.
+func (d *fullDisk) create(path string) (*File, error) { return d.on(CreateFile(path)) }
 
 // open is openSegment on the disk.
 func (d *fullDisk) open(path string, flag int) (*File, error) {

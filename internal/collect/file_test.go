@@ -1,4 +1,4 @@
-package tracefile
+package collect
 
 import (
 	"bytes"
@@ -13,12 +13,12 @@ import (
 // TestFile: a file is whole after every write, a stream when it is closed.
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.nettrace")
-	f, err := Create(path)
+	f, err := CreateFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	s := Stream(&b, "standard output")
+	s := StreamTo(&b, "standard output")
 	for _, step := range []struct{ objects, end, file, stream string }{
 		{"one", "", "one", "one"},
 		{" two", ".", "one two.", "one two"},
@@ -44,7 +44,7 @@ func TestFile(t *testing.T) {
 // TestFileEmpty: a file into which nothing was written does not stay.
 func TestFileEmpty(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.nettrace")
-	f, err := Create(path)
+	f, err := CreateFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestEarlier(t *testing.T) {
 		if err := os.WriteFile(path, []byte("earlier"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f, err := Create(path)
+		f, err := CreateFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestFileGone(t *testing.T) {
 			}
 			path := filepath.Join(t.TempDir(), "folder", "a.nettrace")
 			os.Mkdir(filepath.Dir(path), 0o700)
-			f, err := Create(path)
+			f, err := CreateFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package tracefile
+package collect
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Process describes a traced process apart from its trace.
-type Process struct {
+// A Description describes a traced process apart from its trace.
+type Description struct {
 	CommandLine, OS, Arch string
 	Runtime               string // version, "10.0.12"; empty if unknown
 	Server, Concurrent    *bool  // of its GC; nil if unknown
@@ -24,7 +24,7 @@ type Process struct {
 // and settings from p if the trace lacks them, because a runtime reports them when a
 // trace ends. Events missing from the received part are missing from the snapshot too.
 // Damaged input is written unchanged. The error is the writer's, or a *trace.FormatError.
-func WriteSnapshot(w io.Writer, received []byte, p *Process) error {
+func WriteSnapshot(w io.Writer, received []byte, p *Description) error {
 	in := nettrace.NewReader(bytes.NewReader(received), nettrace.Options{Stacks: true})
 	var out bytes.Buffer
 	s := snapshot{in: in, seen: map[clr.Kind]bool{}}
@@ -101,7 +101,7 @@ func (s *snapshot) recordLost(pid, tid uint64) {
 }
 
 // end adds the events that the runtime would raise at the end of the trace.
-func (s *snapshot) end(p *Process) error {
+func (s *snapshot) end(p *Description) error {
 	s.recordLost(s.last.PID, s.last.TID)
 	line := clr.NewUTF16(p.CommandLine)
 	if !s.seen[clr.KindProcessInfo] && p.CommandLine != "" {
@@ -142,7 +142,7 @@ func (s *snapshot) write(provider string, e clr.Event) error {
 
 // runtimeInformation returns the runtime's description of itself; false if its
 // version or flavour of GC is not known.
-func (p *Process) runtimeInformation() (*clr.RuntimeInformationDCStart, bool) {
+func (p *Description) runtimeInformation() (*clr.RuntimeInformationDCStart, bool) {
 	var v [3]uint16
 	if n, _ := fmt.Sscanf(p.Runtime, "%d.%d.%d", &v[0], &v[1], &v[2]); n < len(v) || p.Server == nil {
 		return nil, false

@@ -1,4 +1,4 @@
-package tracefile_test
+package collect_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/tracefile"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
@@ -63,8 +63,8 @@ func TestSnapshot(t *testing.T) {
 			for _, size := range []int{len(whole), len(whole) * 9 / 10, len(whole)*9/10 - 1, len(whole) / 2, len(whole) / 3} {
 				received := objects(t, whole[:size])
 				var out bytes.Buffer
-				p := tracefile.Process{CommandLine: "/srv/api --port 80", OS: "Linux", Arch: "x64", Runtime: "10.0.12", Server: &on, Concurrent: &off}
-				if err := tracefile.WriteSnapshot(&out, received, &p); err != nil {
+				p := collect.Description{CommandLine: "/srv/api --port 80", OS: "Linux", Arch: "x64", Runtime: "10.0.12", Server: &on, Concurrent: &off}
+				if err := collect.WriteSnapshot(&out, received, &p); err != nil {
 					t.Fatal(err)
 				}
 				_, was, _ := contents(t, received)
@@ -116,7 +116,7 @@ func TestSnapshotV6(t *testing.T) {
 	}
 	on := true
 	var out bytes.Buffer
-	if err := tracefile.WriteSnapshot(&out, objects(t, v6.Bytes()), &tracefile.Process{CommandLine: "api", Runtime: "10.0.12", Server: &on}); err != nil {
+	if err := collect.WriteSnapshot(&out, objects(t, v6.Bytes()), &collect.Description{CommandLine: "api", Runtime: "10.0.12", Server: &on}); err != nil {
 		t.Fatal(err)
 	}
 	got, is, loss := contents(t, out.Bytes())
@@ -131,7 +131,7 @@ func TestSnapshotV6(t *testing.T) {
 func TestSnapshotTellsLoss(t *testing.T) {
 	received := tracetest.Gunzip(t, "../../testdata/net10-lossy-handles.nettrace.gz")
 	var out bytes.Buffer
-	if err := tracefile.WriteSnapshot(&out, received, &tracefile.Process{CommandLine: "api"}); err != nil {
+	if err := collect.WriteSnapshot(&out, received, &collect.Description{CommandLine: "api"}); err != nil {
 		t.Fatal(err)
 	}
 	_, _, was := contents(t, received)
@@ -146,13 +146,13 @@ func TestSnapshotOfDamage(t *testing.T) {
 	received := tracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	clear(received[len(received)/2 : len(received)/2+64])
 	var out bytes.Buffer
-	if err := tracefile.WriteSnapshot(&out, received, &tracefile.Process{CommandLine: "api"}); err != nil {
+	if err := collect.WriteSnapshot(&out, received, &collect.Description{CommandLine: "api"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, loss := contents(t, out.Bytes()); loss.Damaged == 0 {
 		t.Error("the snapshot of a damaged trace has no damage")
 	}
-	if err := tracefile.WriteSnapshot(io.Discard, []byte("no trace"), &tracefile.Process{}); err == nil {
+	if err := collect.WriteSnapshot(io.Discard, []byte("no trace"), &collect.Description{}); err == nil {
 		t.Error("no error of what is no trace")
 	}
 }

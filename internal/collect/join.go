@@ -1,4 +1,4 @@
-package tracefile
+package collect
 
 import (
 	"bytes"

@@ -1,9 +1,4 @@
-// Package tracefile writes the trace of a running session to disk: all of it, to a File,
-// or its end, to a Ring. Both can be read at any time, so that nothing is lost if the
-// writer is killed. An earlier file stays until then.
-//
-// Errors of writing come from package os, with the path.
-package tracefile
+package collect
 
 import (
 	"errors"
@@ -18,6 +13,9 @@ import (
 // write: the next write overwrites its end mark. The first write puts it in the place of
 // an earlier file. A destination that cannot be overwritten, such as a pipe, gets the
 // mark only when it is closed.
+//
+// It can be read at any time, so that nothing is lost if the writer is killed. Errors of writing
+// come from package os, with the path.
 type File struct {
 	name   string
 	disk   Disk      // nil for a stream
@@ -55,8 +53,8 @@ type publisher interface {
 	Publish() error
 }
 
-// Create creates a file. It leaves an existing one until the first write.
-func Create(path string) (*File, error) {
+// CreateFile creates a file. It leaves an existing one until the first write.
+func CreateFile(path string) (*File, error) {
 	f, err := outfile.CreateAny(path, mode)
 	if err != nil {
 		return nil, err
@@ -64,7 +62,7 @@ func Create(path string) (*File, error) {
 	if f.Direct() {
 		return &File{name: path, stream: f, closer: f}, nil
 	}
-	return On(f, path), nil
+	return FileOn(f, path), nil
 }
 
 // openSegment opens a segment of a ring.
@@ -73,20 +71,20 @@ func openSegment(path string, flag int) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return On(f, path), nil
+	return FileOn(f, path), nil
 }
 
-// On returns a File that writes to a Disk, and closes it. If nothing was
+// FileOn returns a File that writes to a Disk, and closes it. If nothing was
 // written, it removes the file at the path; if the Disk can be published, an earlier
 // file there stays until the first write.
-func On(d Disk, path string) *File {
+func FileOn(d Disk, path string) *File {
 	f := &File{name: path, disk: d}
 	f.behind, _ = d.(publisher)
 	return f
 }
 
-// Stream returns a File that writes to w, which it does not close.
-func Stream(w io.Writer, name string) *File { return &File{name: name, stream: w} }
+// StreamTo returns a File that writes to w, which it does not close.
+func StreamTo(w io.Writer, name string) *File { return &File{name: name, stream: w} }
 
 // Name returns the file's path, or the name of a stream.
 func (f *File) Name() string { return f.name }
