@@ -23,7 +23,7 @@ function script(entry, outDir, name) {
   return {
     target: "es2022",
     outDir,
-    emptyOutDir: outDir === "dist",
+    emptyOutDir: name === "page",
     cssCodeSplit: false,
     reportCompressedSize: false,
     lib: { entry, name: "gctrail", formats: ["iife"], fileName: () => `${name}.js`, cssFileName: name },
@@ -33,6 +33,6 @@ function script(entry, outDir, name) {
 // The page about a trace, which Go embeds and writes into each page, and the parts of the page
 // that opens traces, which deploy/release packs: vite build --mode PART.
 export default defineConfig(({ mode }) => {
-  if (mode === "production") return { ...shared, plugins: [licences(["preact", "uplot"])], build: script("src/main.tsx", "dist", "page") };
+  if (mode === "production") return { ...shared, plugins: [licences(["preact", "uplot"])], build: script("src/main.tsx", "../internal/assets/page", "page") };
   return { ...shared, build: script(`open/${mode}.ts${mode === "main" ? "x" : ""}`, "dist/open", mode) };
 });

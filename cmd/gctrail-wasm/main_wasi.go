@@ -14,7 +14,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/gctrail/gctrail/internal/licenses"
+	"github.com/gctrail/gctrail/internal/assets"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -71,7 +71,7 @@ var errUsage = errors.New("invalid usage")
 func (o *options) answer(paths []string) ([]byte, error) {
 	switch {
 	case o.licenses:
-		return []byte(licenses.Text()), nil
+		return []byte(assets.Licenses()), nil
 	case o.version:
 		return []byte(program() + "\n"), nil
 	case len(paths) == 0:

@@ -8,8 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gctrail/gctrail/internal/licenses"
-	"github.com/gctrail/gctrail/web"
+	"github.com/gctrail/gctrail/internal/assets"
 )
 
 // editor is the folder of the extension for VS Code.
@@ -22,11 +21,11 @@ func (p *pageParts) vsix(module []byte) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	notices, err := os.ReadFile("web/dist/LICENSES")
+	notices, err := os.ReadFile("internal/assets/page/LICENSES")
 	if err != nil {
 		return nil, err
 	}
-	hashes, err := json.Marshal(map[string]string{"script": hash(web.Script), "style": hash(web.Style)})
+	hashes, err := json.Marshal(map[string]string{"script": hash(assets.Script), "style": hash(assets.Style)})
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +33,7 @@ func (p *pageParts) vsix(module []byte) ([]file, error) {
 		file{name: "extension/dist/gctrail.wasm.gz", data: module},
 		file{name: "extension/dist/worker.js", data: []byte(p.worker)},
 		file{name: "extension/dist/parts.json", data: hashes},
-		file{name: "extension/NOTICES.txt", data: append(append(notices, '\n'), licenses.Text()...)},
+		file{name: "extension/NOTICES.txt", data: append(append(notices, '\n'), assets.Licenses()...)},
 	)
 	manifest, err := manifestOf(own)
 	if err != nil {

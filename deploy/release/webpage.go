@@ -15,7 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gctrail/gctrail/internal/licenses"
+	"github.com/gctrail/gctrail/internal/assets"
 	"github.com/gctrail/gctrail/internal/outfile"
 )
 
@@ -158,7 +158,7 @@ func (p *pageParts) files(module []byte) []file {
 	return append(files,
 		file{name: "offline.js", data: []byte(offline)},
 		file{name: "gctrail.html", data: []byte(p.single(module))},
-		file{name: "LICENSES", data: []byte(licenses.Text())},
+		file{name: "LICENSES", data: []byte(assets.Licenses())},
 	)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gctrail/gctrail/internal/licenses"
+	"github.com/gctrail/gctrail/internal/assets"
 )
 
 func newVersionCmd(std *stdio) *cobra.Command {
@@ -19,7 +19,7 @@ func newVersionCmd(std *stdio) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			printed := version()
 			if withLicences {
-				printed = licenses.Text()
+				printed = assets.Licenses()
 			}
 			_, err := fmt.Fprint(std.out, printed)
 			return outputFailed(stdoutName, err)

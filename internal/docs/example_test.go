@@ -14,7 +14,7 @@ import (
 func publicPackages(t *testing.T) (dirs []string) {
 	t.Helper()
 	const root = "../.."
-	hidden := []string{"internal", "cmd", "examples", "tools", "test", "testdata", "web"} // web has only text
+	hidden := []string{"internal", "cmd", "examples", "tools", "test", "testdata", "web"} // web has no Go
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || !d.IsDir():

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gctrail/gctrail/web"
+	"github.com/gctrail/gctrail/internal/assets"
 )
 
 // A pageDetail is a detail that a page has, of one of its processes.
@@ -54,7 +54,7 @@ func (p *Page) pack(others int) (*packed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := p.fit(max(leastDetails, (maxPage-len(web.Script)-len(web.Style))/4*perText-len(header)-others))
+	f := p.fit(max(leastDetails, (maxPage-len(assets.Script)-len(assets.Style))/4*perText-len(header)-others))
 	for {
 		bytes, err := f.estimate()
 		if err != nil {

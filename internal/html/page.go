@@ -16,7 +16,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gctrail/gctrail/web"
+	"github.com/gctrail/gctrail/internal/assets"
 )
 
 // A Page is a page about a trace, or about several that are compared.
@@ -46,7 +46,7 @@ func (p *Page) Write(w io.Writer) error {
 	if err := writeData(w, blocks); err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, "<script>"+web.Script+"</script>\n</body>\n</html>\n")
+	_, err = io.WriteString(w, "<script>"+assets.Script+"</script>\n</body>\n</html>\n")
 	return err
 }
 
@@ -58,7 +58,7 @@ const (
 // WriteShell writes the page without data, which it is to ask the server for that
 // it comes from. The policy is for the header of the response too.
 func WriteShell(w io.Writer, title string) error {
-	_, err := io.WriteString(w, head(title, ShellPolicy())+"<body>\n<div id=\"app\"></div>\n<noscript>"+noScriptOnServer+"</noscript>\n<script>"+web.Script+"</script>\n</body>\n</html>\n")
+	_, err := io.WriteString(w, head(title, ShellPolicy())+"<body>\n<div id=\"app\"></div>\n<noscript>"+noScriptOnServer+"</noscript>\n<script>"+assets.Script+"</script>\n</body>\n</html>\n")
 	return err
 }
 
@@ -70,7 +70,7 @@ func ShellPolicy() string { return policy("default-src 'none'; connect-src 'self
 // style, by their hashes.
 func policy(rest string) string {
 	return fmt.Sprintf("%s; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
-		rest, hash(web.Script), hash(web.Style))
+		rest, hash(assets.Script), hash(assets.Style))
 }
 
 func hash(s string) string {
@@ -92,7 +92,7 @@ func head(title, policy string) string {
 <link rel="icon" href="data:image/svg+xml,%s">
 <style>%s</style>
 </head>
-`, stdhtml.EscapeString(policy), stdhtml.EscapeString(title), icon, web.Style)
+`, stdhtml.EscapeString(policy), stdhtml.EscapeString(title), icon, assets.Style)
 }
 
 // icon is three bars, as a part of a URL.

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/assets"
 	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/web"
 )
 
 // collections reads a trace.
@@ -233,7 +233,7 @@ func TestPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := out.String()
-	for _, text := range []string{web.Script, web.Style} {
+	for _, text := range []string{assets.Script, assets.Style} {
 		lower := strings.ToLower(text)
 		if strings.Contains(lower, "</script") || strings.Contains(lower, "<!--") || strings.Contains(lower, "</style") {
 			t.Error("the script or the style can end its element")

@@ -21,10 +21,10 @@ import (
 	"strings"
 )
 
-const output = "../internal/licenses/THIRD_PARTY_LICENSES.gz"
+const output = "../internal/assets/THIRD_PARTY_LICENSES.gz"
 
 // page has the licences of the packages from npm that are in the page.
-const page = "../web/dist/LICENSES"
+const page = "../internal/assets/page/LICENSES"
 
 // platforms are the platforms that gctrail is built for, because each may link other
 // modules.
