@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/firefox"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/export/openmetrics"
 	"github.com/gctrail/gctrail/export/parquet"
@@ -59,7 +58,7 @@ var formats = []Format{
 		Name: "firefox", Suffixes: []string{".firefox.json"}, Says: "timeline for profiler.firefox.com",
 		timed: true,
 		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer {
-			return &firefoxProfile{firefox.NewWriter(w, c.start()), c}
+			return &firefoxProfile{profile.NewFirefox(w, c.start()), c}
 		}}},
 	},
 	{
@@ -270,7 +269,7 @@ func (j *judged) requests() error {
 
 // A firefoxProfile has collections, findings and allocations.
 type firefoxProfile struct {
-	*firefox.Writer
+	*profile.Firefox
 	c *Converter
 }
 
@@ -280,5 +279,5 @@ func (p *firefoxProfile) Close() error {
 	}
 	p.Allocations(p.c.allocated)
 	p.c.LeftOut = p.LeftOut
-	return p.Writer.Close()
+	return p.Firefox.Close()
 }

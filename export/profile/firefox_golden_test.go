@@ -1,4 +1,4 @@
-package firefox_test
+package profile_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export"
-	"github.com/gctrail/gctrail/export/firefox"
+	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/findings"
@@ -25,9 +25,9 @@ const ms = time.Millisecond
 // TestDocument holds a whole profile: processes of which two have the same id and one has
 // none, a background collection, one that is affected by loss, a finding, and allocations
 // on stacks that share frames.
-func TestDocument(t *testing.T) {
+func TestFirefox(t *testing.T) {
 	var out bytes.Buffer
-	w := firefox.NewWriter(&out, time.Unix(100, 250e6))
+	w := profile.NewFirefox(&out, time.Unix(100, 250e6))
 	first := &gc.Process{PID: 7, Name: "web", Started: 2 * ms, Stopped: 90 * ms}
 	again := &gc.Process{PID: 7, Name: "web", Started: 95 * ms}
 	unknown := &gc.Process{PID: trace.UnknownID}
@@ -64,7 +64,7 @@ func TestDocument(t *testing.T) {
 	if err := json.Indent(&indented, out.Bytes(), "", " "); err != nil {
 		t.Fatal(err)
 	}
-	extent.Golden(t, "testdata/profile.json", indented.String())
+	extent.Golden(t, "testdata/firefox.json", indented.String())
 }
 
 // stacked returns stacks of two methods, and a function that returns the stack with some

@@ -1,4 +1,4 @@
-package firefox_test
+package profile_test
 
 import (
 	"bytes"
@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/gctrail/gctrail/export/firefox"
+	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/open"
 )
 
 // This writes a profile for profiler.firefox.com. Unknown figures are left out.
-func ExampleWriter() {
+func ExampleFirefox() {
 	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: gc.Wants})
 	if err != nil {
 		log.Fatal(err)
@@ -21,7 +21,7 @@ func ExampleWriter() {
 
 	var model gc.Model
 	var out bytes.Buffer
-	w := firefox.NewWriter(&out, in.Source.Info().Start)
+	w := profile.NewFirefox(&out, in.Source.Info().Start)
 	for c, err := range model.Collections(in.Source) {
 		if err != nil {
 			log.Panic(err)

@@ -1,4 +1,4 @@
-package firefox
+package profile
 
 import (
 	"encoding/json"
@@ -60,9 +60,9 @@ func (d *document) list(name string, values func(each func(any))) {
 // src/types/profile.ts, docs-developer/CHANGELOG-formats.md and
 // docs-developer/processed-profile-format.md of firefox-devtools/profiler.
 
-// version is the version of the processed format: the first with labels for counters.
+// firefoxVersion is the version of the processed format: the first with labels for counters.
 // Later readers upgrade it.
-const version = 63
+const firefoxVersion = 63
 
 type meta struct {
 	Interval    float64    `json:"interval"`

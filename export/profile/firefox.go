@@ -1,10 +1,4 @@
-// Package firefox writes collections and allocations as a processed profile for
-// profiler.firefox.com: markers of pauses, suspensions, collections and findings,
-// counters of the heap, and allocation samples with stacks.
-//
-// See docs-developer/processed-profile-format.md of firefox-devtools/profiler. Times
-// are milliseconds from the start of the trace.
-package firefox
+package profile
 
 import (
 	"bufio"
@@ -27,13 +21,16 @@ import (
 // them in memory.
 const maxCollections = 1 << 17
 
-// A Writer writes a profile when it is closed.
-type Writer struct {
+// A Firefox writes collections and allocations as a processed profile for profiler.firefox.com when
+// it is closed: markers of pauses, suspensions, collections and findings, counters of the heap, and
+// allocation samples with stacks. Times are milliseconds from the start of the trace. See
+// docs-developer/processed-profile-format.md of firefox-devtools/profiler.
+type Firefox struct {
 	out       io.Writer
 	start     time.Time
 	tables    *tables
-	processes []*process
-	byProcess map[gc.Identity]*process
+	processes []*firefoxProcess
+	byProcess map[gc.Identity]*firefoxProcess
 	pids      map[string]bool
 	last      time.Duration
 	path      []frame
@@ -43,8 +40,8 @@ type Writer struct {
 	LeftOut int64
 }
 
-// A process has one thread, which carries its markers.
-type process struct {
+// A firefoxProcess has one thread, which carries its markers.
+type firefoxProcess struct {
 	of       *gc.Process
 	index    int
 	thread   thread
@@ -57,15 +54,15 @@ type level struct {
 	at int64 // the latest value
 }
 
-// NewWriter returns a Writer to w. Start is the wall-clock time of the trace's start.
-func NewWriter(w io.Writer, start time.Time) *Writer {
-	return &Writer{
-		out: w, start: start, tables: newTables(), byProcess: make(map[gc.Identity]*process), pids: make(map[string]bool),
+// NewFirefox returns a Firefox that writes to w. Start is the wall-clock time of the trace's start.
+func NewFirefox(w io.Writer, start time.Time) *Firefox {
+	return &Firefox{
+		out: w, start: start, tables: newTables(), byProcess: make(map[gc.Identity]*firefoxProcess), pids: make(map[string]bool),
 	}
 }
 
 // Add adds a collection. Collections must be added in order of their start.
-func (w *Writer) Add(c *gc.Collection) error {
+func (w *Firefox) Add(c *gc.Collection) error {
 	if w.collections == maxCollections {
 		w.LeftOut++
 		return nil
@@ -92,7 +89,7 @@ func (w *Writer) Add(c *gc.Collection) error {
 }
 
 // Findings adds the findings of a process.
-func (w *Writer) Findings(of *gc.Process, found []findings.Finding) {
+func (w *Firefox) Findings(of *gc.Process, found []findings.Finding) {
 	p := w.process(of)
 	for i := range found {
 		f := &found[i]
@@ -107,7 +104,7 @@ func (w *Writer) Findings(of *gc.Process, found []findings.Finding) {
 }
 
 // Allocations adds the allocations of processes, with their times.
-func (w *Writer) Allocations(all []*export.Allocations) {
+func (w *Firefox) Allocations(all []*export.Allocations) {
 	for _, a := range all {
 		if a.Timeline == nil {
 			continue
@@ -129,7 +126,7 @@ func (w *Writer) Allocations(all []*export.Allocations) {
 }
 
 // levels adds the sizes before and after a collection.
-func (w *Writer) levels(p *process, c *gc.Collection) {
+func (w *Firefox) levels(p *firefoxProcess, c *gc.Collection) {
 	start, begun := c.Start.Get()
 	end, ended := c.End.Get()
 	set := func(known bool, at time.Duration, name, color string, v gc.Opt[int64]) {
@@ -155,7 +152,7 @@ func (w *Writer) levels(p *process, c *gc.Collection) {
 }
 
 // level returns the counter of a process with a name.
-func (p *process) level(name, color string) *level {
+func (p *firefoxProcess) level(name, color string) *level {
 	for _, l := range p.counters {
 		if l.Name == name {
 			return l
@@ -184,7 +181,7 @@ func (l *level) set(at time.Duration, v int64) {
 }
 
 // process returns a process's thread, a new one if it has none.
-func (w *Writer) process(of *gc.Process) *process {
+func (w *Firefox) process(of *gc.Process) *firefoxProcess {
 	p := w.byProcess[of.Identity()]
 	if p == nil {
 		pid := "0"
@@ -195,7 +192,7 @@ func (w *Writer) process(of *gc.Process) *process {
 			pid = fmt.Sprintf("%d-%d", of.PID, again)
 		}
 		w.pids[pid] = true
-		p = &process{of: of, index: len(w.processes), thread: thread{
+		p = &firefoxProcess{of: of, index: len(w.processes), thread: thread{
 			ProcessType: "default", Paused: []struct{}{}, InTimeline: true, Name: "GC", Main: true, Process: export.Name(of),
 			PID: pid, TID: len(w.processes) + 1,
 			Markers: markers{[]json.RawMessage{}, []int{}, []float64{}, []float64{}, []int{}, []int{}, 0},
@@ -208,7 +205,7 @@ func (w *Writer) process(of *gc.Process) *process {
 }
 
 // Close writes the profile. It does not close the underlying writer.
-func (w *Writer) Close() error {
+func (w *Firefox) Close() error {
 	out := bufio.NewWriterSize(w.out, 1<<16)
 	d := document{out: out}
 	d.member("meta", w.meta())
@@ -234,13 +231,13 @@ func (w *Writer) Close() error {
 	return out.Flush()
 }
 
-func (w *Writer) meta() *meta {
+func (w *Firefox) meta() *meta {
 	for _, p := range w.processes {
 		w.last = max(w.last, p.of.Stopped)
 	}
 	return &meta{
 		Interval: 1, StartTime: float64(w.start.UnixNano()) / 1e6, End: millis(w.last), Product: "gctrail", From: "gctrail",
-		Stackwalk: 1, Version: 24, Processed: version, Symbolized: true, NoSymbols: true, OneStack: true, NotFirefox: true,
+		Stackwalk: 1, Version: 24, Processed: firefoxVersion, Symbolized: true, NoSymbols: true, OneStack: true, NotFirefox: true,
 		Categories: categories, Schema: schemas(),
 	}
 }

@@ -1,4 +1,4 @@
-package firefox
+package profile
 
 import (
 	"encoding/json"
@@ -122,11 +122,11 @@ func (d *data) describe(c *gc.Collection) *data {
 }
 
 // interval adds a marker with a duration.
-func (w *Writer) interval(p *process, name string, start, length time.Duration, d *data) {
+func (w *Firefox) interval(p *firefoxProcess, name string, start, length time.Duration, d *data) {
 	w.marker(p, name, start, start+length, phaseInterval, d)
 }
 
-func (w *Writer) marker(p *process, name string, start, end time.Duration, phase int, d *data) {
+func (w *Firefox) marker(p *firefoxProcess, name string, start, end time.Duration, phase int, d *data) {
 	w.last = max(w.last, end)
 	m := &p.thread.Markers
 	m.Data = append(m.Data, json.RawMessage(append(*d, '}')))

@@ -1,4 +1,4 @@
-package firefox_test
+package profile_test
 
 import (
 	"bytes"
@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gctrail/gctrail/export/firefox"
+	"github.com/gctrail/gctrail/export/profile"
 	"github.com/gctrail/gctrail/gc"
 )
 
 // TestMarkers checks the markers and counters of one collection.
-func TestMarkers(t *testing.T) {
+func TestFirefoxMarkers(t *testing.T) {
 	var out bytes.Buffer
-	w := firefox.NewWriter(&out, time.Unix(100, 0))
+	w := profile.NewFirefox(&out, time.Unix(100, 0))
 	err := w.Add(&gc.Collection{
 		Process: &gc.Process{PID: 7, Name: "web"}, Number: 1, Generation: gc.Some(0), Kind: gc.Blocking, Start: gc.Some(10 * ms), End: gc.Some(14 * ms),
 		Pauses:     []gc.Pause{{Kind: gc.PauseBlocking, Start: 9 * ms, Duration: 6 * ms, Suspend: gc.Some(ms)}},
