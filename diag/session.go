@@ -157,6 +157,29 @@ func (s *Session) Stop(ctx context.Context) error {
 	return err
 }
 
+// EndWith calls Stop when ctx is done, and closes the session if the runtime does not end the
+// trace within patience. The function that it returns waits for that, if it has begun, closes
+// the session, and returns the error of Stop. The trace must be read meanwhile, as for Stop.
+func (s *Session) EndWith(ctx context.Context, patience time.Duration) (end func() error) {
+	var failed error
+	stopped := make(chan struct{})
+	running := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		if failed = s.Stop(limited); failed != nil {
+			s.Close()
+		}
+	})
+	return func() error {
+		if !running() {
+			<-stopped
+		}
+		s.Close()
+		return failed
+	}
+}
+
 // Stopped reports whether Stop was called, or Close before the trace's end.
 func (s *Session) Stopped() bool { return s.asked.Load() }
 

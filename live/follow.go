@@ -218,17 +218,8 @@ func (f *follower) run(ctx context.Context) error {
 // read yields the collections of one trace.
 func (f *follower) read(ctx context.Context, session *diag.Session) {
 	f.out.push(&Update{Kind: Attached, Process: f.process})
-	dismissed := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(dismissed)
-		dismiss(session)
-	})
-	defer func() {
-		if !stop() {
-			<-dismissed
-		}
-		session.Close()
-	}()
+	end := session.EndWith(ctx, endTimeout)
+	defer func() { _ = end() }() // a runtime that does not end the trace is left
 	reading, done := context.WithCancel(ctx)
 	defer done()
 	m := gc.Model{Live: true, PerHeap: f.opts.PerHeap}
@@ -266,15 +257,6 @@ func (f *follower) read(ctx context.Context, session *diag.Session) {
 		traced = f.identify(traced)
 	}
 	f.out.push(&Update{Kind: Ended, Process: f.process, Traced: traced, Phases: phases, Lost: r.Loss().Events, Late: r.Loss().Late, Err: failed})
-}
-
-// dismiss has the runtime end the trace. A runtime that does not is left.
-func dismiss(session *diag.Session) {
-	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
-	defer cancel()
-	if session.Stop(ctx) != nil {
-		session.Close()
-	}
 }
 
 // identify adds diag's information about the process to a copy of the information from

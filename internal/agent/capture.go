@@ -126,31 +126,16 @@ func recordTrace(ctx context.Context, p *diag.Process, config *diag.Config, d ti
 	if err != nil {
 		return 0, err
 	}
-	defer func() {
-		in.Close()
-		collect.SettleSampling(p.Client(), config)
-	}()
 	limited, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-	stopped := make(chan struct{})
-	stop := context.AfterFunc(limited, func() {
-		defer close(stopped)
-		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
-		defer cancel()
-		if in.Stop(patient) != nil {
-			in.Close()
-		}
-	})
+	end := in.EndWith(limited, endPatience)
 	n, err := io.Copy(out, io.LimitReader(in, most))
-	if !stop() {
-		if n == most {
-			in.Close() // nobody reads the rest
-		}
-		<-stopped
+	if n == most {
+		in.Close() // nobody reads the rest
+		err = cmp.Or(err, errTooLarge)
 	}
-	if err == nil && n == most {
-		err = errTooLarge
-	}
+	_ = end() // a runtime that does not end the trace is left
+	collect.SettleSampling(p.Client(), config)
 	return n, err
 }
 

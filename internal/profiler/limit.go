@@ -2,7 +2,6 @@ package profiler
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,19 +42,14 @@ type bounded struct {
 	*diag.Session
 	tooMany func() bool
 	full    atomic.Bool
-	stopped func() error // ends the session once
+	stop    context.CancelFunc
+	end     func() error // waits for the end
 }
 
-func bound(s *diag.Session) *bounded {
-	return &bounded{Session: s, stopped: sync.OnceValue(func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), endTime)
-		defer cancel()
-		err := s.Stop(ctx)
-		if err != nil {
-			s.Close()
-		}
-		return err
-	})}
+// bound returns a session that ends with ctx at the latest.
+func bound(ctx context.Context, s *diag.Session) *bounded {
+	ctx, stop := context.WithCancel(ctx)
+	return &bounded{Session: s, stop: stop, end: s.EndWith(ctx, endTime)}
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
@@ -67,20 +61,15 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // fill begins to end the session.
 func (b *bounded) fill() {
-	if !b.full.Swap(true) {
-		go func() { _ = b.stopped() }()
-	}
+	b.full.Store(true)
+	b.stop()
 }
 
 // close ends the session if it has not ended, waits until it has, and makes the runtime stop
 // sampling. A process that does not answer is left alone, because it would be waited for again.
-func (b *bounded) close(client *diag.Client, running func() bool) {
-	var err error
-	if !running() || b.full.Load() {
-		err = b.stopped()
-	}
-	b.Session.Close()
-	if err != nil {
+func (b *bounded) close(client *diag.Client) {
+	defer b.stop()
+	if b.end() != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)

@@ -102,8 +102,8 @@ func (s *sampling) begin(now time.Time) {
 // read reads a session until it ends, or ctx does. If its events are too many, it returns how
 // long to wait before the next session. The next one follows at once if other events are needed.
 func (s *sampling) read(ctx context.Context, client *diag.Client, session *diag.Session) (rest time.Duration, again bool) {
-	in := bound(session)
-	defer in.close(client, context.AfterFunc(ctx, func() { _ = in.stopped() }))
+	in := bound(ctx, session)
+	defer in.close(client)
 	if s.window == 0 { // a short session is read to its end without delay
 		session.Poll(polling)
 	}
