@@ -66,10 +66,10 @@ func FuzzRequests(f *testing.F) {
 	f.Add(fields{}.u64(1).message(cmdStopTracing))
 	f.Add(fields{}.message(cmdProcessEnvironment))
 	f.Fuzz(func(t *testing.T, request []byte) {
-		s := &Server{asking: map[conn]uint64{}, resumed: make(chan struct{}), sessions: map[uint64]*tracingSession{}}
+		s := &Server{resumed: make(chan struct{}), sessions: map[uint64]*tracingSession{}}
 		s.opt.Info, s.opt.Environment = madeUp, []string{"A=1"}
 		s.opt.Collect = func(c Config) (Tracing, error) {
-			_, err := c.request(cmdCollectTracing6).bytes()
+			_, err := c.request(cmdCollectTracing6).encode()
 			if why, bad := errors.AsType[*RequestError](err); bad && why.Field != "size" {
 				t.Errorf("taken: %+v: %v", c, err)
 			}

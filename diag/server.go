@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -60,9 +61,8 @@ type Server struct {
 	slots chan struct{} // one for each connection that a request is read from or answered on
 	work  sync.WaitGroup
 
-	mu       sync.Mutex      // of the fields below
-	asking   map[conn]uint64 // connections that a request is awaited from, and their turns
-	turn     uint64          // the latest
+	mu       sync.Mutex // of the fields below
+	asking   []conn     // connections that a request is awaited from, the oldest first
 	sessions map[uint64]*tracingSession
 	last     uint64        // session
 	resumed  chan struct{} // closed when no port is suspended any more
@@ -105,7 +105,7 @@ func Serve(opt ServerOptions) (*Server, error) {
 	}
 	s := &Server{
 		opt: opt, in: in, own: servedPort{path: address, suspended: opt.Suspended},
-		slots: make(chan struct{}, maxConnections), asking: map[conn]uint64{},
+		slots:    make(chan struct{}, maxConnections),
 		sessions: map[uint64]*tracingSession{}, resumed: make(chan struct{}),
 	}
 	s.ctx, s.close = context.WithCancel(context.Background())
@@ -152,7 +152,7 @@ func (s *Server) Close() error {
 	s.closed = true
 	err := s.in.close()
 	s.close()
-	for c := range s.asking {
+	for _, c := range s.asking {
 		c.Close()
 	}
 	for _, t := range s.sessions {
@@ -189,15 +189,9 @@ func (s *Server) makeRoom() bool {
 	default:
 	}
 	s.mu.Lock()
-	var oldest conn
-	for c, turn := range s.asking {
-		if turn != noTurn && (oldest == nil || turn < s.asking[oldest]) {
-			oldest = c
-		}
-	}
-	if oldest != nil {
-		oldest.Close()
-		delete(s.asking, oldest)
+	if len(s.asking) > 0 {
+		s.asking[0].Close()
+		s.asking = s.asking[1:]
 	}
 	s.mu.Unlock()
 	return s.slot()
@@ -241,27 +235,15 @@ const noTurn = 0
 func (s *Server) ask(c conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.turn++
-	return s.awaits(c, s.turn)
-}
-
-// askPort is ask for a connection to a port.
-func (s *Server) askPort(c conn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.awaits(c, noTurn)
-}
-
-func (s *Server) awaits(c conn, turn uint64) bool {
 	if !s.closed {
-		s.asking[c] = turn
+		s.asking = append(s.asking, c)
 	}
 	return !s.closed
 }
 
-// asked marks c as no longer awaiting a request or a turn.
+// asked notes that no request is awaited from c any more.
 func (s *Server) asked(c conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.asking, c)
+	s.asking = slices.DeleteFunc(s.asking, func(other conn) bool { return other == c })
 }

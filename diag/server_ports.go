@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net"
 	"strings"
 	"time"
 )
@@ -130,13 +129,11 @@ func (s *Server) advertise(port *servedPort) (conn, error) {
 	return c, nil
 }
 
-// firstByte waits for a command without a limit, because a port may be idle for hours.
+// firstByte waits for a command without a limit, because a port may be idle for hours, and
+// ends with the server.
 // The rest of the command then has to come in time.
 func (s *Server) firstByte(c conn) ([]byte, error) {
-	if !s.askPort(c) {
-		return nil, net.ErrClosed
-	}
-	defer s.asked(c)
+	defer context.AfterFunc(s.ctx, func() { c.Close() })()
 	_ = c.SetDeadline(time.Time{})
 	first := make([]byte, 1)
 	_, err := io.ReadFull(c, first)

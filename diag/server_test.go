@@ -344,7 +344,7 @@ func TestIdleClients(t *testing.T) {
 // TestRequestTimeout: half a request is given up.
 func TestRequestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{asking: map[conn]uint64{}}
+		s := new(Server)
 		client, c := net.Pipe()
 		_ = c.SetDeadline(time.Now().Add(requestTimeout))
 		go s.serve(c, c, &s.own)
