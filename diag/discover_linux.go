@@ -27,7 +27,7 @@ type finder struct {
 	proc    string
 	// listener returns the credentials of the process at the other end of a connection.
 	listener func(conn) (*unix.Ucred, error)
-	memory   memory
+	memory   *memory
 }
 
 // A look is one search for processes.
@@ -68,7 +68,7 @@ func idOf(info fs.FileInfo) fileID {
 }
 
 func newFinder() *finder {
-	return &finder{folders: []string{os.TempDir(), "/tmp"}, proc: "/proc", listener: listenerOf}
+	return &finder{folders: []string{os.TempDir(), "/tmp"}, proc: "/proc", listener: listenerOf, memory: newMemory()}
 }
 
 // find returns the processes that have a socket, processes that look like .NET but have

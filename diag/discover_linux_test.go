@@ -26,7 +26,7 @@ type machine struct {
 
 func newMachine(t *testing.T) *machine {
 	m := &machine{t: t, dir: tempDir(t), listeners: map[string]int{}}
-	m.finder = &finder{folders: []string{filepath.Join(m.dir, "tmp")}, proc: filepath.Join(m.dir, "proc"), listener: m.listenerOf}
+	m.finder = &finder{folders: []string{filepath.Join(m.dir, "tmp")}, proc: filepath.Join(m.dir, "proc"), listener: m.listenerOf, memory: newMemory()}
 	for _, folder := range append(m.folders, m.proc) {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)

@@ -17,6 +17,10 @@ type memory struct {
 	dead      map[stamp]bool    // sockets without a listener
 }
 
+func newMemory() *memory {
+	return &memory{sightings: make(map[int]*sighting), dead: make(map[stamp]bool)}
+}
+
 // A sighting is the result of examining a process, or a socket of no process.
 type sighting struct {
 	stat
@@ -89,20 +93,15 @@ func (l *look) foreign(pid, inner int, st *stat) {
 	if started := l.started(st); !started.IsZero() {
 		age = min(age, time.Since(started))
 	}
-	l.memory.add(pid, &sighting{stat: *st, inner: inner, until: time.Now().Add(age)})
-}
-
-func (m *memory) add(pid int, s *sighting) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.sightings == nil {
-		m.sightings = make(map[int]*sighting)
-	}
-	m.sightings[pid] = s
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
+	l.memory.sightings[pid] = &sighting{stat: *st, inner: inner, until: time.Now().Add(age)}
 }
 
 // remember stores the answers of processes, and which sockets are dead.
 func (f *finder) remember(asked []*Process) {
+	f.memory.mu.Lock()
+	defer f.memory.mu.Unlock()
 	for _, p := range asked {
 		s := p.sighting
 		switch {
@@ -110,20 +109,11 @@ func (f *finder) remember(asked []*Process) {
 		case p.PID != 0 && p.Info != nil && p.Err == nil && !p.stale:
 			p.sighting = nil
 			s.process, s.until = p, time.Now().Add(answered)
-			f.memory.add(p.PID, s)
+			f.memory.sightings[p.PID] = s
 		case p.stale && refused(p.Err) && time.Since(time.Unix(s.socket.changed.Unix())) > settled:
-			f.memory.bury(s.socket)
+			f.memory.dead[s.socket] = true
 		}
 	}
-}
-
-func (m *memory) bury(socket stamp) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.dead == nil {
-		m.dead = make(map[stamp]bool)
-	}
-	m.dead[socket] = true
 }
 
 func (m *memory) buried(socket stamp) bool {

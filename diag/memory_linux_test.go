@@ -182,7 +182,7 @@ func TestRememberDead(t *testing.T) {
 	if !m.memory.buried(old.socket) {
 		t.Error("an old socket is not dead")
 	}
-	m.memory.bury(p.sighting.socket)
+	m.memory.dead[p.sighting.socket] = true
 	if all := m.find(); len(all) != 0 {
 		t.Errorf("a dead socket: %+v", all[0])
 	}
