@@ -3,6 +3,7 @@ package diag
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 )
 
@@ -57,22 +58,11 @@ func (c *Client) Collect(ctx context.Context, config Config) (*Session, error) {
 	}
 }
 
-// needs returns the oldest command that supports everything in the config.
+// needs returns the oldest command, but for the first, that supports everything in the config.
 func (c *Config) needs() command {
 	cmd := cmdCollectTracing2
-	if c.NoStacks {
-		cmd = cmdCollectTracing3
-	}
-	if c.Rundown != 0 && c.Rundown != RundownFull {
-		cmd = cmdCollectTracing4
-	}
-	for i := range c.Providers {
-		if c.Providers[i].Events != nil || len(c.Providers[i].Except) > 0 {
-			cmd = cmdCollectTracing5
-		}
-	}
-	if c.Block {
-		cmd = cmdCollectTracing6
+	for cmd < cmdCollectTracing6 && !reflect.DeepEqual(c.grantedBy(cmd), *c) {
+		cmd++
 	}
 	return cmd
 }
