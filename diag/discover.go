@@ -126,7 +126,7 @@ func Find(ctx context.Context, pid int) (*Process, error) {
 // another namespace.
 func findIn(ctx context.Context, f *finder, pid int) *Process {
 	candidates := find(ctx, func() []*Process { return f.candidates(pid) })
-	found := ask(ctx, f, only(candidates, func(p *Process) bool { return p.PID == pid || p.PID == 0 }))
+	found := ask(ctx, f, slices.DeleteFunc(candidates, func(p *Process) bool { return p.PID != pid && p.PID != 0 }))
 	i := slices.IndexFunc(found, func(p *Process) bool { return p.PID == pid })
 	if i < 0 {
 		i = slices.IndexFunc(found, func(p *Process) bool { return p.PID == 0 && p.InnerPID == pid })
@@ -135,10 +135,6 @@ func findIn(ctx context.Context, f *finder, pid int) *Process {
 		return nil
 	}
 	return found[i]
-}
-
-func only(all []*Process, keep func(*Process) bool) []*Process {
-	return slices.DeleteFunc(slices.Clone(all), func(p *Process) bool { return !keep(p) })
 }
 
 // ask queries the processes that f does not know, and drops sockets without a listener

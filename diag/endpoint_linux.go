@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ func (d *endpoint) open() (*os.File, fs.FileInfo, error) {
 	}
 	info, err := at.Stat()
 	if err == nil && info.Mode().Type() != fs.ModeSocket {
-		err = d.refuse(fmt.Errorf("it is %s, not a socket", kindOf(info)))
+		err = d.refuse(fmt.Errorf("it is %s, not a socket", cmp.Or(fileKinds[info.Mode().Type()], "a device")))
 	}
 	if err != nil {
 		at.Close()
@@ -71,19 +72,8 @@ func (d *endpoint) open() (*os.File, fs.FileInfo, error) {
 	return at, info, nil
 }
 
-func kindOf(info fs.FileInfo) string {
-	switch info.Mode().Type() {
-	case fs.ModeSymlink:
-		return "a symbolic link"
-	case fs.ModeNamedPipe:
-		return "a named pipe"
-	case fs.ModeDir:
-		return "a directory"
-	case 0:
-		return "a regular file"
-	default:
-		return "a device"
-	}
+var fileKinds = map[fs.FileMode]string{
+	0: "a regular file", fs.ModeDir: "a directory", fs.ModeNamedPipe: "a named pipe", fs.ModeSymlink: "a symbolic link",
 }
 
 // belongs refuses a socket of another user than the process's. A socket of root is

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -273,4 +274,8 @@ func TestLongNames(t *testing.T) {
 	if p := m.find()[0]; len(p.Name) > maxProcFile {
 		t.Errorf("%d bytes", len(p.Name))
 	}
+}
+
+func only(all []*Process, keep func(*Process) bool) []*Process {
+	return slices.DeleteFunc(all, func(p *Process) bool { return !keep(p) })
 }

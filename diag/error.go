@@ -172,16 +172,18 @@ func Remedy(err error) string {
 	if e, ok := errors.AsType[*frameworkError](err); ok {
 		return fmt.Sprintf("record it through ETW: gctrail collect --etw -p %d", e.pid)
 	}
+	_, listening := errors.AsType[*ListenError](err)
+	remote, inUse := overTCP(err), errors.Is(err, addressInUse)
 	switch {
-	case ofListening(err) && overTCP(err) && errors.Is(err, addressInUse):
+	case listening && remote && inUse:
 		return "another program is listening there: choose another port"
-	case ofListening(err) && overTCP(err):
+	case listening && remote:
 		return "give an address of this machine, such as 127.0.0.1:9000, with a port above 1023"
-	case overTCP(err):
+	case remote:
 		return "is the program, adb forward or dotnet-dsrouter running? A program that connects itself is for gctrail collect, without ,connect"
-	case ofListening(err) && errors.Is(err, addressInUse):
+	case listening && inUse:
 		return "it is a file, or another program is listening on it: choose another path"
-	case ofListening(err):
+	case listening:
 		return "choose another path"
 	case untrusted(err):
 		return "check who created it; to connect anyway, use its path as a diagnostic port: --diagnostic-port PATH,connect"
@@ -202,11 +204,6 @@ func Remedy(err error) string {
 	default:
 		return ""
 	}
-}
-
-func ofListening(err error) bool {
-	_, is := errors.AsType[*ListenError](err)
-	return is
 }
 
 // timedOut reports whether an operation ended by its time limit.
