@@ -47,8 +47,8 @@ func NewClientOver(connect func(context.Context) (net.Conn, error)) *Client {
 	return &Client{connect: func(ctx context.Context) (conn, error) { return connOf(connect(ctx)) }}
 }
 
-// ask sends a request and returns the payload of the answer.
-func (c *Client) ask(ctx context.Context, req *message) (*payload, error) {
+// ask sends a request and returns the answer.
+func (c *Client) ask(ctx context.Context, req *message) (*message, error) {
 	in, a, err := c.exchange(ctx, req)
 	if err != nil {
 		return nil, err
@@ -65,17 +65,17 @@ func (c *Client) timeout() time.Duration {
 }
 
 // exchange sends a request and reads the answer within the client's time.
-func (c *Client) exchange(ctx context.Context, req *message) (conn, *payload, error) {
+func (c *Client) exchange(ctx context.Context, req *message) (conn, *message, error) {
 	limited, cancel := context.WithTimeout(ctx, c.timeout())
 	defer cancel()
-	return c.exchangeUntil(ctx, limited, req)
+	return c.exchangeUntil(ctx, limited, req, func(conn) {})
 }
 
 // exchangeUntil sends a request in one piece and reads the answer until limited, which is
-// derived from ctx, ends. The caller owns the connection, which has no time limit any
+// derived from ctx, ends. It passes the connection to connected first. The caller owns the connection, which has no time limit any
 // more because a trace may follow.
-func (c *Client) exchangeUntil(ctx, limited context.Context, req *message) (conn, *payload, error) {
-	request, err := req.bytes()
+func (c *Client) exchangeUntil(ctx, limited context.Context, req *message, connected func(conn)) (conn, *message, error) {
+	request, err := req.encode()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,6 +83,7 @@ func (c *Client) exchangeUntil(ctx, limited context.Context, req *message) (conn
 	if err != nil {
 		return nil, nil, explain(ctx, limited, req, err)
 	}
+	connected(in)
 	hurry := context.AfterFunc(limited, func() { interrupt(in) })
 	a, err := converse(in, req.cmd, request)
 	if !hurry() && err == nil {
@@ -99,24 +100,27 @@ func (c *Client) exchangeUntil(ctx, limited context.Context, req *message) (conn
 func interrupt(c conn) { _ = c.SetDeadline(time.Unix(1, 0)) }
 
 // converse sends a request over in and reads the answer.
-func converse(in conn, cmd command, request []byte) (*payload, error) {
+func converse(in conn, cmd command, request []byte) (*message, error) {
 	if _, err := in.Write(request); err != nil {
 		return nil, err
 	}
-	kind, a, err := readMessage(in)
-	switch {
-	case err != nil:
+	a, err := readMessage(in)
+	if err != nil {
 		return nil, err
+	}
+	kind := a.cmd
+	a.cmd = cmd // that it answers
+	switch {
 	case kind == answerOK && cmd == cmdProcessEnvironment:
-		return environmentBehind(in, a)
+		return a, a.environmentBehind(in)
 	case kind == answerOK:
 		return a, nil
 	case kind == answerError:
-		code := a.u32()
-		if a.bad {
+		var code HRESULT
+		if a.u32((*uint32)(&code)); a.err != nil {
 			return nil, fmt.Errorf("%w: an error without its number", ErrProtocol)
 		}
-		return nil, &RuntimeError{cmd.String(), HRESULT(code)}
+		return nil, &RuntimeError{cmd.String(), code}
 	default:
 		return nil, fmt.Errorf("%w: command %#04x", ErrProtocol, uint16(kind))
 	}

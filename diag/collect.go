@@ -2,7 +2,6 @@ package diag
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"slices"
 )
@@ -49,10 +48,10 @@ func (c *Client) Collect(ctx context.Context, config Config) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := &Session{ID: a.u64(), Command: cmd.String(), Config: granted, client: c, in: in, over: make(chan struct{})}
-		if a.bad {
+		s := &Session{Command: cmd.String(), Config: granted, client: c, in: in, over: make(chan struct{})}
+		if a.u64(&s.ID); a.err != nil {
 			in.Close()
-			return nil, fmt.Errorf("%v: %w: it is too short", cmd, ErrProtocol)
+			return nil, a.err
 		}
 		return s, nil
 	}
@@ -99,7 +98,7 @@ func (c *Config) request(cmd command) *message {
 	m := newRequest(cmd)
 	r := collectRequest{Config: *c, output: streaming, format: nettrace}
 	r.Providers = slices.Clone(c.Providers)
-	r.layout(cmd, wire{out: m})
+	r.layout(m)
 	return m
 }
 
@@ -122,51 +121,51 @@ const (
 const maxProviders = 1000
 
 // layout lays out the request, as ds-eventpipe-protocol.c does.
-func (r *collectRequest) layout(cmd command, w wire) {
-	if cmd >= cmdCollectTracing5 {
-		w.u32(&r.output)
+func (r *collectRequest) layout(m *message) {
+	if m.cmd >= cmdCollectTracing5 {
+		m.u32(&r.output)
 	}
 	if r.output != streaming {
-		w.refuse("output", "it is %d", r.output)
+		m.refuse("output", "it is %d", r.output)
 		return
 	}
-	w.u32(&r.BufferMB)
-	w.u32(&r.format)
+	m.u32(&r.BufferMB)
+	m.u32(&r.format)
 	switch {
 	case r.BufferMB == 0:
-		w.refuse("buffer size", "it is 0 MB, 1 is the least")
+		m.refuse("buffer size", "it is 0 MB, 1 is the least")
 	case r.format != nettrace:
-		w.refuse("format", "it is %d", r.format)
+		m.refuse("format", "it is %d", r.format)
 	}
-	r.rundown(cmd, w)
-	if cmd >= cmdCollectTracing3 {
+	r.rundown(m)
+	if m.cmd >= cmdCollectTracing3 {
 		stacks := !r.NoStacks
-		w.bool(&stacks)
+		m.bool(&stacks)
 		r.NoStacks = !stacks
 	}
 	const leastProvider = 8 + 4 + 4 + 4
-	list(w, &r.Providers, leastProvider, func(p *Provider) { p.layout(cmd, w) })
+	list(m, &r.Providers, leastProvider, func(p *Provider) { p.layout(m) })
 	if n := len(r.Providers); n == 0 {
-		w.refuse("providers", "there are none")
+		m.refuse("providers", "there are none")
 	} else if n > maxProviders {
-		w.refuse("providers", "there are %d, %d are the most", n, maxProviders)
+		m.refuse("providers", "there are %d, %d are the most", n, maxProviders)
 	}
-	if cmd >= cmdCollectTracing6 {
+	if m.cmd >= cmdCollectTracing6 {
 		mode := map[bool]uint32{true: 1}[r.Block]
-		w.u32(&mode)
+		m.u32(&mode)
 		r.Block = mode == 1
 	}
 }
 
 // rundown lays out the keywords; older commands only have all or nothing.
-func (r *collectRequest) rundown(cmd command, w wire) {
+func (r *collectRequest) rundown(m *message) {
 	all := r.Rundown != 0
 	switch {
-	case cmd >= cmdCollectTracing4:
-		w.u64(&r.Rundown)
+	case m.cmd >= cmdCollectTracing4:
+		m.u64(&r.Rundown)
 		return
-	case cmd >= cmdCollectTracing2:
-		w.bool(&all)
+	case m.cmd >= cmdCollectTracing2:
+		m.bool(&all)
 	default:
 		all = true
 	}
@@ -176,29 +175,29 @@ func (r *collectRequest) rundown(cmd command, w wire) {
 	}
 }
 
-func (p *Provider) layout(cmd command, w wire) {
+func (p *Provider) layout(m *message) {
 	level := uint32(p.Level)
-	w.u64(&p.Keywords)
-	w.u32(&level)
-	w.name("provider", &p.Name)
+	m.u64(&p.Keywords)
+	m.u32(&level)
+	m.name("provider", &p.Name)
 	if level > maxLevel {
-		w.refuse("level of "+p.Name, "it is %d, %d (verbose) is the highest", level, maxLevel)
+		m.refuse("level of "+p.Name, "it is %d, %d (verbose) is the highest", level, maxLevel)
 	}
 	p.Level = uint8(level)
-	w.str("arguments of "+p.Name, &p.Arguments)
-	if cmd >= cmdCollectTracing5 {
-		p.filter(w)
+	m.str("arguments of "+p.Name, &p.Arguments)
+	if m.cmd >= cmdCollectTracing5 {
+		p.filter(m)
 	}
 }
 
 // filter lays out the list of events, which either selects or excludes.
-func (p *Provider) filter(w wire) {
+func (p *Provider) filter(m *message) {
 	only, ids := p.Events != nil, p.Events
 	if !only {
 		ids = p.Except
 	}
-	w.bool(&only)
-	list(w, &ids, 4, w.u32)
+	m.bool(&only)
+	list(m, &ids, 4, m.u32)
 	if p.Events, p.Except = nil, nil; only {
 		p.Events = ids
 	} else if len(ids) > 0 {

@@ -24,16 +24,15 @@ func (c *Client) Environment(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var vars []string
-	environment(wire{in: a}, &vars)
-	if a.bad {
-		return nil, fmt.Errorf("%v: %w: it is too short", cmdProcessEnvironment, ErrProtocol)
+	if environment(a, &vars); a.err != nil {
+		return nil, a.err
 	}
 	return vars, nil
 }
 
 // environment lays out the variables of a process.
-func environment(w wire, vars *[]string) {
-	list(w, vars, 4, func(v *string) { w.str("variable", v) })
+func environment(m *message, vars *[]string) {
+	list(m, vars, 4, func(v *string) { m.str("variable", v) })
 }
 
 // maxEnvironment bounds the environment that is read. Linux allows 6 MB for arguments and
@@ -41,27 +40,27 @@ func environment(w wire, vars *[]string) {
 const maxEnvironment = 16 << 20
 
 // environmentBehind reads the environment, which follows the answer with its size.
-func environmentBehind(in io.Reader, a *payload) (*payload, error) {
-	size := a.u32()
-	if a.bad || size > maxEnvironment {
-		return nil, fmt.Errorf("%w: an environment of %d bytes", ErrProtocol, size)
+func (m *message) environmentBehind(in io.Reader) (err error) {
+	var size uint32
+	if m.u32(&size); m.err != nil || size > maxEnvironment {
+		return fmt.Errorf("%w: an environment of %d bytes", ErrProtocol, size)
 	}
-	b, err := io.ReadAll(io.LimitReader(in, int64(size)))
-	if err == nil && len(b) < int(size) {
+	m.b, err = io.ReadAll(io.LimitReader(in, int64(size)))
+	if err == nil && len(m.b) < int(size) {
 		err = io.ErrUnexpectedEOF
 	}
-	return &payload{b: b}, err
+	return err
 }
 
 // SetEnvironment sets an environment variable of a runtime that waits at
 // startup; an empty value removes it (.NET 6 and later).
 func (c *Client) SetEnvironment(ctx context.Context, name, value string) error {
 	req := newRequest(cmdSetEnvironment)
-	req.name("variable", name)
+	req.name("variable", &name)
 	if strings.ContainsRune(name, '=') {
 		req.refuse("variable", "its name contains =")
 	}
-	req.str("value", value)
+	req.str("value", &value)
 	return c.perform(ctx, req)
 }
 
@@ -82,7 +81,7 @@ func (c *Client) EnablePerfMap(ctx context.Context, kind PerfMap) error {
 	if kind < PerfMapAll || kind > PerfMapOnly {
 		req.refuse("kind of perf map", "it is %d", kind)
 	}
-	req.u32(uint32(kind))
+	req.u32((*uint32)(&kind))
 	return c.perform(ctx, req)
 }
 

@@ -3,7 +3,6 @@ package diag
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
 	"strings"
 
 	"github.com/gctrail/gctrail/internal/program"
@@ -38,9 +37,8 @@ func (c *Client) Info(ctx context.Context) (*Info, error) {
 			return nil, err
 		}
 		var info Info
-		info.layout(cmd, wire{in: a})
-		if a.bad {
-			return nil, fmt.Errorf("%v: %w: it is too short", cmd, ErrProtocol)
+		if info.layout(cmd, a); a.err != nil {
+			return nil, a.err
 		}
 		info.RuntimeVersion, _, _ = strings.Cut(info.RuntimeVersion, "+")
 		return &info, nil
@@ -50,22 +48,22 @@ func (c *Client) Info(ctx context.Context) (*Info, error) {
 
 // layout lays out the answer to one of the ProcessInfo commands, in the order of
 // ds-process-protocol.c.
-func (i *Info) layout(cmd command, w wire) {
+func (i *Info) layout(cmd command, m *message) {
 	version := uint32(1) // of the answer
 	if cmd == cmdProcessInfo3 {
-		w.u32(&version)
+		m.u32(&version)
 	}
-	w.u64(&i.PID)
-	w.bytes(i.Cookie[:])
-	w.str("command line", &i.CommandLine)
-	w.str("system", &i.OS)
-	w.str("architecture", &i.Arch)
+	m.u64(&i.PID)
+	m.bytes(i.Cookie[:])
+	m.str("command line", &i.CommandLine)
+	m.str("system", &i.OS)
+	m.str("architecture", &i.Arch)
 	if cmd != cmdProcessInfo {
-		w.str("entry assembly", &i.EntryAssembly)
-		w.str("runtime version", &i.RuntimeVersion)
+		m.str("entry assembly", &i.EntryAssembly)
+		m.str("runtime version", &i.RuntimeVersion)
 	}
 	if cmd == cmdProcessInfo3 && version >= 1 {
-		w.str("runtime identifier", &i.RID)
+		m.str("runtime identifier", &i.RID)
 	}
 }
 

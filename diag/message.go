@@ -6,7 +6,8 @@ import (
 	"io"
 	"math"
 	"strings"
-	"unicode/utf16"
+
+	"github.com/gctrail/gctrail/internal/binread"
 )
 
 // A message is a header of 20 bytes and a payload: magic, size of the whole
@@ -72,61 +73,148 @@ var commandNames = map[command]string{
 
 func (c command) String() string { return commandNames[c] }
 
-// A message is one on its way: a request to a runtime, or a server's answer. Its
-// methods append fields; what must not be sent is remembered as an error.
+// A message is a request or an answer. Its methods carry one field after the other: out of a
+// variable into a message to be sent, or out of a received one into the variable, so that
+// clients and servers share one layout. After the first field that must not be sent, or that is
+// not there, err is set, and what is received is zero, so that callers check once at the end.
 type message struct {
-	cmd command
-	b   []byte
-	err error
+	cmd      command // of an answer that a client has received, that of its request
+	b        []byte  // of a received one, the fields that were not read yet
+	received bool
+	err      error
 }
 
 func newRequest(cmd command) *message {
 	return &message{cmd: cmd, b: make([]byte, headerSize, 256)}
 }
 
-func (m *message) u16(v uint16) { m.b = binary.LittleEndian.AppendUint16(m.b, v) }
+// field returns the next bytes: new ones to be written to, or the received ones.
+func (m *message) field(size int) []byte {
+	switch {
+	case !m.received:
+		m.b = append(m.b, make([]byte, size)...)
+		return m.b[len(m.b)-size:]
+	case size > len(m.b):
+		m.fail()
+		return make([]byte, size)
+	}
+	b := m.b[:size]
+	m.b = m.b[size:]
+	return b
+}
 
-func (m *message) u32(v uint32) { m.b = binary.LittleEndian.AppendUint32(m.b, v) }
-
-func (m *message) u64(v uint64) { m.b = binary.LittleEndian.AppendUint64(m.b, v) }
-
-func (m *message) bool(v bool) {
-	if v {
-		m.b = append(m.b, 1)
+func (m *message) u32(v *uint32) {
+	if b := m.field(4); m.received {
+		*v = binary.LittleEndian.Uint32(b)
 	} else {
-		m.b = append(m.b, 0)
+		binary.LittleEndian.PutUint32(b, *v)
 	}
 }
 
-// str appends a string: the number of UTF-16 units with the terminating zero, then these.
-// An empty string is the number 0 alone in requests.
-func (m *message) str(what, s string) {
-	if strings.ContainsRune(s, 0) {
-		m.refuse(what, "it contains a zero character")
+func (m *message) u64(v *uint64) {
+	if b := m.field(8); m.received {
+		*v = binary.LittleEndian.Uint64(b)
+	} else {
+		binary.LittleEndian.PutUint64(b, *v)
 	}
-	if s == "" && m.cmd != answerOK {
-		m.u32(0)
+}
+
+func (m *message) bool(v *bool) {
+	if b := m.field(1); m.received {
+		*v = b[0] != 0
+	} else if *v {
+		b[0] = 1
+	}
+}
+
+func (m *message) bytes(v []byte) {
+	if b := m.field(len(v)); m.received {
+		copy(v, b)
+	} else {
+		copy(b, v)
+	}
+}
+
+// str carries a string: the number of UTF-16 units with the terminating zero, then these.
+// An empty string is the number 0 alone in requests.
+func (m *message) str(what string, v *string) {
+	if m.received {
+		*v = m.text()
 		return
 	}
-	units := utf16.Encode([]rune(s))
-	m.u32(uint32(len(units)) + 1)
-	for _, u := range append(units, 0) {
-		m.u16(u)
+	if strings.ContainsRune(*v, 0) {
+		m.refuse(what, "it contains a zero character")
+	}
+	var text []byte
+	if *v != "" || m.cmd == answerOK {
+		for _, r := range *v + "\x00" {
+			text = binread.AppendUTF16(text, r)
+		}
+	}
+	n := uint32(len(text) / 2)
+	m.u32(&n)
+	m.b = append(m.b, text...)
+}
+
+// text reads a string up to its first zero. The last of its units must be one.
+func (m *message) text() string {
+	var n uint32
+	m.u32(&n)
+	if uint64(n)*2 > uint64(len(m.b)) {
+		m.fail()
+		return ""
+	}
+	b := m.field(2 * int(n))
+	if n > 0 && binary.LittleEndian.Uint16(b[len(b)-2:]) != 0 {
+		m.fail()
+		return ""
+	}
+	text, _, _ := strings.Cut(string(binread.AppendUTF8(nil, b)), "\x00")
+	return text
+}
+
+// name carries a string that must not be empty.
+func (m *message) name(what string, v *string) {
+	m.str(what, v)
+	if *v == "" {
+		m.refuse(what, "it is empty")
 	}
 }
 
-// name appends a string that must not be empty.
-func (m *message) name(what, s string) { wire{out: m}.name(what, &s) }
+// list carries the number of items, then each. An item takes at least so many bytes, so
+// that a received count without room for its items is refused before memory is allocated.
+func list[T any](m *message, all *[]T, least int, each func(*T)) {
+	n := uint32(len(*all))
+	m.u32(&n)
+	if m.received {
+		if uint64(n)*uint64(least) > uint64(len(m.b)) {
+			m.fail()
+			n = 0
+		}
+		*all = make([]T, n)
+	}
+	for i := range *all {
+		each(&(*all)[i])
+	}
+}
 
-// refuse keeps the message from being sent.
+// refuse keeps the message from being sent, or counts the received one as damaged.
 func (m *message) refuse(field, why string, args ...any) {
-	if m.err == nil {
+	switch {
+	case m.received:
+		m.fail()
+	case m.err == nil:
 		m.err = &RequestError{Command: m.cmd.String(), Field: field, Reason: fmt.Sprintf(why, args...)}
 	}
 }
 
-// bytes returns the whole message, or why it must not be sent.
-func (m *message) bytes() ([]byte, error) {
+// fail ends the reading of a received message.
+func (m *message) fail() {
+	m.b, m.err = nil, fmt.Errorf("%v: %w: it is too short", m.cmd, ErrProtocol)
+}
+
+// encode returns the whole message, or why it must not be sent.
+func (m *message) encode() ([]byte, error) {
 	if len(m.b) > maxMessage {
 		m.refuse("size", "it has %d bytes, the protocol allows %d", len(m.b), maxMessage)
 	}
@@ -141,23 +229,23 @@ func (m *message) bytes() ([]byte, error) {
 
 // readMessage reads one message. It takes the size from the header, not from the
 // documentation of the command. A message of another protocol returns a *headerError.
-func readMessage(r io.Reader) (command, *payload, error) {
+func readMessage(r io.Reader) (*message, error) {
 	var h [headerSize]byte
 	if _, err := io.ReadFull(r, h[:]); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	size := int(binary.LittleEndian.Uint16(h[len(messageMagic):]))
 	switch {
 	case string(h[:len(messageMagic)]) != messageMagic:
-		return 0, nil, &headerError{h, UnknownMagic}
+		return nil, &headerError{h, UnknownMagic}
 	case size < headerSize:
-		return 0, nil, &headerError{h, BadEncoding}
+		return nil, &headerError{h, BadEncoding}
 	}
 	b := make([]byte, size-headerSize)
 	if _, err := io.ReadFull(r, b); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	return command(h[16])<<8 | command(h[17]), &payload{b: b}, nil
+	return &message{cmd: command(h[16])<<8 | command(h[17]), b: b, received: true}, nil
 }
 
 // A headerError reports the header of no message.
@@ -171,46 +259,3 @@ func (e *headerError) Error() string {
 }
 
 func (e *headerError) Unwrap() error { return ErrProtocol }
-
-// A payload is the content of a received message. After the first field that does not
-// fit, every further one is zero, and bad is set, so that callers check once at the end.
-type payload struct {
-	b   []byte
-	bad bool
-}
-
-func (p *payload) fail() { p.bad, p.b = true, nil }
-
-func (p *payload) bytes(n int) []byte {
-	if n < 0 || n > len(p.b) {
-		p.fail()
-		return make([]byte, min(max(n, 0), 16))
-	}
-	b := p.b[:n]
-	p.b = p.b[n:]
-	return b
-}
-
-func (p *payload) u32() uint32 { return binary.LittleEndian.Uint32(p.bytes(4)) }
-
-func (p *payload) u64() uint64 { return binary.LittleEndian.Uint64(p.bytes(8)) }
-
-// str reads a string up to its first zero. The last of its units must be one.
-func (p *payload) str() string {
-	n := p.u32()
-	if uint64(n)*2 > uint64(len(p.b)) {
-		p.fail()
-		return ""
-	}
-	b := p.bytes(int(n) * 2)
-	units := make([]uint16, n)
-	for i := range units {
-		units[i] = binary.LittleEndian.Uint16(b[2*i:])
-	}
-	if n > 0 && units[n-1] != 0 {
-		p.fail()
-		return ""
-	}
-	text, _, _ := strings.Cut(string(utf16.Decode(units)), "\x00")
-	return text
-}

@@ -94,7 +94,7 @@ func TestCollectTracing(t *testing.T) {
 		{cmdCollectTracing6, &config, join(fields{}.u32(0).u32(256).u32(1).u64(1).u8(0), filtered).u32(1)},
 	} {
 		granted := test.config.grantedBy(test.cmd)
-		got, err := granted.request(test.cmd).bytes()
+		got, err := granted.request(test.cmd).encode()
 		if want := test.want.message(test.cmd); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%v: %v\n got %x\nwant %x", test.cmd, err, got, want)
 		}

@@ -212,9 +212,9 @@ func (s *Server) free() { <-s.slots }
 // serve reads a request from r, for which the connection has a time limit, and
 // answers it.
 func (s *Server) serve(c conn, r io.Reader, port *servedPort) {
-	cmd, in, err := readMessage(r)
+	in, err := readMessage(r)
 	s.asked(c)
-	x := &exchange{s: s, port: port, c: c, cmd: cmd, in: in}
+	x := &exchange{s: s, port: port, c: c, in: in}
 	if err == nil {
 		err = x.serve()
 	}
@@ -225,10 +225,6 @@ func (s *Server) serve(c conn, r io.Reader, port *servedPort) {
 		c.Close()
 	}
 }
-
-// noTurn is the turn of a connection to a port, which may be silent for ever and is never
-// closed to make room.
-const noTurn = 0
 
 // ask notes that a request is awaited from c, so that Close ends that. It is
 // false if the server is closed.

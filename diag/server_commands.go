@@ -12,8 +12,7 @@ type exchange struct {
 	s        *Server
 	port     *servedPort // that it came by
 	c        conn
-	cmd      command
-	in       *payload
+	in       *message
 	retained bool // the connection is a session's
 }
 
@@ -36,10 +35,10 @@ var served = map[command]func(*exchange) error{
 
 // serve answers the request, or returns why it is refused.
 func (x *exchange) serve() error {
-	if answer, ok := served[x.cmd]; ok {
+	if answer, ok := served[x.in.cmd]; ok {
 		return answer(x)
 	}
-	if _, known := commandNames[x.cmd]; known && x.cmd < answerOK {
+	if _, known := commandNames[x.in.cmd]; known && x.in.cmd < answerOK {
 		return NotSupported
 	}
 	return UnknownCommand
@@ -61,13 +60,13 @@ func (x *exchange) refuse(why error) {
 		return // there is not a client to answer
 	}
 	m := newRequest(answerError)
-	m.u32(uint32(code))
+	m.u32((*uint32)(&code))
 	_ = x.send(m, nil)
 }
 
 // send sends an answer, and the bytes that follow it outside of the message.
 func (x *exchange) send(m *message, behind []byte) error {
-	b, err := m.bytes()
+	b, err := m.encode()
 	if err != nil {
 		return err
 	}
@@ -79,14 +78,14 @@ func (x *exchange) send(m *message, behind []byte) error {
 func (x *exchange) processInfo() error {
 	m := newRequest(answerOK)
 	info := x.s.opt.Info
-	info.layout(x.cmd, wire{out: m})
+	info.layout(x.in.cmd, m)
 	return x.send(m, nil)
 }
 
 func (x *exchange) resumeRuntime() error {
 	x.s.resume(x.port)
 	m := newRequest(answerOK)
-	m.u32(0)
+	m.u32(new(uint32))
 	return x.send(m, nil)
 }
 
@@ -94,24 +93,25 @@ func (x *exchange) resumeRuntime() error {
 func (x *exchange) processEnvironment() error {
 	block := newRequest(answerOK)
 	vars := x.s.opt.Environment
-	environment(wire{out: block}, &vars)
+	environment(block, &vars)
 	if block.err != nil {
 		return block.err
 	}
 	behind := block.b[headerSize:]
+	size, end := uint32(len(behind)), [2]byte{}
 	m := newRequest(answerOK)
-	m.u32(uint32(len(behind)))
-	m.u16(0)
+	m.u32(&size)
+	m.bytes(end[:])
 	return x.send(m, behind)
 }
 
 func (x *exchange) collectTracing() error {
 	var r collectRequest
-	r.layout(x.cmd, wire{in: x.in})
+	r.layout(x.in)
 	switch {
 	case r.output == userEvents:
 		return Fail // as of a runtime on a system that has none
-	case x.in.bad:
+	case x.in.err != nil:
 		return BadEncoding
 	}
 	t, err := x.s.opt.Collect(r.Config)
@@ -121,7 +121,7 @@ func (x *exchange) collectTracing() error {
 	id := x.s.begin(t, x.c)
 	x.retained = true
 	m := newRequest(answerOK)
-	m.u64(id)
+	m.u64(&id)
 	_ = x.send(m, nil) // a client that does not take it does not take the trace either
 	x.s.work.Go(func() { x.s.stream(id) })
 	return nil
@@ -129,13 +129,13 @@ func (x *exchange) collectTracing() error {
 
 // stopTracing ends a session. Like a runtime, it does not distinguish an unknown one.
 func (x *exchange) stopTracing() error {
-	id := x.in.u64()
-	if x.in.bad {
+	var id uint64
+	if x.in.u64(&id); x.in.err != nil {
 		return BadEncoding
 	}
 	x.s.stop(id)
 	m := newRequest(answerOK)
-	m.u64(id)
+	m.u64(&id)
 	return x.send(m, nil)
 }
 

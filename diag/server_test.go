@@ -101,8 +101,8 @@ func TestServerAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		var info Info
-		info.layout(cmd, wire{in: a})
-		if a.bad || len(a.b) > 0 || info.CommandLine != madeUp.CommandLine {
+		info.layout(cmd, a)
+		if a.err != nil || len(a.b) > 0 || info.CommandLine != madeUp.CommandLine {
 			t.Errorf("%v: %+v", cmd, info)
 		}
 	}
@@ -124,7 +124,8 @@ func TestServerAnswers(t *testing.T) {
 		if !reflect.DeepEqual(asked, want) {
 			t.Errorf("%v:\n got %+v\nwant %+v", cmd, asked, want)
 		}
-		s := &Session{ID: a.u64(), client: c, in: in, over: make(chan struct{})}
+		s := &Session{client: c, in: in, over: make(chan struct{})}
+		a.u64(&s.ID)
 		if err := s.Close(); err != nil {
 			t.Error(cmd, err)
 		}
@@ -242,9 +243,14 @@ func TestServedSession(t *testing.T) {
 	}
 	stopped, _ := begin()
 	req := newRequest(cmdStopTracing)
-	req.u64(stopped.ID)
-	if a, err := c.ask(t.Context(), req); err != nil || a.u64() != stopped.ID {
-		t.Error(err)
+	req.u64(&stopped.ID)
+	var id uint64
+	a, err := c.ask(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.u64(&id); id != stopped.ID {
+		t.Errorf("stopped %d, not %d", id, stopped.ID)
 	}
 	// Stop is answered: all there is to be read is there.
 	if err := stopped.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
@@ -280,7 +286,7 @@ func TestServedSession(t *testing.T) {
 // other client, and do not keep the server from closing.
 func TestServerBearsWithClients(t *testing.T) {
 	s, c := serveTest(t, ServerOptions{Info: madeUp, Collect: func(Config) (Tracing, error) { return newTape(time.Hour), nil }})
-	request, err := newRequest(cmdProcessInfo).bytes()
+	request, err := newRequest(cmdProcessInfo).encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,8 +319,8 @@ func TestServerBearsWithClients(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if cmd, _, err := readMessage(in); err != nil || cmd != answerOK {
-		t.Errorf("byte by byte: %v, %v", cmd, err)
+	if a, err := readMessage(in); err != nil || a.cmd != answerOK {
+		t.Errorf("byte by byte: %+v, %v", a, err)
 	}
 	if _, err := c.Info(t.Context()); err != nil {
 		t.Error(err)

@@ -134,11 +134,11 @@ func (s *Session) Stop(ctx context.Context) error {
 	s.bound.Do(s.limit)
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
-	client, line := s.client.tapped()
+	line := make(chan conn, 1)
 	go s.watch(limited, cancel, line)
 	req := newRequest(cmdStopTracing)
-	req.u64(s.ID)
-	in, _, err := client.exchangeUntil(ctx, limited, req)
+	req.u64(&s.ID)
+	in, _, err := s.client.exchangeUntil(ctx, limited, req, func(c conn) { line <- c })
 	if errors.Is(err, ErrHungUp) { // the process ends, and the end of its trace may be on its way
 		select {
 		case <-s.over:
@@ -182,18 +182,6 @@ func (s *Session) EndWith(ctx context.Context, patience time.Duration) (end func
 
 // Stopped reports whether Stop was called, or Close before the trace's end.
 func (s *Session) Stopped() bool { return s.asked.Load() }
-
-// tapped returns the client for one exchange, and a channel that receives its connection.
-func (c *Client) tapped() (*Client, <-chan conn) {
-	line := make(chan conn, 1)
-	return &Client{c.Timeout, func(ctx context.Context) (conn, error) {
-		in, err := c.connect(ctx)
-		if err == nil {
-			line <- in
-		}
-		return in, err
-	}}, line
-}
 
 // watch cancels the request to stop if, within the runtime's time for an answer, nothing
 // was read, or the request, sent over line, was not taken. A runtime that another client
