@@ -53,7 +53,7 @@ func TestExemplars(t *testing.T) {
 
 func pauseExemplars(r *metricspb.ResourceMetrics) (all []*metricspb.Exemplar) {
 	for _, m := range r.ScopeMetrics[0].Metrics {
-		if m.Name == metrics[pauseDuration].name {
+		if m.Name == pauseDuration.name {
 			for _, p := range m.GetExponentialHistogram().DataPoints {
 				all = append(all, p.Exemplars...)
 			}

@@ -107,9 +107,8 @@ func (g *group) size() int {
 
 // size returns how many bytes a line of a series takes without the labels of its group.
 func (k key) size() int {
-	m := &metrics[k.metric]
-	size := lineBytes + len(m.name) + len(unitSuffixes[m.unit])
-	for i, name := range m.labels {
+	size := lineBytes + len(k.metric.name) + len(unitSuffixes[k.metric.unit])
+	for i, name := range k.metric.labels {
 		size += pairBytes(name, k.values[i])
 	}
 	return size

@@ -59,8 +59,8 @@ func byName(groups map[string]*group) []*group {
 // it makes common parts once, and a histogram in one piece.
 type families struct {
 	content
-	all       [numMetrics]*dto.MetricFamily
-	labels    [numMetrics][]string // names
+	all       []*dto.MetricFamily // by the index of the metric, as the next
+	labels    [][]string          // names
 	pairs     map[pair]*dto.LabelPair
 	bounds    []*float64
 	threshold *float64
@@ -69,12 +69,13 @@ type families struct {
 
 func newFamilies(generation string, c content) *families {
 	f := &families{content: c, pairs: make(map[pair]*dto.LabelPair), labelled: [...]*string{proto.String("gc"), proto.String("trace_id"), proto.String("span_id")}, threshold: proto.Float64(zeroThreshold)}
-	for id := range metrics {
-		m := &metrics[id]
-		f.all[id] = &dto.MetricFamily{Name: proto.String(m.prometheusName()), Help: proto.String(m.help), Type: dtoTypes[m.kind].Enum()}
-		for _, name := range m.named(generation) {
-			f.labels[id] = append(f.labels[id], underscored(name))
+	for _, m := range metrics {
+		f.all = append(f.all, &dto.MetricFamily{Name: proto.String(m.prometheusName()), Help: proto.String(m.help), Type: dtoTypes[m.kind].Enum()})
+		labels := m.named(generation)
+		for i, name := range labels {
+			labels[i] = underscored(name)
 		}
+		f.labels = append(f.labels, labels)
 	}
 	for _, bound := range bounds {
 		f.bounds = append(f.bounds, &bound)
@@ -89,7 +90,7 @@ var dtoTypes = [...]dto.MetricType{
 
 // list returns the families that have metrics, by name.
 func (f *families) list() []*dto.MetricFamily {
-	list := slices.DeleteFunc(f.all[:], func(m *dto.MetricFamily) bool { return len(m.Metric) == 0 })
+	list := slices.DeleteFunc(f.all, func(m *dto.MetricFamily) bool { return len(m.Metric) == 0 })
 	slices.SortFunc(list, func(a, b *dto.MetricFamily) int { return strings.Compare(a.GetName(), b.GetName()) })
 	return list
 }
@@ -116,7 +117,7 @@ func (f *families) add(g *group, values gauges) {
 
 // metric adds a series without a value.
 func (f *families) metric(k key, common []*dto.LabelPair) *dto.Metric {
-	names := f.labels[k.metric]
+	names := f.labels[k.metric.index]
 	pairs := make([]*dto.LabelPair, 0, len(common)+len(names))
 	pairs = append(pairs, common...)
 	for i, name := range names {
@@ -124,7 +125,8 @@ func (f *families) metric(k key, common []*dto.LabelPair) *dto.Metric {
 	}
 	slices.SortFunc(pairs, func(a, b *dto.LabelPair) int { return strings.Compare(a.GetName(), b.GetName()) })
 	m := &dto.Metric{Label: pairs}
-	f.all[k.metric].Metric = append(f.all[k.metric].Metric, m)
+	family := f.all[k.metric.index]
+	family.Metric = append(family.Metric, m)
 	return m
 }
 

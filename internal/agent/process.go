@@ -118,7 +118,7 @@ func (p *process) measure(c *gc.Collection) {
 	}
 }
 
-func (p *process) setBytes(m metricID, v gc.Opt[int64], values ...string) {
+func (p *process) setBytes(m *metric, v gc.Opt[int64], values ...string) {
 	if n, known := v.Get(); known {
 		p.gauges.set(m, float64(n), values...)
 	}

@@ -109,7 +109,7 @@ func (p *process) countProcessors(s *proc.ProcessorSample) {
 }
 
 // grow adds the growth of a sum to a counter, from the first known sum on.
-func grow[T ~int64](g *group, m metricID, before, now gc.Opt[T], unit T) {
+func grow[T ~int64](g *group, m *metric, before, now gc.Opt[T], unit T) {
 	if n, known := now.Get(); known {
 		g.count(m, float64(max(0, n-before.Or(n)))/float64(unit))
 	}

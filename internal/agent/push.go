@@ -10,6 +10,7 @@ import (
 
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gctrail/gctrail/internal/otlp"
 )
@@ -100,7 +101,10 @@ func (a *Agent) pushMetrics(now time.Time) {
 
 // resourceMetrics returns the series of a group.
 func (a *Agent) resourceMetrics(g *group, values gauges, now time.Time) *metricspb.ResourceMetrics {
-	b := builder{generation: a.config.Generation, start: uint64(g.created.UnixNano()), now: uint64(now.UnixNano())}
+	b := builder{
+		generation: a.config.Generation, start: uint64(g.created.UnixNano()), now: uint64(now.UnixNano()),
+		points: make(map[*metric][]*metricspb.NumberDataPoint), histograms: make(map[*metric][]*metricspb.ExponentialHistogramDataPoint),
+	}
 	for _, k := range ordered(g.counters) {
 		b.number(k, g.counters[k])
 	}
@@ -120,12 +124,12 @@ func (a *Agent) resourceMetrics(g *group, values gauges, now time.Time) *metrics
 type builder struct {
 	generation string
 	start, now uint64 // Unix nanoseconds
-	points     [numMetrics][]*metricspb.NumberDataPoint
-	histograms [numMetrics][]*metricspb.ExponentialHistogramDataPoint
+	points     map[*metric][]*metricspb.NumberDataPoint
+	histograms map[*metric][]*metricspb.ExponentialHistogramDataPoint
 }
 
 func (b *builder) attributes(k key) []*commonpb.KeyValue {
-	names := metrics[k.metric].named(b.generation)
+	names := k.metric.named(b.generation)
 	kvs := make([]*commonpb.KeyValue, len(names))
 	for i, name := range names {
 		kvs[i] = &commonpb.KeyValue{Key: name, Value: otlp.String(k.values[i])}
@@ -142,11 +146,9 @@ func (b *builder) number(k key, v float64) {
 func (b *builder) histogram(k key, d *distribution) {
 	p := &metricspb.ExponentialHistogramDataPoint{
 		Attributes: b.attributes(k), StartTimeUnixNano: b.start, TimeUnixNano: b.now,
-		Count: d.count, Sum: &d.sum, Scale: d.schema, ZeroCount: d.zero, ZeroThreshold: zeroThreshold,
-		Positive: &metricspb.ExponentialHistogramDataPoint_Buckets{Offset: d.first - 1, BucketCounts: append([]uint64(nil), d.bucket...)},
+		Count: d.count, Sum: proto.Float64(d.sum), Scale: d.schema, ZeroCount: d.zero, ZeroThreshold: zeroThreshold,
+		Positive: &metricspb.ExponentialHistogramDataPoint_Buckets{Offset: d.first - 1, BucketCounts: slices.Clone(d.bucket)},
 	}
-	sum := d.sum
-	p.Sum = &sum
 	for i := range d.latest {
 		if e := &d.latest[i]; e.trace.String() != "" && !e.pushed {
 			e.pushed = true
@@ -169,21 +171,20 @@ func exemplarOf(e *exemplar) *metricspb.Exemplar {
 func (b *builder) list() []*metricspb.Metric {
 	const cumulative = metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE
 	var list []*metricspb.Metric
-	for id := range metrics {
-		m := &metrics[id]
+	for _, m := range metrics {
 		out := &metricspb.Metric{Name: m.name, Unit: m.unit, Description: m.help}
 		switch {
-		case len(b.histograms[id]) > 0:
+		case len(b.histograms[m]) > 0:
 			out.Data = &metricspb.Metric_ExponentialHistogram{ExponentialHistogram: &metricspb.ExponentialHistogram{
-				DataPoints: b.histograms[id], AggregationTemporality: cumulative,
+				DataPoints: b.histograms[m], AggregationTemporality: cumulative,
 			}}
-		case len(b.points[id]) == 0:
+		case len(b.points[m]) == 0:
 			continue
 		case m.kind == peak:
-			out.Data = &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{DataPoints: b.points[id]}}
+			out.Data = &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{DataPoints: b.points[m]}}
 		default:
 			out.Data = &metricspb.Metric_Sum{Sum: &metricspb.Sum{
-				DataPoints: b.points[id], AggregationTemporality: cumulative, IsMonotonic: m.kind == counter,
+				DataPoints: b.points[m], AggregationTemporality: cumulative, IsMonotonic: m.kind == counter,
 			}}
 		}
 		list = append(list, out)

@@ -55,6 +55,6 @@ func (a *Agent) observeProfiles(own gauges) {
 }
 
 // setCounter sets a counter that is kept elsewhere.
-func (g *group) setCounter(m metricID, n uint64, values ...string) {
+func (g *group) setCounter(m *metric, n uint64, values ...string) {
 	g.counters[keyOf(m, values)] = float64(n)
 }

@@ -11,11 +11,11 @@ import (
 // A key identifies a series within its group: its metric, and the values of the metric's
 // labels.
 type key struct {
-	metric metricID
+	metric *metric
 	values [3]string
 }
 
-func keyOf(m metricID, values []string) key {
+func keyOf(m *metric, values []string) key {
 	k := key{metric: m}
 	copy(k.values[:], values)
 	return k
@@ -60,11 +60,11 @@ func groupName(id identity, chosen []label) string {
 	return strings.Join(values, "\x00")
 }
 
-func (g *group) count(m metricID, n float64, values ...string) {
+func (g *group) count(m *metric, n float64, values ...string) {
 	g.counters[keyOf(m, values)] += n
 }
 
-func (g *group) observe(m metricID, d time.Duration, e exemplar, values ...string) {
+func (g *group) observe(m *metric, d time.Duration, e exemplar, values ...string) {
 	k := keyOf(m, values)
 	series := g.durations[k]
 	if series == nil {
@@ -78,12 +78,12 @@ func (g *group) observe(m metricID, d time.Duration, e exemplar, values ...strin
 // gauges are values by their series.
 type gauges map[key]float64
 
-func (g gauges) set(m metricID, v float64, values ...string) {
+func (g gauges) set(m *metric, v float64, values ...string) {
 	g[keyOf(m, values)] = v
 }
 
 // dropAll removes the series of a metric.
-func (g gauges) dropAll(m metricID) {
+func (g gauges) dropAll(m *metric) {
 	maps.DeleteFunc(g, func(k key, _ float64) bool { return k.metric == m })
 }
 
@@ -92,7 +92,7 @@ func (g *group) values() gauges {
 	all := make(gauges)
 	for _, p := range g.processes {
 		for k, v := range p.gauges {
-			if metrics[k.metric].kind == peak {
+			if k.metric.kind == peak {
 				all[k] = max(all[k], v)
 			} else {
 				all[k] += v
@@ -105,6 +105,6 @@ func (g *group) values() gauges {
 // ordered returns keys by metric and label values.
 func ordered[V any](series map[key]V) []key {
 	return slices.SortedFunc(maps.Keys(series), func(a, b key) int {
-		return cmp.Or(cmp.Compare(a.metric, b.metric), slices.Compare(a.values[:], b.values[:]))
+		return cmp.Or(cmp.Compare(a.metric.index, b.metric.index), slices.Compare(a.values[:], b.values[:]))
 	})
 }

@@ -29,7 +29,7 @@ func TestThrottled(t *testing.T) {
 	watched.PID = loop.Process.Pid
 	attach(a, 1, watched)
 	p := a.processes[1]
-	count := func(m metricID) float64 { return p.group.counters[key{metric: m}] }
+	count := func(m *metric) float64 { return p.group.counters[key{metric: m}] }
 
 	start, limit := time.Now(), time.Now().Add(dotnettest.Patience)
 	for number := uint32(1); count(throttledPeriods) < 10; number++ {
