@@ -44,8 +44,7 @@ func TestExemplars(t *testing.T) {
 
 	a.records.add(a.processes[1], collectionOf(5, 0, time.Millisecond), stopped)
 	a.records.add(a.processes[1], collectionOf(6, 0, time.Millisecond), nil)
-	messages, _ := a.records.take()
-	logs := messages[0].ResourceLogs[0].ScopeLogs[0].LogRecords
+	logs := logsOf(a.records.waiting).ResourceLogs[0].ScopeLogs[0].LogRecords
 	if hex.EncodeToString(logs[0].TraceId) != stopped.TraceID.String() || hex.EncodeToString(logs[0].SpanId) != stopped.ID.String() || logs[1].TraceId != nil {
 		t.Errorf("records %v", logs)
 	}

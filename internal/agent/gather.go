@@ -28,17 +28,22 @@ func contentOf(t expfmt.FormatType) content {
 func (a *Agent) gather(c content) []*dto.MetricFamily {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.observeSelf()
 	a.trim(time.Now())
 	f := newFamilies(a.config.Generation, c)
-	f.add(a.self, a.self.gauges())
+	a.eachGroup(f.add)
+	return f.list()
+}
+
+// eachGroup calls f with each group and the values of its gauges.
+func (a *Agent) eachGroup(f func(*group, gauges)) {
+	a.observeSelf()
+	f(a.self, a.self.values())
 	for _, g := range byName(a.groups) {
-		f.add(g, g.values())
+		f(g, g.values())
 	}
 	for _, g := range byName(a.ends) {
-		f.add(g, nil)
+		f(g, nil)
 	}
-	return f.list()
 }
 
 // with gathers the agent's metrics and others, of other names. The agent's are

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -60,11 +61,12 @@ func (a *Agent) pushRecords(ctx context.Context) {
 		case <-a.records.full:
 		}
 		a.mu.Lock()
-		messages, sizes := a.records.take()
+		all := a.records.waiting
+		a.records.waiting = nil
 		a.mu.Unlock()
-		for i, m := range messages {
-			if a.sender.Push(otlp.Logs, m, sizes[i]) != nil {
-				a.dropRecords(sizes[i])
+		for some := range slices.Chunk(all, batch) {
+			if a.sender.Push(otlp.Logs, logsOf(some), len(some)) != nil {
+				a.dropRecords(len(some))
 			}
 		}
 	}
@@ -78,24 +80,16 @@ func (a *Agent) dropRecords(n int) {
 
 func (a *Agent) pushMetrics(now time.Time) {
 	a.mu.Lock()
-	a.observeSelf()
-	all := []*metricspb.ResourceMetrics{a.resourceMetrics(a.self, a.self.gauges(), now)}
-	for _, g := range byName(a.groups) {
-		all = append(all, a.resourceMetrics(g, g.values(), now))
-	}
-	for _, g := range byName(a.ends) {
-		all = append(all, a.resourceMetrics(g, nil, now))
-	}
+	var all []*metricspb.ResourceMetrics
+	a.eachGroup(func(g *group, values gauges) { all = append(all, a.resourceMetrics(g, values, now)) })
 	a.mu.Unlock()
-	for len(all) > 0 {
-		n := min(maxResources, len(all))
+	for some := range slices.Chunk(all, maxResources) {
 		points := 0
-		for _, r := range all[:n] {
+		for _, r := range some {
 			points += pointsOf(r)
 		}
 		// A message that cannot be encoded is a bug, which the sender does not count.
-		_ = a.sender.Push(otlp.Metrics, &metricspb.MetricsData{ResourceMetrics: all[:n]}, points)
-		all = all[n:]
+		_ = a.sender.Push(otlp.Metrics, &metricspb.MetricsData{ResourceMetrics: some}, points)
 	}
 }
 

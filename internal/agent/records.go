@@ -56,19 +56,6 @@ func (r *records) put(p *process, log *logspb.LogRecord) {
 	}
 }
 
-// take returns the waiting records, as messages of at most a batch with the number of
-// their records.
-func (r *records) take() (messages []*logspb.LogsData, sizes []int) {
-	all := r.waiting
-	r.waiting = nil
-	for len(all) > 0 {
-		n := min(batch, len(all))
-		messages, sizes = append(messages, logsOf(all[:n])), append(sizes, n)
-		all = all[n:]
-	}
-	return messages, sizes
-}
-
 // logsOf groups records by process, in the order of each one's first.
 func logsOf(all []waiting) *logspb.LogsData {
 	data := new(logspb.LogsData)

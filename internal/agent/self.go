@@ -2,15 +2,6 @@ package agent
 
 import "github.com/gctrail/gctrail/internal/otlp"
 
-// gauges returns the values of a group without processes: the agent's own.
-func (g *group) gauges() gauges {
-	own := g.processes[0]
-	if own == nil {
-		return nil
-	}
-	return own.gauges
-}
-
 // observeSelf updates the agent's metrics of itself.
 func (a *Agent) observeSelf() {
 	counts := a.watcher.Counts()
