@@ -239,20 +239,30 @@ func (a *Agent) bury(p *process, closed bool, now time.Time) ledger.Verdict {
 	if m.ledger == nil && !m.refused && !closed && !last.Time.IsZero() {
 		a.openLedger(p, now)
 	}
-	if m.ledger != nil {
-		a.ledgerFailed(p, m.ledger.Put(&last))
-	}
-	if m.ledger != nil {
-		a.ledgerFailed(p, m.ledger.Close(end))
+	if a.closeLedger(p, &last, end) {
 		if closed && !a.config.Ledger.Exited {
 			_ = os.Remove(m.path) // a remaining file is removed with the oldest
 		} else if read, err := ledger.Open(m.path); err == nil {
 			l = read
 		}
-		m.ledger = nil
 		a.pruneLedgers()
 	}
 	return l.Judge()
+}
+
+// closeLedger writes the last record of a process, and how it ended, nil for unknown. It reports
+// whether there was a ledger to write it to.
+func (a *Agent) closeLedger(p *process, last *ledger.Record, end *ledger.End) bool {
+	m := p.memory
+	if m.ledger != nil {
+		a.ledgerFailed(p, m.ledger.Put(last))
+	}
+	if m.ledger == nil {
+		return false
+	}
+	a.ledgerFailed(p, m.ledger.Close(end))
+	m.ledger = nil
+	return true
 }
 
 // leave closes the ledger of a process that still runs when the agent ends.
@@ -264,16 +274,10 @@ func (a *Agent) leave(p *process) {
 	if m.ending != nil {
 		m.ending.stop()
 	}
-	if m.ledger != nil {
-		a.mu.Lock()
-		last := m.now
-		a.mu.Unlock()
-		a.ledgerFailed(p, m.ledger.Put(&last))
-	}
-	if m.ledger != nil {
-		a.ledgerFailed(p, m.ledger.Close(nil))
-		m.ledger = nil
-	}
+	a.mu.Lock()
+	last := m.now
+	a.mu.Unlock()
+	a.closeLedger(p, &last, nil)
 }
 
 // pruneLedgers removes the oldest ledgers of ended processes if there are more
