@@ -159,16 +159,16 @@ func (a *Agent) Run(ctx context.Context) error {
 	if err := a.captures.prepare(); err != nil {
 		a.problem(fmt.Errorf("no captures: %w", err))
 	}
-	server, err := a.listen(ctx)
+	listener, err := a.listen(ctx)
 	if err != nil {
 		return err
 	}
 	var running sync.WaitGroup
-	if server != nil {
+	if listener != nil {
 		if a.opts.Serving != nil {
-			a.opts.Serving(server.address(a.config.Listen))
+			a.opts.Serving(addressOf(listener, a.config.Listen))
 		}
-		running.Go(func() { server.run(ctx) })
+		running.Go(func() { a.serve(ctx, listener) })
 	}
 	if a.sender != nil {
 		running.Go(func() { a.push(ctx) })

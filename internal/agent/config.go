@@ -196,12 +196,9 @@ func (c *Config) Check() error {
 	if c.Listen == "" && !c.pushes() && c.Profiles.URL == "" {
 		fail("neither an address to listen at nor an OTLP endpoint is given")
 	}
-	if _, err := c.patterns(); err != nil {
-		errs = append(errs, err)
-	}
-	if _, err := c.ports(); err != nil {
-		errs = append(errs, err)
-	}
+	_, badPatterns := c.patterns()
+	_, badPorts := c.ports()
+	errs = append(errs, badPatterns, badPorts)
 	if c.Processes < 1 || c.Processes > maxProcesses {
 		fail("max-processes: %d is not between 1 and %d", c.Processes, maxProcesses)
 	}
@@ -224,9 +221,8 @@ func (c *Config) Check() error {
 	if c.Profiles.Interval < time.Second || c.Profiles.Queue < 1<<16 {
 		fail("profiles: the interval must be at least 1s, and the queue at least 65536 bytes")
 	}
-	if _, err := c.rules(); err != nil {
-		errs = append(errs, err)
-	}
+	_, badRules := c.rules()
+	errs = append(errs, badRules)
 	if len(c.Rules) > 0 && c.Captures.Folder == "" {
 		fail("rules: give captures a folder")
 	}

@@ -23,14 +23,8 @@ const (
 	maxScrapes    = 4 // at the same time, of a format
 )
 
-// A server answers scrapes.
-type server struct {
-	http     *http.Server
-	listener net.Listener
-}
-
 // listen opens the address of the configuration; nil if there is none.
-func (a *Agent) listen(ctx context.Context) (*server, error) {
+func (a *Agent) listen(ctx context.Context) (net.Listener, error) {
 	if a.config.Listen == "" {
 		return nil, nil
 	}
@@ -41,34 +35,32 @@ func (a *Agent) listen(ctx context.Context) (*server, error) {
 		}
 		return nil, fmt.Errorf("cannot listen at %s: %w", a.config.Listen, err)
 	}
-	return &server{
-		listener: l,
-		http: &http.Server{
-			Handler: guard.For(l.Addr()).Wrap(a.handler()), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: answerTimeout,
-			IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeader,
-		},
-	}, nil
+	return l, nil
 }
 
-// address returns the address at which the server listens, with the host as it was given.
-func (s *server) address(given string) string {
+// addressOf returns the address at which l listens, with the host as it was given.
+func addressOf(l net.Listener, given string) string {
 	host, _, err := net.SplitHostPort(given)
-	_, port, err2 := net.SplitHostPort(s.listener.Addr().String())
+	_, port, err2 := net.SplitHostPort(l.Addr().String())
 	if err != nil || err2 != nil {
 		return given
 	}
 	return net.JoinHostPort(host, port)
 }
 
-// run answers until ctx ends, and finishes its pending answers.
-func (s *server) run(ctx context.Context) {
+// serve answers until ctx ends, and finishes its pending answers.
+func (a *Agent) serve(ctx context.Context, l net.Listener) {
+	server := &http.Server{
+		Handler: guard.For(l.Addr()).Wrap(a.handler()), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: answerTimeout,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeader,
+	}
 	stop := context.AfterFunc(ctx, func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_ = s.http.Shutdown(last) // open requests are cut off with the process
+		_ = server.Shutdown(last) // open requests are cut off with the process
 	})
 	defer stop()
-	_ = s.http.Serve(s.listener) // it ends with Shutdown
+	_ = server.Serve(l) // it ends with Shutdown
 }
 
 // handler answers the paths of the agent.

@@ -12,12 +12,11 @@ import (
 // neither to web pages, nor under the name of another host.
 func TestForeignRequests(t *testing.T) {
 	a := newAgent(t, func(c *Config) { c.Listen = "127.0.0.1:0" })
-	s, err := a.listen(t.Context())
+	l, err := a.listen(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.http.Close()
-	go func() { _ = s.http.Serve(s.listener) }()
+	go a.serve(t.Context(), l)
 	for _, tt := range []struct {
 		host, origin string
 		want         int
@@ -26,7 +25,7 @@ func TestForeignRequests(t *testing.T) {
 		{"attacker.example", "", http.StatusMisdirectedRequest},
 		{"", "http://attacker.example", http.StatusForbidden},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.listener.Addr().String()+"/metrics", nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+"/metrics", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
