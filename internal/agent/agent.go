@@ -268,7 +268,7 @@ func (a *Agent) attach(id int, p *diag.Process, of identity, m *memory, now time
 	added := &process{Process: p, id: id, identity: of, gauges: make(gauges), memory: m, processor: newProcessor(p)}
 	added.gauges.set(attached, 1)
 	added.group = join(a.groups, added, a.chosen, a.single, now, counted)
-	added.ends = join(a.ends, added, a.lasting, false, now, countedEnds)
+	added.ends = join(a.ends, added, a.lasting, false, now, countedEnds())
 	a.processes[id] = added
 }
 
@@ -284,18 +284,14 @@ var counted = []key{
 	{metric: eventsLost},
 }
 
-// countedEnds is the same of the ends of processes.
-var countedEnds = []key{
-	endOfKind(ledger.Exited, ledger.Neither),
-	endOfKind(ledger.Killed, ledger.Heap),
-	endOfKind(ledger.Killed, ledger.Native),
-	endOfKind(ledger.Killed, ledger.Neither),
-	endOfKind(ledger.OOMKilled, ledger.Heap),
-	endOfKind(ledger.OOMKilled, ledger.Native),
-	endOfKind(ledger.OOMKilled, ledger.Neither),
-	endOfKind(ledger.OutOfMemory, ledger.Heap),
-	endOfKind(ledger.OutOfMemory, ledger.Native),
-	endOfKind(ledger.OutOfMemory, ledger.Neither),
+// countedEnds returns the same of the ends of processes.
+func countedEnds() (all []key) {
+	for _, cause := range []ledger.Cause{ledger.Exited, ledger.Killed, ledger.OOMKilled, ledger.OutOfMemory} {
+		for _, memory := range []ledger.Part{ledger.Heap, ledger.Native, ledger.Neither} {
+			all = append(all, endOfKind(cause, memory))
+		}
+	}
+	return all
 }
 
 // endOfKind returns the series of a process's end. It ignores which memory grew if the
