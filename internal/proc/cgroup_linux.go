@@ -13,7 +13,7 @@ import (
 // findGroup returns the process's cgroup, or the parent with the lowest quota, because
 // that throttles the process first.
 func (r *ProcessorReader) findGroup(b *Buffer) group {
-	for _, h := range b.Hierarchies(r.root, r.folder, "cpu") {
+	for _, h := range hierarchies(r.root, r.folder, "cpu") {
 		var found group
 		for folder := range h.Folders() {
 			stat := filepath.Join(folder, "cpu.stat")
@@ -40,7 +40,7 @@ const maxQuota = math.MaxInt64 / int64(time.Microsecond)
 
 // quotaOf returns the quota of a cgroup; 0 if it has none.
 func quotaOf(b *Buffer, folder string, v2 bool) (quota, period time.Duration) {
-	n := [2]int64{b.Number(filepath.Join(folder, "cpu.cfs_quota_us")).Or(0), b.Number(filepath.Join(folder, "cpu.cfs_period_us")).Or(0)}
+	n := [2]int64{number(filepath.Join(folder, "cpu.cfs_quota_us")).Or(0), number(filepath.Join(folder, "cpu.cfs_period_us")).Or(0)}
 	if v2 {
 		text, err := b.Read(filepath.Join(folder, "cpu.max"))
 		if err != nil || !numbers(text, n[:]) { // "max 100000"
@@ -64,8 +64,8 @@ func throttlingOf(b *Buffer, path string, v2 bool) (t throttling) {
 	if v2 {
 		unit, name = int64(time.Microsecond), "throttled_usec"
 	}
-	Fields(text, " ", 1, map[string]*gc.Opt[int64]{"nr_periods": &t.periods, "nr_throttled": &t.throttled})
-	Fields(text, " ", unit, map[string]*gc.Opt[int64]{name: &spent})
+	fields(text, " ", 1, map[string]*gc.Opt[int64]{"nr_periods": &t.periods, "nr_throttled": &t.throttled})
+	fields(text, " ", unit, map[string]*gc.Opt[int64]{name: &spent})
 	n, known := spent.Get()
 	t.time = gc.SomeIf(time.Duration(n), known)
 	return t

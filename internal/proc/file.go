@@ -37,9 +37,11 @@ func ReadSome(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
-// Number reads a file with one number.
-func (b *Buffer) Number(name string) gc.Opt[int64] {
-	text, err := b.Read(name)
+// number reads a file with one number.
+func number(path string) gc.Opt[int64] {
+	b := Borrow()
+	defer b.GiveBack()
+	text, err := b.Read(path)
 	if err != nil {
 		return gc.Opt[int64]{}
 	}
@@ -47,9 +49,20 @@ func (b *Buffer) Number(name string) gc.Opt[int64] {
 	return gc.SomeIf(n, err == nil)
 }
 
-// Fields reads lines of a name, a separator and a number, in a unit. It leaves out
+// readFields reads the lines of a file, as fields does. Without the file, nothing is known.
+func readFields(path, separator string, unit int64, wanted map[string]*gc.Opt[int64]) error {
+	b := Borrow()
+	defer b.GiveBack()
+	text, err := b.Read(path)
+	if err == nil {
+		fields(text, separator, unit, wanted)
+	}
+	return err
+}
+
+// fields reads lines of a name, a separator and a number, in a unit. It leaves out
 // numbers that are negative or too large.
-func Fields(text []byte, separator string, unit int64, wanted map[string]*gc.Opt[int64]) {
+func fields(text []byte, separator string, unit int64, wanted map[string]*gc.Opt[int64]) {
 	for line := range bytes.Lines(text) {
 		name, value, found := bytes.Cut(line, []byte(separator))
 		to := wanted[string(name)]

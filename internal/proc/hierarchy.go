@@ -14,9 +14,11 @@ type Hierarchy struct {
 	V2    bool
 }
 
-// Hierarchies returns the hierarchies that may account for a controller of a process, given
+// hierarchies returns the hierarchies that may account for a controller of a process, given
 // its folder in /proc: version 1 first. root is the folder of /sys, empty outside tests.
-func (b *Buffer) Hierarchies(root, folder, controller string) []Hierarchy {
+func hierarchies(root, folder, controller string) []Hierarchy {
+	b := Borrow()
+	defer b.GiveBack()
 	text, err := b.Read(filepath.Join(folder, "cgroup"))
 	if err != nil {
 		return nil

@@ -20,18 +20,10 @@ type MemoryReader struct {
 	heap    heapRange // empty if unknown
 	pss     gc.Opt[int64]
 	private gc.Opt[int64]
-	buf     *Buffer // while it reads
 }
 
 // killCounts holds the OOM kills that cgroups counted at the latest Read.
 type killCounts struct{ own, above gc.Opt[int64] }
-
-func (r *MemoryReader) borrow() { r.buf = Borrow() }
-
-func (r *MemoryReader) giveBack() {
-	r.buf.GiveBack()
-	r.buf = nil
-}
 
 // A cgroup is where the memory of a process is accounted for.
 type cgroup struct {
@@ -64,10 +56,8 @@ func newMemoryReader(root string, pid int) *MemoryReader {
 // limit again. It returns an error if the process has ended, is about to, or may not be
 // read.
 func (r *MemoryReader) Read(anew bool) (MemorySample, error) {
-	r.borrow()
-	defer r.giveBack()
 	var s MemorySample
-	if err := r.readStatus(map[string]*gc.Opt[int64]{
+	if err := readFields(r.status, ":", 1<<10, map[string]*gc.Opt[int64]{
 		"VmRSS": &s.RSS, "RssAnon": &s.Anon, "RssFile": &s.File, "RssShmem": &s.Shared, "VmSwap": &s.Swap,
 	}); err != nil {
 		return MemorySample{}, err
@@ -80,8 +70,8 @@ func (r *MemoryReader) Read(anew bool) (MemorySample, error) {
 	}
 	s.PSS, s.Private = r.pss, r.private
 	if c := &r.cgroup; c.events != "" {
-		s.Used, s.Limit = r.buf.Number(c.used), c.limit
-		r.kills = killCounts{r.killsIn(c.events), r.killsIn(c.above)}
+		s.Used, s.Limit = number(c.used), c.limit
+		r.kills = killCounts{killsIn(c.events), killsIn(c.above)}
 		s.OOMKills = r.kills.own
 	}
 	return s, nil
@@ -89,27 +79,15 @@ func (r *MemoryReader) Read(anew bool) (MemorySample, error) {
 
 // RSS returns the resident memory of the process now, unknown if that cannot be read.
 func (r *MemoryReader) RSS() (rss gc.Opt[int64]) {
-	r.borrow()
-	defer r.giveBack()
-	_ = r.readStatus(map[string]*gc.Opt[int64]{"VmRSS": &rss}) // unknown then
+	_ = readFields(r.status, ":", 1<<10, map[string]*gc.Opt[int64]{"VmRSS": &rss}) // unknown then
 	return rss
 }
 
 // Peak returns the most resident memory that the process has had so far, unknown if that
 // cannot be read.
 func (r *MemoryReader) Peak() (peak gc.Opt[int64]) {
-	r.borrow()
-	defer r.giveBack()
-	_ = r.readStatus(map[string]*gc.Opt[int64]{"VmHWM": &peak}) // unknown then
+	_ = readFields(r.status, ":", 1<<10, map[string]*gc.Opt[int64]{"VmHWM": &peak}) // unknown then
 	return peak
-}
-
-func (r *MemoryReader) readStatus(fields map[string]*gc.Opt[int64]) error {
-	status, err := r.buf.Read(r.status)
-	if err == nil {
-		Fields(status, ":", 1<<10, fields)
-	}
-	return err
 }
 
 // KillsSince returns how many processes of the process's cgroup the kernel has killed since
@@ -117,25 +95,19 @@ func (r *MemoryReader) readStatus(fields map[string]*gc.Opt[int64]) error {
 // the cgroup has been removed, as when a container ends, KillsSince reads its parent, which
 // in version 2 also counts the kills below it, such as all of a pod.
 func (r *MemoryReader) KillsSince() gc.Opt[int64] {
-	r.borrow()
-	defer r.giveBack()
 	since := func(now, before gc.Opt[int64]) gc.Opt[int64] {
 		return gc.SomeIf(max(0, now.Or(0)-before.Or(0)), now.Known() && before.Known())
 	}
-	if own := r.killsIn(r.cgroup.events); own.Known() {
+	if own := killsIn(r.cgroup.events); own.Known() {
 		return since(own, r.kills.own)
 	}
-	return since(r.killsIn(r.cgroup.above), r.kills.above)
+	return since(killsIn(r.cgroup.above), r.kills.above)
 }
 
 // killsIn returns the OOM kills that a file of a cgroup counts, unknown without a path.
-func (r *MemoryReader) killsIn(path string) (n gc.Opt[int64]) {
-	if path == "" {
-		return n
-	}
-	events, err := r.buf.Read(path)
-	if err == nil {
-		Fields(events, " ", 1, map[string]*gc.Opt[int64]{"oom_kill": &n})
+func killsIn(path string) (n gc.Opt[int64]) {
+	if path != "" {
+		_ = readFields(path, " ", 1, map[string]*gc.Opt[int64]{"oom_kill": &n}) // unknown then
 	}
 	return n
 }
@@ -144,22 +116,18 @@ func (r *MemoryReader) killsIn(path string) (n gc.Opt[int64]) {
 // is forbidden. It is not part of Read because the kernel looks at each page: it took
 // 1.6 ms for a .NET program without work, 50 times as long as the rest.
 func (r *MemoryReader) ReadShares() {
-	r.borrow()
-	defer r.giveBack()
 	r.pss, r.private = gc.Opt[int64]{}, gc.Opt[int64]{}
-	rollup, err := r.buf.Read(filepath.Join(r.folder, "smaps_rollup"))
-	if err != nil {
-		return
-	}
 	var clean, dirty gc.Opt[int64]
-	Fields(rollup, ":", 1<<10, map[string]*gc.Opt[int64]{"Pss": &r.pss, "Private_Clean": &clean, "Private_Dirty": &dirty})
+	_ = readFields(filepath.Join(r.folder, "smaps_rollup"), ":", 1<<10, map[string]*gc.Opt[int64]{
+		"Pss": &r.pss, "Private_Clean": &clean, "Private_Dirty": &dirty,
+	}) // unknown then
 	r.private = gc.SomeIf(clean.Or(0)+dirty.Or(0), clean.Known() && dirty.Known())
 }
 
 // findCgroup returns the cgroup that accounts for the memory of the process: of
 // version 1 if there is such a hierarchy for memory, otherwise of version 2.
 func (r *MemoryReader) findCgroup() cgroup {
-	for _, h := range r.buf.Hierarchies(r.root, r.folder, "memory") {
+	for _, h := range hierarchies(r.root, r.folder, "memory") {
 		names := version1
 		if h.V2 {
 			names = version2
@@ -175,13 +143,13 @@ func (r *MemoryReader) findCgroup() cgroup {
 func (r *MemoryReader) limitedBy(h Hierarchy, files *files) (c cgroup) {
 	for folder := range h.Folders() {
 		used := filepath.Join(folder, files.used)
-		if c.events == "" && r.buf.Number(used).Known() {
+		if c.events == "" && number(used).Known() {
 			c.events, c.used = filepath.Join(folder, files.events), used
 			if above := filepath.Dir(folder); h.V2 && folder != h.Mount && above != h.Mount {
 				c.above = filepath.Join(above, files.events)
 			}
 		}
-		if limit, known := r.buf.Number(filepath.Join(folder, files.limit)).Get(); known && limit < noLimit && limit < c.limit.Or(noLimit) {
+		if limit, known := number(filepath.Join(folder, files.limit)).Get(); known && limit < noLimit && limit < c.limit.Or(noLimit) {
 			c.limit, c.used = gc.Some(limit), used
 		}
 	}
@@ -198,12 +166,6 @@ func Available() gc.Opt[int64] { return ofMachine("MemAvailable") }
 func Total() gc.Opt[int64] { return ofMachine("MemTotal") }
 
 func ofMachine(name string) (n gc.Opt[int64]) {
-	var r MemoryReader
-	r.borrow()
-	defer r.giveBack()
-	text, err := r.buf.Read("/proc/meminfo")
-	if err == nil {
-		Fields(text, ":", 1<<10, map[string]*gc.Opt[int64]{name: &n})
-	}
+	_ = readFields("/proc/meminfo", ":", 1<<10, map[string]*gc.Opt[int64]{name: &n}) // unknown then
 	return n
 }
