@@ -66,9 +66,8 @@ func (a *Agent) readProcessor(p *process, scan *proc.Scan, now time.Time) {
 	r, began := &p.processor, time.Now()
 	if now.Sub(r.bounded) >= limitsInterval {
 		r.bounded = now
-		l := r.reader.Limits()
-		event := l.Event()
-		r.limit(gc.NewLimits(&event))
+		limits := r.reader.Limits()
+		r.limit(gc.NewLimits(&limits))
 	}
 	s, err := r.reader.Read(scan)
 	ended := time.Now()

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/gctrail/gctrail/clr"
 )
 
 const (
@@ -16,17 +18,21 @@ const (
 	maxSetting  = 256
 )
 
-// Limits reads the limits of the process, and looks for its cgroup anew.
-func (r *ProcessorReader) Limits() Limits {
+// Limits reads the limits of the process, but for its memory's, and the configuration of its
+// garbage collector. It looks for its cgroup anew.
+func (r *ProcessorReader) Limits() clr.ProcessLimits {
 	b := Borrow()
 	defer b.GiveBack()
 	r.group = r.findGroup(b)
-	l := Limits{Quota: r.group.quota, Period: r.group.period, Settings: r.settings()}
+	l := clr.ProcessLimits{
+		QuotaMicroseconds: uint64(r.group.quota.Microseconds()), PeriodMicroseconds: uint64(r.group.period.Microseconds()),
+		Settings: clr.NewUTF16(strings.Join(r.settings(), "\n")),
+	}
 	if text, err := b.Read(filepath.Join(r.folder, "status")); err == nil {
-		l.Processors = allowed(text)
+		l.Processors = uint32(allowed(text))
 	}
 	if text, err := b.Read(filepath.Join(r.root, "/sys/devices/system/cpu/online")); err == nil {
-		l.Machine = listed(text)
+		l.MachineProcessors = uint32(listed(text))
 	}
 	return l
 }

@@ -41,12 +41,3 @@ func (s *ProcessorSample) GC() gc.Opt[time.Duration] {
 	}
 	return gc.Some(s.ServerGC.Or(0) + s.BackgroundGC.Or(0))
 }
-
-// Limits are the limits of a process, and the configuration of its garbage collector.
-type Limits struct {
-	Processors int           // that the process may run on; 0 if unknown
-	Machine    int           // processors of the machine; 0 if unknown
-	Quota      time.Duration // of processor time in each Period; 0 if no quota is known
-	Period     time.Duration
-	Settings   []string // the GC's environment variables, as NAME=VALUE
-}

@@ -36,6 +36,11 @@ func expect(t *testing.T, r *ProcessorReader, want ProcessorSample) {
 	}
 }
 
+func limitsOf(r *ProcessorReader) *gc.Limits {
+	event := r.Limits()
+	return gc.NewLimits(&event)
+}
+
 // TestProcessorVersion2 reads a container whose pod has the lower quota, and counts threads that
 // begin, end, and take another's id.
 func TestProcessorVersion2(t *testing.T) {
@@ -58,11 +63,11 @@ func TestProcessorVersion2(t *testing.T) {
 		"sys/fs/cgroup/cpu.stat":                       "usage_usec 5\n",
 	})
 	r := newProcessorReader(root, 7)
-	l := r.Limits()
+	l := limitsOf(r)
 	if !slices.Equal(l.Settings, []string{"DOTNET_gcServer=1", "COMPlus_GCHeapCount=4", "DOTNET_GCName=…"}) {
 		t.Errorf("settings: %q", l.Settings)
 	}
-	if l.Processors != 4 || l.Machine != 9 || l.Quota != 50*time.Millisecond || l.Period != 100*time.Millisecond {
+	if l.Processors != 4 || l.MachineProcessors != 9 || l.Quota != 50*time.Millisecond || l.Period != 100*time.Millisecond {
 		t.Errorf("%+v", l)
 	}
 	want := ProcessorSample{
@@ -146,7 +151,7 @@ func TestProcessorVersion1(t *testing.T) {
 		"sys/fs/cgroup/cpu/cpu.cfs_period_us":            "100000\n",
 	})
 	r := newProcessorReader(root, 7)
-	if l := r.Limits(); l.Quota != 20*time.Millisecond || l.Period != 100*time.Millisecond {
+	if l := limitsOf(r); l.Quota != 20*time.Millisecond || l.Period != 100*time.Millisecond {
 		t.Errorf("%+v", l)
 	}
 	var scan Scan
@@ -175,7 +180,7 @@ func TestProcessorHostile(t *testing.T) {
 		"sys/fs/cgroup/cpu.max":         "9223372036854775807 9223372036854775807\n",
 	})
 	r := newProcessorReader(root, 7)
-	if l := r.Limits(); l.Processors != 0 || l.Machine != 0 || l.Quota != 0 || l.Settings != nil {
+	if l := limitsOf(r); l.Processors != 0 || l.MachineProcessors != 0 || l.Quota != 0 || l.Settings != nil {
 		t.Errorf("%+v", l)
 	}
 	expect(t, r, ProcessorSample{Threads: gc.Some(1)})

@@ -2,6 +2,8 @@
 
 package proc
 
+import "github.com/gctrail/gctrail/clr"
+
 // A ProcessorReader reads the processor time of one process on Linux and Windows; here it reads nothing.
 type ProcessorReader struct{}
 
@@ -9,7 +11,7 @@ type ProcessorReader struct{}
 func NewProcessorReader(int) *ProcessorReader { return new(ProcessorReader) }
 
 // Limits returns no limits.
-func (*ProcessorReader) Limits() Limits { return Limits{} }
+func (*ProcessorReader) Limits() clr.ProcessLimits { return clr.ProcessLimits{} }
 
 // Read returns ErrUnsupported.
 func (*ProcessorReader) Read(*Scan) (ProcessorSample, error) {

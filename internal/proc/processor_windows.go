@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 )
 
@@ -29,7 +30,7 @@ func NewProcessorReader(pid int) *ProcessorReader {
 }
 
 // Limits returns no limits.
-func (*ProcessorReader) Limits() Limits { return Limits{} }
+func (*ProcessorReader) Limits() clr.ProcessLimits { return clr.ProcessLimits{} }
 
 // Read reads the times of the threads now. It returns an error if the process has ended or may
 // not be read. The cost is the average of all readings, because Windows counts a thread's time

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -84,12 +83,11 @@ func (s *Stream) Sample() (cost time.Duration, ok bool) {
 
 // readLimits adds the limits if they are new.
 func (s *Stream) readLimits(now time.Time) {
-	l := s.reader.Limits()
-	e := l.Event()
+	e := s.reader.Limits()
 	if m, err := s.memory.Read(true); err == nil {
 		e.MemoryLimit = uint64(m.Limit.Or(0))
 	}
-	if l.Processors == 0 || s.known && slices.Equal(e.Append(nil, 0, 8), s.limits.Append(nil, 0, 8)) {
+	if e.Processors == 0 || s.known && slices.Equal(e.Append(nil, 0, 8), s.limits.Append(nil, 0, 8)) {
 		return
 	}
 	s.limits, s.known = e, true
@@ -99,15 +97,6 @@ func (s *Stream) readLimits(now time.Time) {
 func (s *Stream) add(at time.Time, e clr.Event) {
 	d := descriptors[e.EventKind()]
 	s.Add(d, at, e.Append(nil, d.Version, 8))
-}
-
-// Event returns the event of the limits, without a memory limit.
-func (l *Limits) Event() clr.ProcessLimits {
-	return clr.ProcessLimits{
-		Processors: uint32(l.Processors), MachineProcessors: uint32(l.Machine),
-		QuotaMicroseconds: uint64(l.Quota.Microseconds()), PeriodMicroseconds: uint64(l.Period.Microseconds()),
-		Settings: clr.NewUTF16(strings.Join(l.Settings, "\n")),
-	}
 }
 
 // Events returns the events for the known figures.
