@@ -1,6 +1,7 @@
 package etw
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -316,27 +317,12 @@ func (c *chain) finish() error {
 		return nil
 	}
 	last := c.segments[len(c.segments)-1]
-	files := []etl.File{{ReaderAt: headOnly(c.head), Size: int64(len(c.head)), Name: last.path}, last.etl()}
+	files := []etl.File{{ReaderAt: bytes.NewReader(c.head), Size: int64(len(c.head)), Name: last.path}, last.etl()}
 	head, err := etl.Head(files, false)
 	if err == nil {
 		c.head = head
 	}
 	return err
-}
-
-// headOnly is a file that ends with its first buffer.
-type headOnly []byte
-
-// ReadAt reads the buffer.
-func (h headOnly) ReadAt(p []byte, off int64) (int, error) {
-	if off >= int64(len(h)) {
-		return 0, io.EOF
-	}
-	n := copy(p, h[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
 }
 
 // hold protects events since a time from removal.
@@ -360,10 +346,16 @@ func (c *chain) discard() {
 func (c *chain) close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var errs []error
-	for _, s := range c.segments {
-		errs = append(errs, s.file.Close())
-	}
+	err := each(c.segments, func(s *segment) error { return s.file.Close() })
 	c.segments = nil
+	return err
+}
+
+// each calls f with all of several, and returns the errors.
+func each[T any](all []T, f func(T) error) error {
+	var errs []error
+	for _, v := range all {
+		errs = append(errs, f(v))
+	}
 	return errors.Join(errs...)
 }

@@ -73,14 +73,7 @@ func FollowFiles(ctx context.Context, sessions ...*Session) (*FileFollower, erro
 
 // abandon stops the sessions, and removes their files.
 func (f *FileFollower) abandon() error {
-	var errs []error
-	for _, c := range f.chains {
-		errs = append(errs, c.close())
-	}
-	for _, s := range f.sessions {
-		errs = append(errs, s.abandon())
-	}
-	return errors.Join(errs...)
+	return errors.Join(each(f.chains, (*chain).close), each(f.sessions, (*Session).abandon))
 }
 
 // awaitFile opens a file once something was written to it.
@@ -144,13 +137,7 @@ func (f *FileFollower) Say(say func(string)) {
 }
 
 // Close closes the files. The sessions must have ended.
-func (f *FileFollower) Close() error {
-	var errs []error
-	for _, c := range f.chains {
-		errs = append(errs, c.close())
-	}
-	return errors.Join(errs...)
-}
+func (f *FileFollower) Close() error { return each(f.chains, (*chain).close) }
 
 // Hold protects events since a time from removal, whatever the limits of the sessions.
 func (f *FileFollower) Hold(since time.Time) {
@@ -168,13 +155,12 @@ func (f *FileFollower) Cut() bool {
 // segments: its trace is made of the segments that ended after a time. After an error, Left names the
 // files that were not joined.
 func (f *FileFollower) Join(since time.Time) error {
-	var errs []error
-	for _, c := range f.chains {
-		if c.joins() {
-			errs = append(errs, c.join(c.session.trace, since))
+	return each(f.chains, func(c *chain) error {
+		if !c.joins() {
+			return nil
 		}
-	}
-	return errors.Join(errs...)
+		return c.join(c.session.trace, since)
+	})
 }
 
 // Left returns the paths of files that could not be joined.
@@ -214,8 +200,8 @@ func (f *FileFollower) wait() etl.Growth {
 				f.settled = now
 			}
 			f.first = sizes[0]
-			if done {
-				f.finish()
+			if done { // add the final state of the sessions to their files
+				f.err = errors.Join(f.err, each(f.chains, (*chain).finish))
 			}
 			return etl.Growth{Sizes: sizes, Idle: idle, Done: done}
 		}
@@ -283,13 +269,7 @@ func (f *FileFollower) lists() bool {
 }
 
 // Stop ends the sessions.
-func (f *FileFollower) Stop() error {
-	var errs []error
-	for _, s := range f.sessions {
-		errs = append(errs, s.Stop())
-	}
-	return errors.Join(errs...)
-}
+func (f *FileFollower) Stop() error { return each(f.sessions, (*Session).Stop) }
 
 // sizes returns the readable size of each chain, and the written size of all.
 func (f *FileFollower) sizes() (sizes []int64, total int64) {
@@ -319,12 +299,5 @@ func (f *FileFollower) tend() {
 			f.err = errors.Join(f.err, err)
 		}
 		f.broken = true
-	}
-}
-
-// finish adds the final state of the sessions to their files.
-func (f *FileFollower) finish() {
-	for _, c := range f.chains {
-		f.err = errors.Join(f.err, c.finish())
 	}
 }

@@ -117,16 +117,10 @@ func (f *ProcessFollower) Follow(ctx context.Context, p *diag.Process) iter.Seq2
 
 // end yields the remaining collections, and that no more will come.
 func (w *watcher) end(yield func(*live.Update, error) bool) {
-	for {
-		select {
-		case u := <-w.queue:
-			if !yield(u, nil) {
-				return
-			}
-			continue
-		default:
+	for len(w.queue) > 0 { // nobody else takes any
+		if !yield(<-w.queue, nil) {
+			return
 		}
-		break
 	}
 	u := &live.Update{Kind: live.Ended, Process: w.process}
 	select {

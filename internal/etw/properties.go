@@ -2,7 +2,8 @@ package etw
 
 import (
 	"encoding/binary"
-	"unicode/utf16"
+
+	"github.com/gctrail/gctrail/clr"
 )
 
 var le = binary.LittleEndian
@@ -81,9 +82,7 @@ func forControl() properties {
 
 // putName writes a name as UTF-16. Its terminator is there already.
 func putName(b []byte, name string) {
-	for i, u := range utf16.Encode([]rune(name)) {
-		le.PutUint16(b[2*i:], u)
-	}
+	copy(b, clr.NewUTF16(name))
 }
 
 // sessionName returns the name that the system has filled in.
@@ -92,15 +91,11 @@ func (p properties) sessionName() string {
 	if off < sizeProperties || off > len(p) {
 		return ""
 	}
-	var units []uint16
-	for b := p[off:]; len(b) >= 2; b = b[2:] {
-		u := le.Uint16(b)
-		if u == 0 {
-			break
-		}
-		units = append(units, u)
+	end := off
+	for end+1 < len(p) && le.Uint16(p[end:]) != 0 {
+		end += 2
 	}
-	return string(utf16.Decode(units))
+	return clr.UTF16(p[off:end]).String()
 }
 
 // A Loss counts the losses of a session so far.
