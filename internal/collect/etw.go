@@ -208,10 +208,7 @@ func (c *etwCapture) review(r *Result) error {
 		}
 		files = append(files, etl.File{ReaderAt: f, Size: info.Size(), Name: s.Path()})
 	}
-	if err := r.examine(etl.NewMergedReader(files, etl.Options{Want: gc.Wants})); err != nil {
-		return &ReviewError{r.Path, err}
-	}
-	return nil
+	return r.examine(etl.NewMergedReader(files, etl.Options{Want: gc.Wants}))
 }
 
 // Status returns the progress of the recording.
@@ -234,7 +231,7 @@ func (e *ETW) providers() ([]etw.Provider, error) {
 		}
 		all = append(all, etw.Provider{
 			GUID: guid, Level: p.Level, Keywords: p.Keywords, Stacks: !e.Options.Config.NoStacks,
-			Events: eventIDs(p.Events), Except: eventIDs(p.Except),
+			Events: p.Events, Except: p.Except,
 		})
 	}
 	return all, nil
@@ -248,15 +245,6 @@ func (e *ETW) rundown() *etw.Provider {
 		return nil
 	}
 	return &etw.Provider{GUID: clr.RundownGUID, Level: 5, Keywords: c.Rundown}
-}
-
-// eventIDs converts ids of events, because ETW's have 16 bits.
-func eventIDs(ids []uint32) []uint16 {
-	var narrow []uint16
-	for _, id := range ids {
-		narrow = append(narrow, uint16(id))
-	}
-	return narrow
 }
 
 // guidOf returns the GUID of a provider of the runtime, or the GUID in braces.

@@ -62,14 +62,14 @@ func onlyPIDs(pids []int) Filter {
 
 // onlyEvents returns an EVENT_FILTER_EVENT_ID with the events that pass or, if except is
 // set, that do not.
-func onlyEvents(ids []uint16, except bool) Filter {
+func onlyEvents(ids []uint32, except bool) Filter {
 	in := byte(1)
 	if except {
 		in = 0
 	}
 	data := le.AppendUint16([]byte{in, 0}, uint16(len(ids)))
 	for _, id := range ids {
-		data = le.AppendUint16(data, id)
+		data = le.AppendUint16(data, uint16(id)) // all that ids of ETW have
 	}
 	return Filter{filterEventID, data}
 }

@@ -25,8 +25,8 @@ type Provider struct {
 	GUID     [16]byte // as Windows lays it out
 	Level    uint8
 	Keywords uint64
-	Events   []uint16 // only these ids, MaxEventIDs at most; nil means all
-	Except   []uint16 // if Events is nil, all but these ids
+	Events   []uint32 // only these ids, MaxEventIDs at most; nil means all
+	Except   []uint32 // if Events is nil, all but these ids
 	Stacks   bool
 }
 

@@ -49,7 +49,7 @@ func TestLayout(t *testing.T) {
 			"020000000400000000000000000000000000000000000000000000000000000088776655443322110200000000000000",
 		},
 		{"PIDs", hex.EncodeToString(filter.Data), "0100000002000000"},
-		{"EVENT_FILTER_EVENT_ID", hex.EncodeToString(onlyEvents([]uint16{1, 0x102}, false).Data), "0100020001000201"},
+		{"EVENT_FILTER_EVENT_ID", hex.EncodeToString(onlyEvents([]uint32{1, 0x102}, false).Data), "0100020001000201"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, c.got, c.want)
@@ -112,9 +112,9 @@ func TestSequenceStacks(t *testing.T) {
 func TestFilters(t *testing.T) {
 	f := newRecorder()
 	p := gcOnly()
-	p.Events, p.Stacks = []uint16{1, 2, 4}, true
+	p.Events, p.Stacks = []uint32{1, 2, 4}, true
 	q := gcOnly()
-	q.Except = []uint16{9}
+	q.Except = []uint32{9}
 	s, err := Start(f, &Options{Path: "x.etl", Providers: []Provider{p, q}})
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestFilters(t *testing.T) {
 	}
 	for _, o := range []Options{
 		{Path: "x.etl", Providers: []Provider{gcOnly()}, PIDs: make([]int, MaxPIDs+1)},
-		{Path: "x.etl", Providers: []Provider{{Events: make([]uint16, MaxEventIDs+1)}}},
+		{Path: "x.etl", Providers: []Provider{{Events: make([]uint32, MaxEventIDs+1)}}},
 		{Path: strings.Repeat("x", maxName)},
 	} {
 		f := newRecorder()
