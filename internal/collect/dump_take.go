@@ -202,12 +202,11 @@ func (t *taker) update() {
 // watchSilence gives up with ErrSilent when nothing has been received for a while.
 func (c *capture) watchSilence(ctx context.Context, giveUp context.CancelCauseFunc) {
 	received, since := c.received.Load(), time.Now()
-	for tick := time.NewTicker(time.Second); ; {
+	for {
 		select {
 		case <-ctx.Done():
-			tick.Stop()
 			return
-		case <-tick.C:
+		case <-time.After(time.Second):
 		}
 		if n := c.received.Load(); n > received {
 			received, since = n, time.Now()

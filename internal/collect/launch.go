@@ -155,29 +155,30 @@ func (s *Supervisor) attend(ctx context.Context, c *child, p *servedPort, stop <
 	silence := time.NewTimer(dialTime)
 	defer silence.Stop()
 	for {
+		var sig os.Signal
 		select {
 		case <-c.ended:
 			return
-		case sig := <-signals:
-			c.end(p.cutShort(c, sig), signals)
-			return
+		case sig = <-signals:
 		case <-ctx.Done():
-			c.end(p.cutShort(c, received(signals)), signals)
-			return
+			sig = received(signals)
 		case <-stop:
-			c.end(p.cutShort(c, syscall.SIGTERM), signals)
-			return
+			sig = syscall.SIGTERM
 		case <-s.idle:
 			if s.done() && s.over > 0 {
 				c.asked = true
 				c.end(syscall.SIGTERM, signals)
 				return
 			}
+			continue
 		case <-silence.C:
 			if !s.tried() {
 				s.opts.Notify(NotAsked{c.name, dialTime})
 			}
+			continue
 		}
+		c.end(p.cutShort(c, sig), signals)
+		return
 	}
 }
 

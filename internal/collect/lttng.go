@@ -103,7 +103,7 @@ func reviewFolder(path string, o *Options) error {
 	}
 	r := &Result{Path: path, Size: sizeOf(path), Regular: true, Plan: o.Plan, Config: &o.Config, LTTng: true}
 	if err := r.examine(reader); err != nil {
-		return &ReviewError{path, err}
+		return err
 	}
 	o.Notify(Ended{r})
 	return nil

@@ -35,16 +35,15 @@ func (r *Result) review() error {
 		return &ReviewError{r.Path, err}
 	}
 	defer f.Close()
-	if err := r.examine(nettrace.NewReader(f, nettrace.Options{Want: gc.Wants})); err != nil {
-		return &ReviewError{r.Path, err}
-	}
-	return nil
+	return r.examine(nettrace.NewReader(f, nettrace.Options{Want: gc.Wants}))
 }
 
-// examine reads a trace to its end.
+// examine reads the trace to its end. The error is a *ReviewError.
 func (r *Result) examine(src trace.Source) (err error) {
 	r.Trace, r.Collections = src, 0
-	r.Found, err = findings.Examine(src, findings.Options{})
+	if r.Found, err = findings.Examine(src, findings.Options{}); err != nil {
+		err = &ReviewError{r.Path, err}
+	}
 	for _, found := range r.Found {
 		r.Collections += int64(found.Summary.All().Count)
 	}
