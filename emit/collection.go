@@ -44,20 +44,16 @@ func (gc *Collection) Pause() time.Duration {
 // Suspend records that the threads are being stopped for the final pause of a
 // background collection.
 func (gc *Collection) Suspend() error {
-	gc.c.mu.Lock()
-	defer gc.c.mu.Unlock()
-	to, err := gc.next(actSuspend)
-	switch {
-	case err != nil:
-		return err
-	case gc.c.stopper != nil:
-		return fmt.Errorf("%w: another collection has stopped the threads", ErrOrder)
-	}
-	gc.step = to
-	helper := gc.c.backgroundThread()
-	helper.Raise(&clr.BGC1stConEnd{ClrInstanceID: gc.c.opt.ClrInstance})
-	gc.suspend(helper, clr.SuspendReasonSuspendForGCPrep)
-	return nil
+	return gc.act(actSuspend, func(to step) error {
+		if gc.c.stopper != nil {
+			return fmt.Errorf("%w: another collection has stopped the threads", ErrOrder)
+		}
+		gc.step = to
+		helper := gc.c.backgroundThread()
+		helper.Raise(&clr.BGC1stConEnd{ClrInstanceID: gc.c.opt.ClrInstance})
+		gc.suspend(helper, clr.SuspendReasonSuspendForGCPrep)
+		return nil
+	})
 }
 
 // suspend begins a pause on a thread. Its number is that of the settings in force, as in
@@ -71,26 +67,22 @@ func (gc *Collection) suspend(on *Thread, reason clr.SuspendReason) {
 // Suspended records that all threads are suspended: the collection starts, or
 // its final pause continues.
 func (gc *Collection) Suspended() error {
-	gc.c.mu.Lock()
-	defer gc.c.mu.Unlock()
-	to, err := gc.next(actSuspended)
-	if err != nil {
-		return err
-	}
-	gc.step = to
-	gc.pausing().Raise(&clr.GCSuspendEEEnd{ClrInstanceID: gc.c.opt.ClrInstance})
-	if gc.step == stepStoppedAgain {
-		gc.pausing().Raise(&clr.BGC2ndNonConBegin{ClrInstanceID: gc.c.opt.ClrInstance})
+	return gc.act(actSuspended, func(to step) error {
+		gc.step = to
+		gc.pausing().Raise(&clr.GCSuspendEEEnd{ClrInstanceID: gc.c.opt.ClrInstance})
+		if gc.step == stepStoppedAgain {
+			gc.pausing().Raise(&clr.BGC2ndNonConBegin{ClrInstanceID: gc.c.opt.ClrInstance})
+			return nil
+		}
+		if gc.c.opt.Heaps == 1 {
+			gc.triggered()
+		}
+		gc.start()
+		if gc.plan.Background {
+			gc.c.backgroundThread()
+		}
 		return nil
-	}
-	if gc.c.opt.Heaps == 1 {
-		gc.triggered()
-	}
-	gc.start()
-	if gc.plan.Background {
-		gc.c.backgroundThread()
-	}
-	return nil
+	})
 }
 
 func (gc *Collection) triggered() {
@@ -133,47 +125,39 @@ func (gc *Collection) BeginInside(plan Plan) (*Collection, error) {
 
 // Resume records that the threads are being restarted.
 func (gc *Collection) Resume() error {
-	gc.c.mu.Lock()
-	defer gc.c.mu.Unlock()
-	to, err := gc.next(actResume)
-	if err == nil && gc.inner != nil {
-		err = fmt.Errorf("%w: Resume of collection %d before End of %d", ErrOrder, gc.number, gc.inner.number)
-	}
-	if err != nil {
-		return err
-	}
-	gc.step = to
-	instance := gc.c.opt.ClrInstance
-	switch {
-	case to == stepResuming && gc.plan.Background:
-		gc.c.helper.Raise(&clr.BGCBegin{ClrInstanceID: instance})
-		gc.c.helper.Raise(&clr.BGC1stNonConEnd{ClrInstanceID: instance})
-	case to == stepResumingAgain:
-		gc.c.helper.Raise(&clr.BGC2ndNonConEnd{ClrInstanceID: instance})
-	}
-	at := gc.pausing().raise(&clr.GCRestartEEBegin{ClrInstanceID: instance})
-	gc.pause += time.Duration(at - gc.suspended)
-	return nil
+	return gc.act(actResume, func(to step) error {
+		if gc.inner != nil {
+			return fmt.Errorf("%w: Resume of collection %d before End of %d", ErrOrder, gc.number, gc.inner.number)
+		}
+		gc.step = to
+		instance := gc.c.opt.ClrInstance
+		switch {
+		case to == stepResuming && gc.plan.Background:
+			gc.c.helper.Raise(&clr.BGCBegin{ClrInstanceID: instance})
+			gc.c.helper.Raise(&clr.BGC1stNonConEnd{ClrInstanceID: instance})
+		case to == stepResumingAgain:
+			gc.c.helper.Raise(&clr.BGC2ndNonConEnd{ClrInstanceID: instance})
+		}
+		at := gc.pausing().raise(&clr.GCRestartEEBegin{ClrInstanceID: instance})
+		gc.pause += time.Duration(at - gc.suspended)
+		return nil
+	})
 }
 
 // Resumed records that all threads run again.
 func (gc *Collection) Resumed() error {
-	gc.c.mu.Lock()
-	defer gc.c.mu.Unlock()
-	to, err := gc.next(actResumed)
-	if err != nil {
-		return err
-	}
-	gc.pausing().Raise(&clr.GCRestartEEEnd{ClrInstanceID: gc.c.opt.ClrInstance})
-	gc.step = to
-	gc.c.stopper = nil
-	switch to {
-	case stepSweeping:
-		gc.c.helper.Raise(&clr.BGC2ndConBegin{ClrInstanceID: gc.c.opt.ClrInstance})
-	case stepMarking, stepDone:
-		gc.thread.Close()
-	}
-	return nil
+	return gc.act(actResumed, func(to step) error {
+		gc.pausing().Raise(&clr.GCRestartEEEnd{ClrInstanceID: gc.c.opt.ClrInstance})
+		gc.step = to
+		gc.c.stopper = nil
+		switch to {
+		case stepSweeping:
+			gc.c.helper.Raise(&clr.BGC2ndConBegin{ClrInstanceID: gc.c.opt.ClrInstance})
+		case stepMarking, stepDone:
+			gc.thread.Close()
+		}
+		return nil
+	})
 }
 
 // Mark records that a heap has been marked from one kind of root, and how many

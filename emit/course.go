@@ -62,11 +62,14 @@ var (
 	}
 )
 
-// next returns the step that the action leads to.
-func (gc *Collection) next(a action) (step, error) {
+// act calls do with the step that an action leads to, unless it is out of order. It is do that
+// takes the step.
+func (gc *Collection) act(a action, do func(to step) error) error {
+	gc.c.mu.Lock()
+	defer gc.c.mu.Unlock()
 	to, ok := gc.course[a][gc.step]
 	if !ok {
-		return gc.step, fmt.Errorf("%w: %s of collection %d, which is %v", ErrOrder, a, gc.number, gc.step)
+		return fmt.Errorf("%w: %s of collection %d, which is %v", ErrOrder, a, gc.number, gc.step)
 	}
-	return to, nil
+	return do(to)
 }

@@ -58,43 +58,39 @@ type Result struct {
 // An impossible result, such as survivors in a generation that was not collected,
 // returns an error and leaves the collection unchanged.
 func (gc *Collection) End(r *Result) error {
-	gc.c.mu.Lock()
-	defer gc.c.mu.Unlock()
-	to, err := gc.next(actEnd)
-	if err != nil {
-		return err
-	}
-	if gc.step == stepSweeping && gc.c.stopper != nil {
-		return fmt.Errorf("%w: End of collection %d while another one has stopped the threads", ErrOrder, gc.number)
-	}
-	if err := gc.check(r); err != nil {
-		return fmt.Errorf("emit: collection %d: %w", gc.number, err)
-	}
-	gc.step = to
-	if !gc.plan.Background {
-		gc.histories(gc.thread, r)
-		at := gc.end(gc.thread, r)
-		if b := gc.c.background; b != nil {
-			gc.c.settings = b.number
+	return gc.act(actEnd, func(to step) error {
+		if gc.step == stepSweeping && gc.c.stopper != nil {
+			return fmt.Errorf("%w: End of collection %d while another one has stopped the threads", ErrOrder, gc.number)
 		}
-		if out := gc.outer; out != nil {
-			gc.pause = time.Duration(at - gc.started)
-			out.pause -= gc.pause
-			out.inner = nil
+		if err := gc.check(r); err != nil {
+			return fmt.Errorf("emit: collection %d: %w", gc.number, err)
 		}
+		gc.step = to
+		if !gc.plan.Background {
+			gc.histories(gc.thread, r)
+			at := gc.end(gc.thread, r)
+			if b := gc.c.background; b != nil {
+				gc.c.settings = b.number
+			}
+			if out := gc.outer; out != nil {
+				gc.pause = time.Duration(at - gc.started)
+				out.pause -= gc.pause
+				out.inner = nil
+			}
+			return nil
+		}
+		helper := gc.c.backgroundThread()
+		helper.Raise(&clr.BGC2ndConEnd{ClrInstanceID: gc.c.opt.ClrInstance})
+		if gc.c.opt.Heaps > 1 {
+			gc.end(helper, r)
+			gc.histories(helper, r)
+		} else {
+			gc.histories(helper, r)
+			gc.end(helper, r)
+		}
+		gc.c.background = nil
 		return nil
-	}
-	helper := gc.c.backgroundThread()
-	helper.Raise(&clr.BGC2ndConEnd{ClrInstanceID: gc.c.opt.ClrInstance})
-	if gc.c.opt.Heaps > 1 {
-		gc.end(helper, r)
-		gc.histories(helper, r)
-	} else {
-		gc.histories(helper, r)
-		gc.end(helper, r)
-	}
-	gc.c.background = nil
-	return nil
+	})
 }
 
 func (gc *Collection) check(r *Result) error {
