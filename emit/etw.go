@@ -122,9 +122,6 @@ func (p *Provider) startETW(api etwAPI) (*Session, error) {
 	s := &Session{p: p, stop: make(chan struct{}), done: make(chan struct{}), start: p.clock.now()}
 	e := &etw{api: api, session: s}
 	s.etw = e
-	for i := range s.streams {
-		s.streams[i].session = s
-	}
 	for k := range p.kinds {
 		d := &p.kinds[k]
 		e.events[k] = etwEvent{

@@ -3,7 +3,6 @@
 package emit
 
 import (
-	"encoding/binary"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -36,13 +35,12 @@ var (
 type advapi map[uint64]uintptr
 
 func (a advapi) register(guid clr.GUID, control func(etwControl)) (handle uint64, err error) {
-	le := binary.LittleEndian
-	id := windows.GUID{Data1: le.Uint32(guid[0:]), Data2: le.Uint16(guid[4:]), Data3: le.Uint16(guid[6:]), Data4: [8]byte(guid[8:])}
-	context := controls.add(control)
+	context := lastContext.Add(1)
+	controls.Store(context, control)
 	status, _, _ := eventRegister.Call(
-		uintptr(unsafe.Pointer(&id)), enableCallback(), context, uintptr(unsafe.Pointer(&handle)))
+		uintptr(unsafe.Pointer(&guid)), enableCallback(), context, uintptr(unsafe.Pointer(&handle)))
 	if err := etwError("EventRegister", status); err != nil {
-		controls.remove(context)
+		controls.Delete(context)
 		return 0, err
 	}
 	a[handle] = context
@@ -51,7 +49,7 @@ func (a advapi) register(guid clr.GUID, control func(etwControl)) (handle uint64
 
 func (a advapi) unregister(handle uint64) error {
 	status, _, _ := eventUnregister.Call(uintptr(handle))
-	controls.remove(a[handle])
+	controls.Delete(a[handle])
 	return etwError("EventUnregister", status)
 }
 
@@ -74,8 +72,8 @@ func etwError(function string, status uintptr) error {
 // above a narrow argument undefined.
 var enableCallback = sync.OnceValue(func() uintptr {
 	return windows.NewCallback(func(_, code, level, matchAny, matchAll, _, context uintptr) uintptr {
-		if control := controls.find(context); control != nil {
-			control(etwControl{
+		if control, ok := controls.Load(context); ok { // otherwise it was removed
+			control.(func(etwControl))(etwControl{
 				code: etwCode(code), level: uint8(level), matchAny: uint64(matchAny), matchAll: uint64(matchAll),
 			})
 		}
@@ -86,23 +84,7 @@ var enableCallback = sync.OnceValue(func() uintptr {
 // controls maps the contexts of callbacks to their functions. A context is a number
 // instead of a pointer, because the system holds it where the garbage collector does not
 // see it.
-var controls contexts
-
-type contexts struct {
-	last atomic.Uintptr
-	by   sync.Map // of func(etwControl)
-}
-
-func (c *contexts) add(control func(etwControl)) uintptr {
-	context := c.last.Add(1)
-	c.by.Store(context, control)
-	return context
-}
-
-func (c *contexts) find(context uintptr) func(etwControl) {
-	control, _ := c.by.Load(context)
-	found, _ := control.(func(etwControl)) // nil for a context that was removed
-	return found
-}
-
-func (c *contexts) remove(context uintptr) { c.by.Delete(context) }
+var (
+	controls    sync.Map // of func(etwControl)
+	lastContext atomic.Uintptr
+)

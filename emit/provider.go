@@ -142,6 +142,7 @@ func (p *Provider) attach(s *Session) error {
 	p.sessions[i] = s
 	s.bit = i
 	for j := range p.shards {
+		s.streams[j].session = s
 		p.shards[j].mu.Lock()
 		p.shards[j].streams[i] = &s.streams[j]
 		p.shards[j].mu.Unlock()

@@ -185,9 +185,6 @@ func (p *Provider) newSession(file *outfile.File, opt SessionOptions, open func(
 		s.want = GCCollect()
 	}
 	s.block.Store(opt.Block)
-	for i := range s.streams {
-		s.streams[i].session = s
-	}
 	s.chunks.limit = max(buffer/chunkSize, 1)
 	if opt.Block { // a chunk may be reserved in each shard while another session is waited for
 		s.chunks.limit = max(s.chunks.limit, numShards+1)
@@ -262,13 +259,12 @@ func (s *Session) run() {
 	for s.err == nil {
 		select {
 		case <-due:
-			s.err = s.drain(s.p.clock.now() - s.p.late)
 		case <-wake:
-			s.err = s.drain(s.p.clock.now() - s.p.late)
 		case <-s.stop:
 			s.err = s.finish()
 			return
 		}
+		s.err = s.drain(s.p.clock.now() - s.p.late)
 	}
 	s.leave()
 	s.err = s.closeFile(cmp.Or(s.err, s.sink.Close()))
