@@ -140,9 +140,6 @@ func (s *Sender) Sends(signal Signal) bool { return s.urls[signal] != "" }
 // Push queues a message with a number of items. It never waits for the endpoint,
 // and fails if the signal has none.
 func (s *Sender) Push(signal Signal, message proto.Message, items int) error {
-	if !s.Sends(signal) {
-		return fmt.Errorf("no endpoint for %v", signal)
-	}
 	plain, err := proto.Marshal(message)
 	if err != nil {
 		return fmt.Errorf("otlp: %w", err)
@@ -231,7 +228,10 @@ func (s *Sender) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			break // failures at the end are not tried again
 		}
-		wait(ctx, max(pause, min(verdict.after, longestAsked)))
+		select {
+		case <-ctx.Done():
+		case <-time.After(max(pause, min(verdict.after, longestAsked))):
+		}
 		pause = min(2*pause, longestPause)
 	}
 	s.giveUp()
@@ -294,14 +294,5 @@ func (s *Sender) giveUp() {
 	defer s.mu.Unlock()
 	s.sending = nil
 	for s.drop() {
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
 	}
 }

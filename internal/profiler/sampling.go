@@ -51,9 +51,11 @@ const (
 // Therefore, programs are first asked which assemblies they unload.
 func sampled(version string, unloading bool) diag.Config {
 	of := diag.Provider{Name: clr.RuntimeProvider, Keywords: clr.KeywordAllocationSampling | clr.KeywordJit}
-	major, _, _ := strings.Cut(version, ".")
+	const firstSampling = 10
+	number, _, _ := strings.Cut(version, ".")
+	major, err := strconv.Atoi(number)
 	switch {
-	case !hasSampling(major):
+	case err != nil || major < firstSampling:
 		of.Keywords, of.Level = clr.KeywordGC, levelVerbose
 	case unloading:
 		of.Keywords, of.Level = of.Keywords|clr.KeywordEndEnumeration, levelVerbose
@@ -63,12 +65,6 @@ func sampled(version string, unloading bool) diag.Config {
 		of.Events = []uint32{clr.KindAllocationSampled.ID(), clr.KindMethodUnloadVerbose.ID(), assemblyUnload}
 	}
 	return diag.Config{BufferMB: bufferMB, Providers: []diag.Provider{of}}
-}
-
-func hasSampling(major string) bool {
-	const first = 10
-	n, err := strconv.Atoi(major)
-	return err == nil && n >= first
 }
 
 // A sampling is the sampled allocations of a process since the interval began.
