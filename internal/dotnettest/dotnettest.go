@@ -58,37 +58,35 @@ func Start(t testing.TB, version int, mode string, seconds int, env ...string) *
 // StartFile starts a file that Install has made.
 func StartFile(t testing.TB, file, mode string, seconds int, env ...string) *Program {
 	t.Helper()
-	p := &Program{Name: filepath.Base(file), t: t, truth: filepath.Join(filepath.Dir(file), "truth")}
-	p.run(file, []string{mode, strconv.Itoa(seconds)}, env)
-	return p
+	return run(t, filepath.Base(file), filepath.Join(filepath.Dir(file), "truth"), []string{file, mode, strconv.Itoa(seconds)}, env...)
 }
 
 // Restart starts the same file once more, when the program has ended.
 func (p *Program) Restart(mode string, seconds int, env ...string) *Program {
 	p.t.Helper()
-	again := &Program{Name: p.Name, t: p.t, truth: p.truth + "-again"}
-	again.run(p.Path, []string{mode, strconv.Itoa(seconds)}, env)
-	return again
+	return run(p.t, p.Name, p.truth+"-again", []string{p.Path, mode, strconv.Itoa(seconds)}, env...)
 }
 
-func (p *Program) run(file string, args, env []string) {
-	p.t.Helper()
-	p.Cmd = exec.Command(file, args...)
+// run starts a program with a command line, which writes its records to the file truth.
+func run(t testing.TB, name, truth string, command []string, env ...string) *Program {
+	t.Helper()
+	p := &Program{Cmd: exec.Command(command[0], command[1:]...), Name: name, t: t, truth: truth}
 	p.Cmd.Env = append(append(os.Environ(), "GCLOAD_TRUTH="+p.truth), env...)
 	p.Cmd.Stdout, p.Cmd.Stderr = &p.stdout, os.Stderr
 	if err := p.Cmd.Start(); err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
 	p.PID = p.Cmd.Process.Pid
 	p.waits.threads = make(map[string]time.Duration)
 	ended := make(chan struct{})
 	go p.waits.watch(p.PID, ended)
-	p.t.Cleanup(func() {
+	t.Cleanup(func() {
 		close(ended)
 		_ = p.Cmd.Process.Kill()
 		_ = p.Cmd.Wait()
 		RemoveSockets(p.PID)
 	})
+	return p
 }
 
 // Terminate asks the runtime to end the program, and waits until it has. Unlike a killed

@@ -20,27 +20,10 @@ func Relay(t testing.TB, network, address, toNetwork, to string) string {
 // moment, as a cable does that is pulled.
 func NewRelay(t testing.TB, network, address, toNetwork, to string) (string, func()) {
 	t.Helper()
-	l, err := net.Listen(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var busy sync.WaitGroup
 	r := &relay{open: map[net.Conn]bool{}}
-	t.Cleanup(func() {
-		_ = l.Close()
-		r.closeAll(true)
-		busy.Wait()
-	})
-	busy.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			busy.Go(func() { r.pass(c, toNetwork, to) })
-		}
-	})
-	return l.Addr().String(), func() { r.closeAll(false) }
+	t.Cleanup(func() { r.closeAll(true) })
+	address = Serve(t, network, address, func(c net.Conn) { r.pass(c, toNetwork, to) })
+	return address, func() { r.closeAll(false) }
 }
 
 // A relay knows its connections, so that it can end with them.

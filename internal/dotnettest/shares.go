@@ -22,9 +22,7 @@ func StartShares(t testing.TB, version int, mode string, megabytesPerSecond int)
 	t.Helper()
 	file := Install(t, version)
 	exchange(t, file, shares)
-	p := &Program{Name: filepath.Base(file), t: t, truth: filepath.Join(filepath.Dir(file), "truth")}
-	p.run(file, []string{mode, "300", strconv.Itoa(megabytesPerSecond)}, nil)
-	return p
+	return run(t, filepath.Base(file), filepath.Join(filepath.Dir(file), "truth"), []string{file, mode, "300", strconv.Itoa(megabytesPerSecond)})
 }
 
 // exchange replaces the assembly of a gcload, which is a bundle: its manifest has an entry for

@@ -15,8 +15,5 @@ var unload embed.FS
 // see unload/unload.cs. It ends with the test.
 func StartUnloading(t testing.TB, mode string) *Program {
 	t.Helper()
-	command := hosted(t, unload, "unload")
-	p := &Program{Name: "unload", t: t, truth: filepath.Join(t.TempDir(), "truth")}
-	p.run(command[0], append(command[1:], mode, "300"), nil)
-	return p
+	return run(t, "unload", filepath.Join(t.TempDir(), "truth"), append(hosted(t, unload, "unload"), mode, "300"))
 }
