@@ -116,12 +116,12 @@ func (term *Term) holds(v figure.Value) bool {
 }
 
 func (term *Term) isText() bool {
-	i, ok := Collections().index[term.Column]
-	if ok {
-		return Collections().Columns[i].Type == figure.Text
+	for _, t := range Tables() {
+		if i, ok := t.index[term.Column]; ok {
+			return t.Columns[i].Type == figure.Text
+		}
 	}
-	i, ok = Ends().index[term.Column]
-	return ok && Ends().Columns[i].Type == figure.Text
+	return false
 }
 
 // matches reports whether s matches a pattern, in which * matches anything.
