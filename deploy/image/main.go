@@ -76,19 +76,17 @@ func readProgram(path string) (program, error) {
 	if err != nil {
 		return program{}, err
 	}
-	p := program{path: path, version: strings.TrimPrefix(info.Main.Version, "v"), created: time.Unix(0, 0).UTC()}
+	setting := make(map[string]string)
 	for _, s := range info.Settings {
-		switch s.Key {
-		case "GOOS":
-			p.os = s.Value
-		case "GOARCH":
-			p.arch = s.Value
-		case "vcs.revision":
-			p.revision = s.Value
-		case "vcs.time":
-			if p.created, err = time.Parse(time.RFC3339, s.Value); err != nil {
-				return program{}, fmt.Errorf("%s: %w", path, err)
-			}
+		setting[s.Key] = s.Value
+	}
+	p := program{
+		path: path, version: strings.TrimPrefix(info.Main.Version, "v"), created: time.Unix(0, 0).UTC(),
+		os: setting["GOOS"], arch: setting["GOARCH"], revision: setting["vcs.revision"],
+	}
+	if at := setting["vcs.time"]; at != "" {
+		if p.created, err = time.Parse(time.RFC3339, at); err != nil {
+			return program{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return p, nil

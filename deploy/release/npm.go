@@ -96,9 +96,9 @@ func tarball(files []file, modified time.Time) ([]byte, error) {
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
 	for _, f := range files {
-		if err := w.WriteHeader(&tar.Header{
-			Typeflag: tar.TypeReg, Name: "package/" + f.name, Mode: f.mode, Size: int64(len(f.data)), ModTime: modified,
-		}); err != nil {
+		h := f.header(modified)
+		h.Name = "package/" + f.name
+		if err := w.WriteHeader(h); err != nil {
 			return nil, err
 		}
 		if _, err := w.Write(f.data); err != nil {

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"encoding/xml"
 	"hash/crc32"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -191,11 +190,11 @@ func zipped(files []file, modified time.Time) ([]byte, error) {
 		if err := w.Close(); err != nil {
 			return nil, err
 		}
-		h, err := zip.FileInfoHeader(entry{f, modified})
+		h, err := zip.FileInfoHeader(f.header(modified).FileInfo())
 		if err != nil {
 			return nil, err
 		}
-		h.Method, h.CRC32, h.CompressedSize64 = zip.Deflate, crc32.ChecksumIEEE(f.data), uint64(packed.Len())
+		h.Name, h.Method, h.CRC32, h.CompressedSize64 = f.name, zip.Deflate, crc32.ChecksumIEEE(f.data), uint64(packed.Len())
 		h.CreatorVersion, h.ReaderVersion = h.CreatorVersion|deflated, deflated // which CreateRaw leaves out
 		to, err := z.CreateRaw(h)
 		if err != nil {
@@ -208,16 +207,3 @@ func zipped(files []file, modified time.Time) ([]byte, error) {
 	err := z.Close()
 	return b.Bytes(), err
 }
-
-// An entry is a file as a zip archive takes it.
-type entry struct {
-	file
-	modified time.Time
-}
-
-func (e entry) Name() string       { return e.name }
-func (e entry) Size() int64        { return int64(len(e.data)) }
-func (e entry) Mode() fs.FileMode  { return fs.FileMode(e.mode) }
-func (e entry) ModTime() time.Time { return e.modified }
-func (e entry) IsDir() bool        { return false }
-func (e entry) Sys() any           { return nil }

@@ -78,29 +78,22 @@ func readProgram(path string) (program, error) {
 	if err != nil {
 		return program{}, err
 	}
-	p := program{path: path, created: earliest}
+	setting := make(map[string]string)
+	for _, s := range info.Settings {
+		setting[s.Key] = s.Value
+	}
+	i := slices.IndexFunc(targets, func(t target) bool { return t.os == setting["GOOS"] && t.arch == setting["GOARCH"] })
+	if i < 0 {
+		return program{}, fmt.Errorf("%s: no package is for %s on %s", path, setting["GOOS"], setting["GOARCH"])
+	}
+	p := program{target: targets[i], path: path, revision: setting["vcs.revision"], created: earliest}
 	if v, ok := strings.CutPrefix(info.Main.Version, "v"); ok {
 		p.version = v
 	}
-	var os, arch string
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "GOOS":
-			os = s.Value
-		case "GOARCH":
-			arch = s.Value
-		case "vcs.revision":
-			p.revision = s.Value
-		case "vcs.time":
-			if p.created, err = time.Parse(time.RFC3339, s.Value); err != nil {
-				return program{}, fmt.Errorf("%s: %w", path, err)
-			}
+	if at := setting["vcs.time"]; at != "" {
+		if p.created, err = time.Parse(time.RFC3339, at); err != nil {
+			return program{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	i := slices.IndexFunc(targets, func(t target) bool { return t.os == os && t.arch == arch })
-	if i < 0 {
-		return program{}, fmt.Errorf("%s: no package is for %s on %s", path, os, arch)
-	}
-	p.target = targets[i]
 	return p, nil
 }

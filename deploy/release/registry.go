@@ -1,10 +1,12 @@
 package main
 
 import (
+	"archive/tar"
 	"errors"
 	"flag"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/gctrail/gctrail/internal/outfile"
 )
@@ -49,6 +51,11 @@ type file struct {
 	name string
 	data []byte
 	mode int64 // in an archive; the archives of the page have none
+}
+
+// header describes the file to archives.
+func (f file) header(modified time.Time) *tar.Header {
+	return &tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: f.mode, Size: int64(len(f.data)), ModTime: modified}
 }
 
 // writePackage writes a package to a folder, which it makes.

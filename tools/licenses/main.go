@@ -134,48 +134,43 @@ var isLicence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
 // write writes the licence files of a module.
 func (f folders) write(b *bytes.Buffer) error {
 	for module, dirs := range f {
-		if !hasLicence(module) {
-			return errors.New("there is no licence file")
-		}
 		for _, dir := range slices.Sorted(maps.Keys(dirs)) {
-			if err := licences(b, module, dir); err != nil {
+			found, err := licences(b, module, dir)
+			if err != nil {
 				return err
+			}
+			if dir == module && !found {
+				return errors.New("there is no licence file")
 			}
 		}
 	}
 	return nil
 }
 
-func hasLicence(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	return err == nil && slices.ContainsFunc(entries, licenceFile)
-}
-
-func licenceFile(e os.DirEntry) bool { return !e.IsDir() && isLicence.MatchString(e.Name()) }
-
-// licences writes the licence files in a folder of a module.
-func licences(b *bytes.Buffer, module, dir string) error {
+// licences writes the licence files in a folder of a module, and reports whether there are any.
+func licences(b *bytes.Buffer, module, dir string) (found bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, e := range entries {
-		if !licenceFile(e) {
+		if e.IsDir() || !isLicence.MatchString(e.Name()) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return err
+			return false, err
 		}
 		name, err := filepath.Rel(module, path)
 		if err != nil {
-			return err
+			return false, err
 		}
+		found = true
 		fmt.Fprintf(b, "\n-- %s --\n\n", filepath.ToSlash(name))
 		for line := range strings.Lines(strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n"))) {
 			b.WriteString(strings.TrimRight(line, " \t\n") + "\n")
 		}
 	}
-	return nil
+	return found, nil
 }
