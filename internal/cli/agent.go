@@ -50,19 +50,13 @@ type agentOptions struct {
 
 func newAgentCmd(std *stdio) *cobra.Command {
 	o := &agentOptions{labels: choices{kind: "LABEL", of: agent.LabelNames()}}
-	cmd := &cobra.Command{
-		Use:        "agent",
-		SuggestFor: []string{"exporter", "serve", "daemon", "prometheus", "otlp"},
-		Short:      "Serve metrics of all .NET processes to Prometheus and OTLP",
-		Args:       noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := setFromEnvironment(cmd.Flags(), o.overrides(), os.Getenv); err != nil {
-				return err
-			}
-			o.given = newGivenFlags(cmd.Flags())
-			return runWith(cmd, std, o)
-		},
+	take := func(cmd *cobra.Command, args []string) error {
+		err := cmp.Or(noArgs(cmd, args), setFromEnvironment(cmd.Flags(), o.overrides(), os.Getenv))
+		o.given = newGivenFlags(cmd.Flags())
+		return err
 	}
+	cmd := newCmd(std, o, "agent", "Serve metrics of all .NET processes to Prometheus and OTLP", take)
+	cmd.SuggestFor = []string{"exporter", "serve", "daemon", "prometheus", "otlp"}
 	flags := cmd.Flags()
 	flags.StringVar(&o.configFile, "config", "", "read settings from this YAML `FILE`")
 	flags.BoolVar(&o.printConfig, "print-config", false, "print the settings as YAML, and exit")

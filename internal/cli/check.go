@@ -48,12 +48,7 @@ type checkOptions struct {
 
 func newCheckCmd(std *stdio) *cobra.Command {
 	opts := &checkOptions{checkFlags: newCheckFlags()}
-	cmd := &cobra.Command{
-		Use:   "check TRACE... --budget FILE",
-		Short: "Check runs against a GC budget, for continuous integration",
-		Args:  someFiles,
-		RunE:  runs(std, opts, &opts.traces),
-	}
+	cmd := newCmd(std, opts, "check TRACE... --budget FILE", "Check runs against a GC budget, for continuous integration", someFiles(&opts.traces))
 	flags := cmd.Flags()
 	flags.StringVar(&opts.budget, "budget", "", "the budget `file`")
 	flags.StringVar(&opts.init, "init", "", "write a budget `file` that these traces meet with headroom, and check nothing")

@@ -75,21 +75,16 @@ func newCollectOptions() *collectOptions {
 }
 
 func (o *collectOptions) command(std *stdio) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:        "collect {-p PID | -n NAME | --dport PATH | -- COMMAND ARG...}",
-		SuggestFor: []string{"record", "trace", "capture", "start"},
-		Short:      "Trace .NET processes, running or started by it",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args, o.dash, o.given = args, cmd.ArgsLenAtDash(), newGivenFlags(cmd.Flags())
-			if o.dash < 0 && !slices.ContainsFunc(args, func(arg string) bool { return !isProcessID(arg) }) {
-				if err := pickByID(cmd, &o.pids, args); err != nil {
-					return err
-				}
-				o.args = nil
-			}
-			return runWith(cmd, std, o)
-		},
+	take := func(cmd *cobra.Command, args []string) error {
+		o.args, o.dash, o.given = args, cmd.ArgsLenAtDash(), newGivenFlags(cmd.Flags())
+		if o.dash >= 0 || slices.ContainsFunc(args, func(arg string) bool { return !isProcessID(arg) }) {
+			return nil
+		}
+		o.args = nil
+		return someIDs(&o.pids)(cmd, args)
 	}
+	cmd := newCmd(std, o, "collect {-p PID | -n NAME | --dport PATH | -- COMMAND ARG...}", "Trace .NET processes, running or started by it", take)
+	cmd.SuggestFor = []string{"record", "trace", "capture", "start"}
 	flags := cmd.Flags()
 	flags.VarP(&o.pids, "process-id", "p", "the processes with these ids, separated by commas")
 	flags.VarP(&o.names, "name", "n", "the processes with matching names, as in 'web*'")

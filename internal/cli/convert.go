@@ -43,12 +43,7 @@ type convertOptions struct {
 
 func newConvertCmd(std *stdio) *cobra.Command {
 	opts := &convertOptions{by: choice{of: []string{heap.ByObject.String(), heap.ByPath.String()}}}
-	cmd := &cobra.Command{
-		Use:   "convert FILE... -o OUT",
-		Short: "Convert a trace for Perfetto, pprof, Parquet and other tools",
-		Args:  someFiles,
-		RunE:  runs(std, opts, &opts.files),
-	}
+	cmd := newCmd(std, opts, "convert FILE... -o OUT", "Convert a trace for Perfetto, pprof, Parquet and other tools", someFiles(&opts.files))
 	flags := cmd.Flags()
 	flags.StringVarP(&opts.output, "output", "o", "", "write to this `file` or folder; - is standard output")
 	opts.redaction.addFlags(flags)

@@ -29,15 +29,12 @@ type diffOptions struct {
 
 func newDiffCmd(std *stdio) *cobra.Command {
 	opts := &diffOptions{format: choice{"text", []string{"text", "json", "markdown", "html"}}}
-	cmd := &cobra.Command{
-		Use:        "diff BEFORE... -- AFTER...",
-		SuggestFor: []string{"compare"},
-		Short:      "Compare runs, and separate change from noise",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.args, opts.dash = args, cmd.ArgsLenAtDash()
-			return runWith(cmd, std, opts)
-		},
+	take := func(cmd *cobra.Command, args []string) error {
+		opts.args, opts.dash = args, cmd.ArgsLenAtDash()
+		return nil
 	}
+	cmd := newCmd(std, opts, "diff BEFORE... -- AFTER...", "Compare runs, and separate change from noise", take)
+	cmd.SuggestFor = []string{"compare"}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text, json (one line), markdown, or html, a page for a browser")
 	opts.work.addFlags(flags, "of the runs")

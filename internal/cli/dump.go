@@ -37,17 +37,9 @@ type dumpOptions struct {
 
 func newDumpCmd(std *stdio) *cobra.Command {
 	o := &dumpOptions{repeat: 1, every: span(time.Minute)}
-	cmd := &cobra.Command{
-		Use:        "dump {-p PID | -n NAME | --diagnostic-port ADDRESS,connect}",
-		SuggestFor: []string{"gcdump", "snapshot", "heapdump"},
-		Short:      "Take a heap snapshot of a process: all objects, and what refers to them",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := pickByID(cmd, &o.pids, args); err != nil {
-				return err
-			}
-			return runWith(cmd, std, o)
-		},
-	}
+	cmd := newCmd(std, o, "dump {-p PID | -n NAME | --diagnostic-port ADDRESS,connect}",
+		"Take a heap snapshot of a process: all objects, and what refers to them", someIDs(&o.pids))
+	cmd.SuggestFor = []string{"gcdump", "snapshot", "heapdump"}
 	flags := cmd.Flags()
 	flags.VarP(&o.pids, "process-id", "p", "the process with this id")
 	flags.VarP(&o.names, "name", "n", "the process with a matching name, as in 'web*'")

@@ -26,15 +26,11 @@ type eventsOptions struct {
 
 func newEventsCmd(std *stdio) *cobra.Command {
 	opts := &eventsOptions{format: choice{"jsonl", []string{"jsonl"}}}
-	cmd := &cobra.Command{
-		Use:   "events FILE",
-		Short: "Write every event, decoded, as JSON lines",
-		Args:  someFiles,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.files, opts.paged = args, !cmd.Flags().Changed("format")
-			return runWith(cmd, std, opts)
-		},
+	take := func(cmd *cobra.Command, args []string) error {
+		opts.paged = !cmd.Flags().Changed("format")
+		return someFiles(&opts.files)(cmd, args)
 	}
+	cmd := newCmd(std, opts, "events FILE", "Write every event, decoded, as JSON lines", take)
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "jsonl (JSON lines)")
 	opts.eventFilter.addFlags(std, cmd)

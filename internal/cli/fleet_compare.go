@@ -23,11 +23,8 @@ type fleetCompareOptions struct {
 
 func newFleetCompareCmd(std *stdio) *cobra.Command {
 	opts := &fleetCompareOptions{question: newQuestion(), as: choice{"text", []string{"text", "json", "markdown"}}, processes: 32}
-	cmd := &cobra.Command{
-		Use:   "compare BEFORE AFTER | compare --at TIME",
-		Short: "Compare versions or times of the fleet, and find what changed",
-		RunE:  runs(std, opts, &opts.sides),
-	}
+	cmd := newCmd(std, opts, "compare BEFORE AFTER | compare --at TIME",
+		"Compare versions or times of the fleet, and find what changed", anyArgs(&opts.sides))
 	flags := cmd.Flags()
 	opts.storeFlag.addFlags(flags)
 	opts.addFilterFlags(flags)

@@ -25,30 +25,21 @@ func newFleetGCsCmd(std *stdio) *cobra.Command {
 	opts := &fleetRowsOptions{question: newQuestion(), table: fleet.Collections(), shown: []string{
 		"k8s_pod", "host_name", "process", "pid", "number", "generation", "kind", "reason", "pause_ms", "heap_after_bytes", "allocated_bytes",
 	}}
-	cmd := &cobra.Command{
-		Use:   "gcs",
-		Short: "List collections of the fleet, the latest first",
-		Args:  noArgs,
-	}
-	return opts.command(std, cmd)
+	return opts.command(std, "gcs", "List collections of the fleet, the latest first")
 }
 
 func newFleetOOMCmd(std *stdio) *cobra.Command {
 	opts := &fleetRowsOptions{question: newQuestion(), table: fleet.Ends(), shown: []string{
 		"k8s_pod", "host_name", "process", "pid", "cause", "memory", "rss_bytes", "heap_bytes", "committed_bytes", "native_bytes", "cgroup_limit_bytes",
 	}}
-	cmd := &cobra.Command{
-		Use:   "oom",
-		Short: "List the processes that were killed, and what was in their memory",
-		Args:  noArgs,
-	}
+	cmd := opts.command(std, "oom", "List the processes that were killed, and what was in their memory")
 	cmd.Flags().BoolVar(&opts.exited, "all", false, "also the processes that ended by themselves")
-	return opts.command(std, cmd)
+	return cmd
 }
 
-// command adds the flags to a command that lists the rows of a table.
-func (o *fleetRowsOptions) command(std *stdio, cmd *cobra.Command) *cobra.Command {
-	cmd.RunE = runs(std, o, nil)
+// command returns a command that lists the rows of a table.
+func (o *fleetRowsOptions) command(std *stdio, name, short string) *cobra.Command {
+	cmd := newCmd(std, o, name, short, noArgs)
 	flags := cmd.Flags()
 	o.addFlags(cmd)
 	flags.Var(&o.columns, "columns", "the columns to show")

@@ -22,11 +22,7 @@ type fleetQueryOptions struct {
 func newFleetQueryCmd(std *stdio) *cobra.Command {
 	opts := &fleetQueryOptions{question: newQuestion()}
 	opts.format.of = []string{list.Table, list.JSONL, list.CSV} // the types of columns are unknown
-	cmd := &cobra.Command{
-		Use:   "query SQL",
-		Short: "Query ClickHouse in SQL",
-		RunE:  runs(std, opts, &opts.sql),
-	}
+	cmd := newCmd(std, opts, "query SQL", "Query ClickHouse in SQL", anyArgs(&opts.sql))
 	flags := cmd.Flags()
 	opts.storeFlag.addFlags(flags)
 	flags.Var(&opts.format, "format", "table, jsonl (JSON lines) or csv")

@@ -30,12 +30,7 @@ type fleetReceiveOptions struct {
 
 func newFleetReceiveCmd(std *stdio) *cobra.Command {
 	opts := &fleetReceiveOptions{listen: "127.0.0.1:4318", delay: 500 * time.Millisecond, shutdownGrace: 25 * time.Second}
-	cmd := &cobra.Command{
-		Use:   "receive",
-		Short: "Receive records over OTLP/HTTP, and store them",
-		Args:  noArgs,
-		RunE:  runs(std, opts, nil),
-	}
+	cmd := newCmd(std, opts, "receive", "Receive records over OTLP/HTTP, and store them", noArgs)
 	flags := cmd.Flags()
 	opts.addFlags(flags)
 	flags.StringVar(&opts.listen, "listen", opts.listen, "listen at this `address`")

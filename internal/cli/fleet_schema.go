@@ -21,15 +21,11 @@ type fleetSchemaOptions struct {
 
 func newFleetSchemaCmd(std *stdio) *cobra.Command {
 	opts := &fleetSchemaOptions{schema: fleet.Schema{Database: fleet.DefaultDatabase}}
-	cmd := &cobra.Command{
-		Use:   "schema",
-		Short: "Print the statements that create ClickHouse's tables, or run them",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			opts.given = newGivenFlags(cmd.Flags())
-			return runWith(cmd, std, opts)
-		},
+	take := func(cmd *cobra.Command, args []string) error {
+		opts.given = newGivenFlags(cmd.Flags())
+		return noArgs(cmd, args)
 	}
+	cmd := newCmd(std, opts, "schema", "Print the statements that create ClickHouse's tables, or run them", take)
 	flags := cmd.Flags()
 	opts.addFlags(flags)
 	flags.StringVar(&opts.schema.Database, "database", opts.schema.Database, "the `name` of the database")

@@ -22,12 +22,7 @@ type fleetTopOptions struct {
 
 func newFleetTopCmd(std *stdio) *cobra.Command {
 	opts := &fleetTopOptions{question: newQuestion()}
-	cmd := &cobra.Command{
-		Use:   "top",
-		Short: "List the services, pods or versions with the most GC pause",
-		Args:  noArgs,
-		RunE:  runs(std, opts, nil),
-	}
+	cmd := newCmd(std, opts, "top", "List the services, pods or versions with the most GC pause", noArgs)
 	flags := cmd.Flags()
 	opts.addFlags(cmd)
 	flags.Var(&opts.by, "by", "group by these columns, such as k8s_pod or host_name,process (default service_name,service_version)")

@@ -50,13 +50,8 @@ func newGCsOptions() *gcsOptions {
 
 func newGCsCmd(std *stdio) *cobra.Command {
 	opts := newGCsOptions()
-	cmd := &cobra.Command{
-		Use:        "gcs FILE...",
-		SuggestFor: []string{"collections", "log", "list-gcs"},
-		Short:      "List every garbage collection",
-		Args:       someFiles,
-		RunE:       runs(std, opts, &opts.files),
-	}
+	cmd := newCmd(std, opts, "gcs FILE...", "List every garbage collection", someFiles(&opts.files))
+	cmd.SuggestFor = []string{"collections", "log", "list-gcs"}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", listFormats)
 	flags.Var(&opts.columns, "columns", "the columns of a table, csv or parquet, also by the words of --until, as in number,pause,heap; or perfview")

@@ -30,13 +30,9 @@ type ledgerOptions struct {
 
 func newLedgerCmd(std *stdio) *cobra.Command {
 	o := &ledgerOptions{format: choice{"table", []string{"table", "jsonl"}}}
-	cmd := &cobra.Command{
-		Use:        "ledger [FILE|PID|NAME]",
-		SuggestFor: []string{"oom", "memory", "killed"},
-		Short:      "Show the last minutes of a process's memory, even if it was killed",
-		Args:       cobra.MaximumNArgs(1),
-		RunE:       runs(std, o, &o.args),
-	}
+	cmd := newCmd(std, o, "ledger [FILE|PID|NAME]", "Show the last minutes of a process's memory, even if it was killed",
+		cobra.MatchAll(cobra.MaximumNArgs(1), anyArgs(&o.args)))
+	cmd.SuggestFor = []string{"oom", "memory", "killed"}
 	flags := cmd.Flags()
 	flags.StringVar(&o.folder, "ledger", "", "read the files in this `FOLDER`, that of agent --ledger (default the agent's)")
 	flags.Var(&o.format, "format", "table or jsonl (JSON lines)")

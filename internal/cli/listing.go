@@ -59,7 +59,8 @@ func newListing(command string, names []string) listing {
 // newCmd returns the command, with the flags of all lists; others are words for which cobra
 // suggests the command.
 func (l *listing) newCmd(std *stdio, o options, short string, others ...string) *cobra.Command {
-	cmd := &cobra.Command{Use: l.command + " FILE...", SuggestFor: others, Short: short, Args: someFiles, RunE: runs(std, o, &l.files)}
+	cmd := newCmd(std, o, l.command+" FILE...", short, someFiles(&l.files))
+	cmd.SuggestFor = others
 	flags := cmd.Flags()
 	flags.Var(&l.format, "format", listFormats)
 	flags.IntVar(&l.top, "top", -1, "only the first `N` rows of each process, 0 for all (default 20 in a table, otherwise all)")

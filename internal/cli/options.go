@@ -15,15 +15,11 @@ type options interface {
 	run(ctx context.Context, std *stdio) error
 }
 
-// runs returns the function that cobra calls for a command: it stores the arguments, and runs
-// the options.
-func runs(std *stdio, o options, args *[]string) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, given []string) error {
-		if args != nil {
-			*args = given
-		}
-		return runWith(cmd, std, o)
-	}
+// newCmd returns the command that runs o. Its use begins with its name; take checks the arguments
+// and stores them in o.
+func newCmd(std *stdio, o options, use, short string, take cobra.PositionalArgs) *cobra.Command {
+	run := func(cmd *cobra.Command, _ []string) error { return runWith(cmd, std, o) }
+	return &cobra.Command{Use: use, Short: short, Args: take, RunE: run}
 }
 
 // runWith runs a command with the options that were filled.

@@ -30,13 +30,8 @@ type psOptions struct {
 
 func newPsCmd(std *stdio) *cobra.Command {
 	opts := newPsOptions()
-	cmd := &cobra.Command{
-		Use:        "ps [PID|NAME...]",
-		Aliases:    []string{"ls", "list"},
-		SuggestFor: []string{"processes", "procs", "pids"},
-		Short:      "List the .NET processes of this machine",
-		RunE:       runs(std, opts, &opts.asked),
-	}
+	cmd := newCmd(std, opts, "ps [PID|NAME...]", "List the .NET processes of this machine", anyArgs(&opts.asked))
+	cmd.Aliases, cmd.SuggestFor = []string{"ls", "list"}, []string{"processes", "procs", "pids"}
 	cmd.Flags().Var(&opts.format, "format", "table or jsonl (JSON lines)")
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		all := runningProcesses()

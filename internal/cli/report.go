@@ -36,18 +36,14 @@ type reportOptions struct {
 
 func newReportCmd(std *stdio) *cobra.Command {
 	opts := newReportOptions()
-	cmd := &cobra.Command{
-		Use:        "report FILE...",
-		SuggestFor: []string{"stats", "analyze", "summary", "gcstats", "html", "show"},
-		Short:      "Report on the garbage collector: verdict, findings, figures",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if opts.explain != "" {
-				return noArgs(cmd, args)
-			}
-			return someFiles(cmd, args)
-		},
-		RunE: runs(std, opts, &opts.files),
+	take := func(cmd *cobra.Command, args []string) error {
+		if opts.explain != "" {
+			return noArgs(cmd, args)
+		}
+		return someFiles(&opts.files)(cmd, args)
 	}
+	cmd := newCmd(std, opts, "report FILE...", "Report on the garbage collector: verdict, findings, figures", take)
+	cmd.SuggestFor = []string{"stats", "analyze", "summary", "gcstats", "html", "show"}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text, json (one line for each file), markdown, for an issue or a chat, or html, a page for a browser")
 	flags.BoolVar(&opts.full, "full", false, "print all of the JSON report, which is otherwise limited to 6 kB")

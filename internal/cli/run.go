@@ -38,16 +38,7 @@ const maxRepeat = 1000
 
 func newRunCmd(std *stdio) *cobra.Command {
 	opts := &runOptions{checkFlags: newCheckFlags(), profiles: choices{kind: "NAME", of: collect.ProfileNames()}}
-	cmd := &cobra.Command{
-		Use:   "run -- COMMAND ARG...",
-		Short: "Run a command with tracing, once or more, and check its traces",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.ArgsLenAtDash() == 0 {
-				opts.command = args
-			}
-			return runWith(cmd, std, opts)
-		},
-	}
+	cmd := newCmd(std, opts, "run -- COMMAND ARG...", "Run a command with tracing, once or more, and check its traces", afterDash(&opts.command))
 	flags := cmd.Flags()
 	flags.StringVar(&opts.budget, "check", "", "check the runs against this budget `file`")
 	flags.IntVar(&opts.repeat, "repeat", 1, "run the command this many times")

@@ -37,12 +37,8 @@ type serveOptions struct {
 
 func newServeCmd(std *stdio) *cobra.Command {
 	o := &serveOptions{open: choice{"auto", []string{"auto", "yes", "no"}}}
-	cmd := &cobra.Command{
-		Use:        "serve [FILE... | -p PID | -n NAME]",
-		SuggestFor: []string{"web", "ui", "http", "browser", "dashboard"},
-		Short:      "Show traces and running processes in a browser",
-		RunE:       runs(std, o, &o.files),
-	}
+	cmd := newCmd(std, o, "serve [FILE... | -p PID | -n NAME]", "Show traces and running processes in a browser", anyArgs(&o.files))
+	cmd.SuggestFor = []string{"web", "ui", "http", "browser", "dashboard"}
 	flags := cmd.Flags()
 	flags.VarP(&o.pids, "process-id", "p", "only the processes with these ids")
 	flags.VarP(&o.names, "name", "n", "only processes with matching names, as in 'web*', including ones that start later")

@@ -45,17 +45,9 @@ type topOptions struct {
 
 func newTopCmd(std *stdio) *cobra.Command {
 	o := newTopOptions()
-	cmd := &cobra.Command{
-		Use:        "top [-p PID | -n NAME | --diagnostic-port ADDRESS,connect]",
-		SuggestFor: []string{"monitor", "watch", "counters", "live", "attach"},
-		Short:      "Watch the collections of running .NET processes",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := pickByID(cmd, &o.pids, args); err != nil {
-				return err
-			}
-			return runWith(cmd, std, o)
-		},
-	}
+	cmd := newCmd(std, o, "top [-p PID | -n NAME | --diagnostic-port ADDRESS,connect]",
+		"Watch the collections of running .NET processes", someIDs(&o.pids))
+	cmd.SuggestFor = []string{"monitor", "watch", "counters", "live", "attach"}
 	flags := cmd.Flags()
 	flags.VarP(&o.pids, "process-id", "p", "only the processes with these ids")
 	flags.VarP(&o.names, "name", "n", "only processes with matching names, as in 'web*', including ones that start later")
@@ -66,20 +58,6 @@ func newTopCmd(std *stdio) *cobra.Command {
 	flags.BoolVar(&o.requests, "requests", false, "also the requests of each process: how many, how long they take, how much of that is the GC")
 	std.completeProcesses(cmd)
 	return cmd
-}
-
-// pickByID takes arguments that are process ids, which are likely typed without
-// -p.
-func pickByID(cmd *cobra.Command, pids *processNumbers, args []string) error {
-	for _, arg := range args {
-		if !isProcessID(arg) {
-			return usagef(cmd, "unexpected argument %q; to pick processes by name: %s -n %s", arg, cmd.CommandPath(), text.Quoted(arg))
-		}
-		if err := pids.Set(arg); err != nil {
-			return usagef(cmd, "%q: %v", arg, err)
-		}
-	}
-	return nil
 }
 
 func newTopOptions() *topOptions {

@@ -23,12 +23,7 @@ type trendOptions struct {
 
 func newTrendCmd(std *stdio) *cobra.Command {
 	opts := &trendOptions{format: choice{"text", []string{"text", "json"}}}
-	cmd := &cobra.Command{
-		Use:   "trend TRACE...",
-		Short: "Find the runs at which a metric changed, in a history of runs",
-		Args:  someFiles,
-		RunE:  runs(std, opts, &opts.traces),
-	}
+	cmd := newCmd(std, opts, "trend TRACE...", "Find the runs at which a metric changed, in a history of runs", someFiles(&opts.traces))
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text or json (one line)")
 	flags.StringVar(&opts.label, "label", "", "take the name of a run from its file name with this regular `expression`")

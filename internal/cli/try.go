@@ -51,17 +51,8 @@ func newTryOptions() *tryOptions {
 
 func newTryCmd(std *stdio) *cobra.Command {
 	opts := newTryOptions()
-	cmd := &cobra.Command{
-		Use:        "try -- COMMAND ARG...",
-		SuggestFor: []string{"tune", "experiment", "bench", "benchmark"},
-		Short:      "Find the GC settings that help a program, by running it",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.ArgsLenAtDash() == 0 {
-				opts.command = args
-			}
-			return runWith(cmd, std, opts)
-		},
-	}
+	cmd := newCmd(std, opts, "try -- COMMAND ARG...", "Find the GC settings that help a program, by running it", afterDash(&opts.command))
+	cmd.SuggestFor = []string{"tune", "experiment", "bench", "benchmark"}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&opts.sets, "set", nil, "try this `NAME=VALUE`, or several with commas between them; repeat for more candidates")
 	flags.StringArrayVar(&opts.runtimes, "runtime", nil, "try the runtime in this `folder`, as DOTNET_ROOT; repeat for more")

@@ -33,12 +33,7 @@ type whatIfOptions struct {
 
 func newWhatIfCmd(std *stdio) *cobra.Command {
 	opts := &whatIfOptions{format: choice{"text", []string{"text", "json"}}}
-	cmd := &cobra.Command{
-		Use:   "what-if --set NAME=VALUE FILE...",
-		Short: "Bound what a setting would change, from a trace",
-		Args:  someFiles,
-		RunE:  runs(std, opts, &opts.traces),
-	}
+	cmd := newCmd(std, opts, "what-if --set NAME=VALUE FILE...", "Bound what a setting would change, from a trace", someFiles(&opts.traces))
 	flags := cmd.Flags()
 	flags.StringArrayVar(&opts.set, "set", nil, "a `setting` of the runtime, such as GCgen0size=64M; may be repeated")
 	flags.Var(&opts.format, "format", "text or json (one line)")
