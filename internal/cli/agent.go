@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,24 +27,11 @@ type agentOptions struct {
 	configFile  string
 	printConfig bool
 	quiet       bool
-	requests    bool
 
-	listen    string
-	names     wordList
-	ports     portList
-	exclude   wordList
-	labels    choices
-	processes int
-	endpoint  string
-	interval  span
-	ledger    string
-	captures  string
-	dumpOn    *selection.Condition
-	tokenFile string
-	profiles  string
-	every     span
-
-	given givenFlags
+	flags  agent.Config // the settings that have flags
+	labels choices
+	dumpOn *selection.Condition
+	given  givenFlags
 }
 
 func newAgentCmd(std *stdio) *cobra.Command {
@@ -61,21 +47,21 @@ func newAgentCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&o.configFile, "config", "", "read settings from this YAML `FILE`")
 	flags.BoolVar(&o.printConfig, "print-config", false, "print the settings as YAML, and exit")
 	flags.BoolVar(&o.quiet, "quiet", false, "report only problems on standard error")
-	flags.StringVar(&o.listen, "listen", "", "serve metrics at this `ADDRESS`, empty for none (default 127.0.0.1:9464)")
-	flags.VarP(&o.names, "name", "n", "follow only processes with matching names, as in 'web*'")
-	flags.Var(&o.exclude, "exclude", "do not follow processes with matching names")
-	flags.Var(&o.ports, "diagnostic-port", "also follow the processes that connect to these ports: sockets, or HOST:PORT over TCP; with ,connect, the ones that listen there")
+	flags.StringVar(&o.flags.Listen, "listen", "", "serve metrics at this `ADDRESS`, empty for none (default 127.0.0.1:9464)")
+	flags.VarP((*wordList)(&o.flags.Names), "name", "n", "follow only processes with matching names, as in 'web*'")
+	flags.Var((*wordList)(&o.flags.Exclude), "exclude", "do not follow processes with matching names")
+	flags.Var((*portList)(&o.flags.Ports), "diagnostic-port", "also follow the processes that connect to these ports: sockets, or HOST:PORT over TCP; with ,connect, the ones that listen there")
 	flags.Var(&o.labels, "labels", "labels that identify processes (default all but service)")
-	flags.IntVar(&o.processes, "max-processes", 0, "follow at most `N` processes at a time (default 1000)")
-	flags.StringVar(&o.endpoint, "otlp-endpoint", "", "send metrics and log records to this `URL`")
-	flags.Var(&o.interval, "otlp-interval", "send metrics this often (default 60s)")
-	flags.StringVar(&o.ledger, "ledger", "", "keep the memory of the last minutes in this `FOLDER`, empty for nowhere")
-	flags.StringVar(&o.captures, "captures", "", "keep the traces and snapshots that are asked for in this `FOLDER`")
+	flags.IntVar(&o.flags.Processes, "max-processes", 0, "follow at most `N` processes at a time (default 1000)")
+	flags.StringVar(&o.flags.OTLP.Endpoint, "otlp-endpoint", "", "send metrics and log records to this `URL`")
+	flags.Var(spanFlag(&o.flags.OTLP.Interval), "otlp-interval", "send metrics this often (default 60s)")
+	flags.StringVar(&o.flags.Ledger.Folder, "ledger", "", "keep the memory of the last minutes in this `FOLDER`, empty for nowhere")
+	flags.StringVar(&o.flags.Captures.Folder, "captures", "", "keep the traces and snapshots that are asked for in this `FOLDER`")
 	flags.Var(conditionFlag(&o.dumpOn), "dump-on", "keep a heap snapshot of a process with a collection that meets this condition, one an hour")
-	flags.StringVar(&o.tokenFile, "token-file", "", "answer requests for traces that carry the token in this `FILE`")
-	flags.BoolVar(&o.requests, "requests", false, "name a request that a pause stopped, by its trace id, in exemplars and log records")
-	flags.StringVar(&o.profiles, "profiles", "", "sample allocations all the time, and send profiles to the Pyroscope at this `URL`, or by OTLP with otlp+ before it")
-	flags.Var(&o.every, "profile-interval", "send profiles this often (default 15s)")
+	flags.StringVar(&o.flags.TokenFile, "token-file", "", "answer requests for traces that carry the token in this `FILE`")
+	flags.BoolVar(&o.flags.Requests, "requests", false, "name a request that a pause stopped, by its trace id, in exemplars and log records")
+	flags.StringVar(&o.flags.Profiles.URL, "profiles", "", "sample allocations all the time, and send profiles to the Pyroscope at this `URL`, or by OTLP with otlp+ before it")
+	flags.Var(spanFlag(&o.flags.Profiles.Interval), "profile-interval", "send profiles this often (default 15s)")
 	std.completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
 	std.completeCondition(cmd, "dump-on")
 	return cmd
@@ -84,23 +70,23 @@ func newAgentCmd(std *stdio) *cobra.Command {
 // overrides set the field of a configuration that each flag stands for.
 func (o *agentOptions) overrides() map[string]func(*agent.Config) {
 	return map[string]func(*agent.Config){
-		"listen":          func(c *agent.Config) { c.Listen = o.listen },
-		"name":            func(c *agent.Config) { c.Names = o.names },
-		"exclude":         func(c *agent.Config) { c.Exclude = o.exclude },
-		"diagnostic-port": func(c *agent.Config) { c.Ports = o.ports },
+		"listen":          func(c *agent.Config) { c.Listen = o.flags.Listen },
+		"name":            func(c *agent.Config) { c.Names = o.flags.Names },
+		"exclude":         func(c *agent.Config) { c.Exclude = o.flags.Exclude },
+		"diagnostic-port": func(c *agent.Config) { c.Ports = o.flags.Ports },
 		"labels":          func(c *agent.Config) { c.Labels = o.labels.values },
-		"max-processes":   func(c *agent.Config) { c.Processes = o.processes },
-		"otlp-endpoint":   func(c *agent.Config) { c.OTLP.Endpoint = o.endpoint },
-		"ledger":          func(c *agent.Config) { c.Ledger.Folder = o.ledger },
-		"captures":        func(c *agent.Config) { c.Captures.Folder = o.captures },
+		"max-processes":   func(c *agent.Config) { c.Processes = o.flags.Processes },
+		"otlp-endpoint":   func(c *agent.Config) { c.OTLP.Endpoint = o.flags.OTLP.Endpoint },
+		"ledger":          func(c *agent.Config) { c.Ledger.Folder = o.flags.Ledger.Folder },
+		"captures":        func(c *agent.Config) { c.Captures.Folder = o.flags.Captures.Folder },
 		"dump-on": func(c *agent.Config) {
 			c.Rules = append(c.Rules, agent.Rule{Name: "dump-on", When: o.dumpOn.String(), Dump: true})
 		},
-		"requests":         func(c *agent.Config) { c.Requests = o.requests },
-		"token-file":       func(c *agent.Config) { c.TokenFile = o.tokenFile },
-		"profiles":         func(c *agent.Config) { c.Profiles.URL = o.profiles },
-		"profile-interval": func(c *agent.Config) { c.Profiles.Interval = time.Duration(o.every) },
-		"otlp-interval":    func(c *agent.Config) { c.OTLP.Interval = time.Duration(o.interval) },
+		"requests":         func(c *agent.Config) { c.Requests = o.flags.Requests },
+		"token-file":       func(c *agent.Config) { c.TokenFile = o.flags.TokenFile },
+		"profiles":         func(c *agent.Config) { c.Profiles.URL = o.flags.Profiles.URL },
+		"profile-interval": func(c *agent.Config) { c.Profiles.Interval = o.flags.Profiles.Interval },
+		"otlp-interval":    func(c *agent.Config) { c.OTLP.Interval = o.flags.OTLP.Interval },
 	}
 }
 

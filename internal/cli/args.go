@@ -57,13 +57,13 @@ func afterDash(command *[]string) cobra.PositionalArgs {
 }
 
 // someIDs takes ids of processes, which are likely typed without -p.
-func someIDs(pids *processNumbers) cobra.PositionalArgs {
+func someIDs(pids *[]int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		for _, arg := range args {
 			if !isProcessID(arg) {
 				return usagef(cmd, "unexpected argument %q; to pick processes by name: %s -n %s", arg, cmd.CommandPath(), text.Quoted(arg))
 			}
-			if err := pids.Set(arg); err != nil {
+			if err := (*processNumbers)(pids).Set(arg); err != nil {
 				return usagef(cmd, "%q: %v", arg, err)
 			}
 		}

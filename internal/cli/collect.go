@@ -24,31 +24,25 @@ import (
 )
 
 type collectOptions struct {
-	args      []string // processes, or what follows --
-	dash      int      // the arguments before --; below 0 for none
-	given     givenFlags
-	pids      processNumbers
-	names     globList
-	port      portValue
-	resume    choice
-	showIO    bool
-	hideIO    bool
-	profiles  choices
-	requests  bool
-	providers collect.Providers
-	clrEvents selection.Keywords
-	clrLevel  selection.Level
-	buffer    bufferSize
-	duration  span
-	rundown   choice
-	format    choice
-	output    string
-	etw       bool
-	lttng     bool
-	live      lttng.Address
-	stop      stopOptions
-	dumps     choices
-	yes       bool
+	collect.Target
+	args     []string // processes, or what follows --
+	dash     int      // the arguments before --; below 0 for none
+	given    givenFlags
+	resume   choice
+	showIO   bool
+	hideIO   bool
+	asked    collect.Request // without profiles and rundown
+	profiles choices
+	duration time.Duration
+	rundown  choice
+	format   choice
+	output   string
+	etw      bool
+	lttng    bool
+	live     lttng.Address
+	stop     stopOptions
+	dumps    choices
+	yes      bool
 }
 
 // bufferMB is the size of the runtime's buffer, dotnet-trace's default.
@@ -65,7 +59,7 @@ func newCollectCmd(std *stdio) *cobra.Command { return newCollectOptions().comma
 func newCollectOptions() *collectOptions {
 	return &collectOptions{
 		profiles: choices{kind: "NAME", of: collect.ProfileNames()},
-		buffer:   bufferMB,
+		asked:    collect.Request{BufferMB: bufferMB},
 		rundown:  choice{"", []string{"true", "false"}},
 		resume:   choice{"true", []string{"true", "false"}},
 		format:   choice{"NetTrace", []string{"NetTrace"}},
@@ -81,14 +75,13 @@ func (o *collectOptions) command(std *stdio) *cobra.Command {
 			return nil
 		}
 		o.args = nil
-		return someIDs(&o.pids)(cmd, args)
+		return someIDs(&o.PIDs)(cmd, args)
 	}
 	cmd := newCmd(std, o, "collect {-p PID | -n NAME | --dport PATH | -- COMMAND ARG...}", "Trace .NET processes, running or started by it", take)
 	cmd.SuggestFor = []string{"record", "trace", "capture", "start"}
 	flags := cmd.Flags()
-	flags.VarP(&o.pids, "process-id", "p", "the processes with these ids, separated by commas")
-	flags.VarP(&o.names, "name", "n", "the processes with matching names, as in 'web*'")
-	flags.Var(&o.port, "diagnostic-port", "processes that connect to this port, or the process listening on it; also --dport")
+	std.addTargetFlags(cmd, &o.Target, "the processes with these ids, separated by commas", "the processes with matching names, as in 'web*'")
+	flags.Var(portFlag(&o.Port), "diagnostic-port", "processes that connect to this port, or the process listening on it; also --dport")
 	flags.Var(&o.resume, "resume-runtime", "resume a process suspended at startup once it is being traced")
 	flags.BoolVar(&o.hideIO, "hide-child-io", false, "discard the command's output, and give it no terminal input")
 	flags.BoolVar(&o.showIO, "show-child-io", false, "show the command's output (the default; accepted for dotnet-trace compatibility)")
@@ -96,12 +89,12 @@ func (o *collectOptions) command(std *stdio) *cobra.Command {
 		panic(err) // the flag does not exist
 	}
 	flags.Var(&o.profiles, "profile", "sets of events, listed above")
-	flags.Var(&o.providers, "providers", "these providers, each Name[:Keywords[:Level[:key=value;...]]] with hexadecimal keywords")
-	flags.Var(&o.clrEvents, "clrevents", "keywords of the runtime provider, as in gc+gchandle")
-	flags.Var(&o.clrLevel, "clreventlevel", "level of --clrevents, 0 to 5 or a name (default informational)")
-	flags.BoolVar(&o.requests, "requests", false, requestsHelp)
-	flags.Var(&o.buffer, "buffersize", "size of the runtime's buffer; events that do not fit are lost")
-	flags.Var(&o.duration, "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
+	flags.Var(&o.asked.Providers, "providers", "these providers, each Name[:Keywords[:Level[:key=value;...]]] with hexadecimal keywords")
+	flags.Var(&o.asked.CLREvents, "clrevents", "keywords of the runtime provider, as in gc+gchandle")
+	flags.Var(&o.asked.CLRLevel, "clreventlevel", "level of --clrevents, 0 to 5 or a name (default informational)")
+	flags.BoolVar(&o.asked.Requests, "requests", false, requestsHelp)
+	flags.Var((*bufferSize)(&o.asked.BufferMB), "buffersize", "size of the runtime's buffer; events that do not fit are lost")
+	flags.Var(spanFlag(&o.duration), "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
 	flags.Var(&o.rundown, "rundown", "end the trace with a list of all methods, or with none")
 	flags.Var(&o.format, "format", "of the file")
 	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` or folder (default NAME_DATE_TIME.nettrace); - is standard output")
@@ -115,7 +108,6 @@ func (o *collectOptions) command(std *stdio) *cobra.Command {
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(cmp.Or(map[string]string{"dport": "diagnostic-port"}[name], name))
 	})
-	std.completeProcesses(cmd)
 	std.completeCondition(cmd, "until")
 	std.complete(cmd, "clrevents", selection.KeywordNames())
 	std.complete(cmd, "clreventlevel", selection.LevelNames)
@@ -162,7 +154,7 @@ func (o *collectOptions) showsIO() bool { return !o.hideIO && o.output != "-" }
 
 // collect traces the selected processes.
 func (o *collectOptions) collect(ctx context.Context, std *stdio, config diag.Config, plan *collect.Plan) error {
-	talk := &collectTalk{std: std, line: &progress{}, target: o.target(o.args)}
+	talk := &collectTalk{std: std, line: &progress{}, target: o.again(o.args)}
 	s := collect.New(o.options(std, config, plan, talk.notify))
 	switch {
 	case len(o.args) > 0:
@@ -171,13 +163,13 @@ func (o *collectOptions) collect(ctx context.Context, std *stdio, config diag.Co
 		}
 		err := s.Launch(ctx, &collect.Command{Args: o.args, Show: o.showsIO(), Terminal: term.IsTerminal(int(os.Stdin.Fd()))})
 		return talk.finish(err)
-	case o.port.Path != "" && !o.port.Connect:
+	case o.Port.Path != "" && !o.Port.Connect:
 		talk.show(s, "waiting for a program")
-		return talk.finish(s.Listen(ctx, o.port.Path))
+		return talk.finish(s.Listen(ctx, o.Port.Path))
 	}
 	system := etw.Native()
-	target := collect.Target{Port: o.port.Port, PIDs: o.pids, Names: collect.Names(o.names), Framework: system != nil}
-	found, missed, err := target.Find(ctx)
+	o.Framework = system != nil
+	found, missed, err := o.Find(ctx)
 	if err != nil {
 		return err
 	}
@@ -212,29 +204,29 @@ func (o *collectOptions) collect(ctx context.Context, std *stdio, config diag.Co
 
 func (o *collectOptions) options(std *stdio, config diag.Config, plan *collect.Plan, notify func(collect.Notice)) *collect.Options {
 	return &collect.Options{
-		Config: config, Duration: time.Duration(o.duration), Resume: o.resume.value != "false", Names: collect.Names(o.names),
+		Config: config, Duration: o.duration, Resume: o.resume.value != "false", Names: o.Names,
 		Output: o.output, Plan: plan, Stdout: std.out, Notify: notify,
 	}
 }
 
-// target returns the flags and the command that select what to trace, and for how long.
-func (o *collectOptions) target(command []string) string {
+// again returns the flags and the command that select what to trace, and for how long.
+func (o *collectOptions) again(command []string) string {
 	var words []string
-	if len(o.pids) > 0 {
-		words = append(words, "-p", joined(o.pids))
+	if len(o.PIDs) > 0 {
+		words = append(words, "-p", joined(o.PIDs))
 	}
-	if len(o.names) > 0 {
-		words = append(words, "-n", joined(o.names))
+	if len(o.Names) > 0 {
+		words = append(words, "-n", joined(o.Names))
 	}
-	if o.port.Path != "" {
-		port := o.port.Path
-		if o.port.Connect {
+	if o.Port.Path != "" {
+		port := o.Port.Path
+		if o.Port.Connect {
 			port += ",connect"
 		}
 		words = append(words, "--diagnostic-port", port)
 	}
 	if len(words)+len(command) > 0 && o.duration > 0 {
-		words = append(words, "--duration", spanText(time.Duration(o.duration)))
+		words = append(words, "--duration", spanText(o.duration))
 	}
 	if len(command) > 0 {
 		words = append(append(words, "--"), command...)
@@ -261,19 +253,19 @@ func (o *collectOptions) conflict() error {
 		return fmt.Errorf("unexpected argument %q; for running processes: gctrail collect -n %[2]s; to start a command: gctrail collect -- %[2]s", o.args[0], text.Quoted(o.args[0]))
 	case launches && len(o.args) == 0:
 		return errors.New("no command after --: give the command to start, as in gctrail collect -- dotnet app.dll")
-	case launches && (len(o.pids) > 0 || o.port.Path != ""):
+	case launches && (len(o.PIDs) > 0 || o.Port.Path != ""):
 		return errors.New("-p and --diagnostic-port cannot be used with a command: leave them out, or the command")
-	case o.port.Path != "" && len(o.pids) > 0, o.port.Connect && len(o.names) > 0:
+	case o.Port.Path != "" && len(o.PIDs) > 0, o.Port.Connect && len(o.Names) > 0:
 		return errors.New("-p and -n cannot be used with --diagnostic-port: the process that connects to it is traced")
-	case len(o.pids) > 0 && len(o.names) > 0:
+	case len(o.PIDs) > 0 && len(o.Names) > 0:
 		return errors.New("-p and -n cannot be used together: give an id or a name")
 	case launches && o.etw:
 		return errors.New("--etw records running processes: start the command, then run gctrail collect --etw -n NAME")
 	case launches && (o.lttng || o.live.Session != ""):
 		return errors.New("--lttng records running processes: run gctrail collect --lttng, then start the command")
-	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "" && !o.etw && !o.lttng && o.live.Session == "":
+	case !launches && len(o.PIDs) == 0 && len(o.Names) == 0 && o.Port.Path == "" && !o.etw && !o.lttng && o.live.Session == "":
 		return errors.New("no process given: use -p PID, -n NAME, --diagnostic-port PATH, or -- COMMAND; list the .NET processes with: gctrail ps")
-	case len(o.dumps.values) > 0 && len(o.pids) == 0 && len(o.names) == 0, len(o.dumps.values) > 0 && (o.etw || o.lttng):
+	case len(o.dumps.values) > 0 && len(o.PIDs) == 0 && len(o.Names) == 0, len(o.dumps.values) > 0 && (o.etw || o.lttng):
 		return errors.New("--dump takes snapshots of running .NET processes: use -p PID or -n NAME, without --etw and --lttng")
 	case len(o.dumps.values) > 0 && o.output == "-":
 		return errors.New("--dump writes snapshots beside the trace: choose a file with -o")
@@ -283,7 +275,7 @@ func (o *collectOptions) conflict() error {
 		return errors.New("--show-child-io and --hide-child-io cannot be used together")
 	case o.showIO && o.output == "-":
 		return errors.New("--show-child-io and -o - both write to standard output")
-	case len(o.pids) > 1 && collect.NewPaths(o.output).Single():
+	case len(o.PIDs) > 1 && collect.NewPaths(o.output).Single():
 		return errors.New("-o is a single file, but there are several traces: give a folder, such as traces/, or use {pid} or {name} in the file name")
 	case o.lttng || o.live.Session != "":
 		return o.lttngConflict()
@@ -295,10 +287,8 @@ func (o *collectOptions) conflict() error {
 
 // request returns the session that the flags describe.
 func (o *collectOptions) request() *collect.Request {
-	return &collect.Request{
-		Profiles: o.profiles.values, Providers: o.providers, CLREvents: o.clrEvents, CLRLevel: o.clrLevel,
-		BufferMB: uint32(o.buffer), Rundown: o.rundown.value, Requests: o.requests,
-	}
+	o.asked.Profiles, o.asked.Rundown = o.profiles.values, o.rundown.value
+	return &o.asked
 }
 
 // warnOfCost warns of the likely cost of the requested profiles, if that is high, and

@@ -31,7 +31,7 @@ func (o *collectOptions) gather(ctx context.Context, std *stdio, process *diag.P
 }
 
 func (o *collectOptions) gatherWith(ctx context.Context, std *stdio, process *diag.Process, config diag.Config, plan *collect.Plan) error {
-	talk := &collectTalk{std: std, line: &progress{}, target: o.target(nil)}
+	talk := &collectTalk{std: std, line: &progress{}, target: o.again(nil)}
 	collect.New(o.options(std, config, plan, talk.notify)).Gather(ctx, []*diag.Process{process}, nil)
 	return talk.finish(nil)
 }
@@ -90,7 +90,7 @@ func TestCaptureLeadsOn(t *testing.T) {
 	} {
 		var talk bytes.Buffer
 		o := newCollectOptions()
-		o.output, o.pids, o.profiles.values = filepath.Join(t.TempDir(), "web.nettrace"), processNumbers{42}, []string{profile}
+		o.output, o.PIDs, o.profiles.values = filepath.Join(t.TempDir(), "web.nettrace"), []int{42}, []string{profile}
 		std := &stdio{out: io.Discard, err: text.NewPrinter(&talk)}
 		if err := o.gather(context.Background(), std, listen(t, dotnettest.NewRuntime(trace, nil))); err != nil {
 			t.Fatal(err)
@@ -108,17 +108,17 @@ func TestTarget(t *testing.T) {
 		command []string
 		want    []string // words, which are quoted as the system's shell demands
 	}{
-		{collectOptions{pids: processNumbers{7, 8}}, nil, []string{"-p", "7,8"}},
-		{collectOptions{names: globList{"web*", "api"}}, []string{"./run all", "-x"}, []string{"-n", "web*,api", "--", "./run all", "-x"}},
-		{collectOptions{port: portValue{diag.Port{Path: "/tmp/port", Connect: true}}}, nil, []string{"--diagnostic-port", "/tmp/port,connect"}},
-		{collectOptions{pids: processNumbers{7}, duration: span(90 * time.Second)}, nil, []string{"-p", "7", "--duration", "1m30s"}},
-		{collectOptions{duration: span(time.Second)}, []string{"./run"}, []string{"--duration", "1s", "--", "./run"}},
-		{collectOptions{etw: true, duration: span(time.Second)}, nil, nil},
+		{collectOptions{Target: collect.Target{PIDs: []int{7, 8}}}, nil, []string{"-p", "7,8"}},
+		{collectOptions{Target: collect.Target{Names: collect.Names{"web*", "api"}}}, []string{"./run all", "-x"}, []string{"-n", "web*,api", "--", "./run all", "-x"}},
+		{collectOptions{Target: collect.Target{Port: diag.Port{Path: "/tmp/port", Connect: true}}}, nil, []string{"--diagnostic-port", "/tmp/port,connect"}},
+		{collectOptions{Target: collect.Target{PIDs: []int{7}}, duration: 90 * time.Second}, nil, []string{"-p", "7", "--duration", "1m30s"}},
+		{collectOptions{duration: time.Second}, []string{"./run"}, []string{"--duration", "1s", "--", "./run"}},
+		{collectOptions{etw: true, duration: time.Second}, nil, nil},
 	} {
 		for i, word := range c.want {
 			c.want[i] = text.Quoted(word)
 		}
-		if got, want := c.options.target(c.command), strings.Join(c.want, " "); got != want {
+		if got, want := c.options.again(c.command), strings.Join(c.want, " "); got != want {
 			t.Errorf("%q, expected %q", got, want)
 		}
 	}

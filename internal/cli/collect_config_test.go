@@ -110,15 +110,13 @@ func TestSpan(t *testing.T) {
 		"00:00:00:00": 0,
 	}
 	for in, want := range tests {
-		var got span
-		if err := got.Set(in); err != nil || time.Duration(got) != want {
-			t.Errorf("%q: %v, %v", in, time.Duration(got), err)
+		if got, err := parseSpan(in); err != nil || got != want {
+			t.Errorf("%q: %v, %v", in, got, err)
 		}
 	}
 	for _, in := range []string{"", "30", "-1s", "00:00:30", "00:24:00:00", "00:00:60:00", "00:00:00:60", "1000000:00:00:00", "00:00:00:-1"} {
-		var got span
-		if err := got.Set(in); err == nil {
-			t.Errorf("%q: %v", in, time.Duration(got))
+		if got, err := parseSpan(in); err == nil {
+			t.Errorf("%q: %v", in, got)
 		}
 	}
 }

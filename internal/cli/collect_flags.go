@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/selection"
@@ -59,26 +62,22 @@ func (l *globList) Set(s string) error {
 	return nil
 }
 
-// match reports whether one of the patterns matches a name of the process; without any,
-// all processes match.
-func (l *globList) match(p *diag.Process) bool { return collect.Names(*l).Match(p) }
+// addTargetFlags adds the flags that pick running processes by their ids and names, which the
+// shell completes.
+func (std *stdio) addTargetFlags(cmd *cobra.Command, t *collect.Target, ids, names string) {
+	cmd.Flags().VarP((*processNumbers)(&t.PIDs), "process-id", "p", ids)
+	cmd.Flags().VarP((*globList)(&t.Names), "name", "n", names)
+	std.completeList(cmd, "process-id", func() []string { return processIDs(runningProcesses()) })
+	std.completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
+}
 
-// A portValue is a flag that takes a diagnostic port; its path is empty if none
-// is given.
-type portValue struct{ diag.Port }
+// portFlag returns a flag that takes a diagnostic port, whose path is empty if none is given.
+func portFlag(to *diag.Port) pflag.Value {
+	return parsed[diag.Port]{to, "ADDRESS[,listen|connect]", diag.ParsePort}
+}
 
 // connectHelp describes the flag of commands that only connect to a port.
 const connectHelp = "the process listening on this port: a socket, a router, or HOST:PORT over TCP; end it with ,connect"
-
-func (p *portValue) Type() string { return "ADDRESS[,listen|connect]" }
-
-func (p *portValue) String() string { return "" }
-
-func (p *portValue) Set(s string) error {
-	var err error
-	p.Port, err = diag.ParsePort(s)
-	return err
-}
 
 // A portList is a flag that takes diagnostic ports, given several times or, as in
 // DOTNET_DiagnosticPorts, with semicolons between them.
@@ -98,14 +97,15 @@ func (l *portList) Set(s string) error {
 	return nil
 }
 
-// conflict returns why a command that only connects to ports cannot use the port, or not
-// together with processes that are given.
-func (p *portValue) conflict(processes bool) error {
+// connectConflict returns why a command that only connects to ports cannot use the port of a
+// target, or not together with processes that are given.
+func connectConflict(t *collect.Target) error {
 	switch {
-	case processes:
+	case t.Port.Path == "":
+	case len(t.PIDs) > 0 || len(t.Names) > 0:
 		return errors.New("-p and -n cannot be used with --diagnostic-port: it names the process")
-	case !p.Connect:
-		return fmt.Errorf("--diagnostic-port needs a port that a process listens on: end it with ,connect, as in %s,connect", text.Quoted(p.Path))
+	case !t.Port.Connect:
+		return fmt.Errorf("--diagnostic-port needs a port that a process listens on: end it with ,connect, as in %s,connect", text.Quoted(t.Port.Path))
 	}
 	return nil
 }
@@ -127,26 +127,21 @@ func (m *bufferSize) Set(s string) error {
 	return nil
 }
 
-// A span is a flag that takes a time to last, as dotnet-trace writes it or as Go
-// does; 0 is without end.
-type span time.Duration
-
-func (d *span) Type() string { return "TIME" }
-
-func (d *span) String() string { return "" }
+// spanFlag returns a flag that takes a time to last.
+func spanFlag(to *time.Duration) pflag.Value { return parsed[time.Duration]{to, "TIME", parseSpan} }
 
 var daysHours = regexp.MustCompile(`^(\d{1,7}):(\d\d?):(\d\d?):(\d\d?)$`)
 
-func (d *span) Set(s string) error {
+// parseSpan reads a time to last, as dotnet-trace writes it or as Go does; 0 is without end.
+func parseSpan(s string) (time.Duration, error) {
 	wrong := errors.New("must be dd:hh:mm:ss, or a duration such as 90s or 1h30m")
 	v, err := time.ParseDuration(s)
 	if err == nil && v >= 0 {
-		*d = span(v)
-		return nil
+		return v, nil
 	}
 	parts := daysHours.FindStringSubmatch(s)
 	if parts == nil {
-		return wrong
+		return 0, wrong
 	}
 	units := [...]struct {
 		below int
@@ -156,10 +151,9 @@ func (d *span) Set(s string) error {
 	for i, unit := range units {
 		n, err := strconv.Atoi(parts[i+1])
 		if err != nil || n >= unit.below {
-			return wrong
+			return 0, wrong
 		}
 		v += time.Duration(n) * unit.is
 	}
-	*d = span(v)
-	return nil
+	return v, nil
 }

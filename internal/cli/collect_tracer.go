@@ -18,8 +18,8 @@ func (o *collectOptions) collectETW(ctx context.Context, std *stdio, config diag
 	if system == nil {
 		return collect.ErrNoETW
 	}
-	processes, err := o.etwProcesses(ctx)
-	if err != nil {
+	processes, err := o.recorded(ctx)
+	if err := errors.Join(err, tooManyForETW(processes)); err != nil {
 		return err
 	}
 	talk := &collectTalk{std: std, line: &progress{}}
@@ -33,7 +33,7 @@ func (o *collectOptions) etwConfig(config diag.Config) diag.Config {
 	if !o.given["buffersize"] {
 		config.BufferMB = 0 // the session's own default
 	}
-	if len(o.profiles.values) == 0 && len(o.providers) == 0 && o.clrEvents == 0 {
+	if len(o.profiles.values) == 0 && len(o.asked.Providers) == 0 && o.asked.CLREvents == 0 {
 		config.Providers = config.Providers[:1] // as PerfView's /GCCollectOnly
 	}
 	return config
@@ -49,12 +49,6 @@ func (o *collectOptions) etwConflict() error {
 		return misusef("--etw cannot write to standard output: Windows itself writes the file; choose one with -o FILE")
 	}
 	return nil
-}
-
-// etwProcesses returns the selected processes; nil means all.
-func (o *collectOptions) etwProcesses(ctx context.Context) ([]*diag.Process, error) {
-	found, err := o.recorded(ctx)
-	return found, errors.Join(err, tooManyForETW(found))
 }
 
 // tooManyForETW returns an error if an ETW session cannot select so many processes.
@@ -155,7 +149,7 @@ func lttngErrorText(err error) string {
 func (o *collectOptions) recorded(ctx context.Context) ([]*diag.Process, error) {
 	var found []*diag.Process
 	var errs []error
-	for _, pid := range o.pids {
+	for _, pid := range o.PIDs {
 		p, err := diag.Find(ctx, pid)
 		switch {
 		case errors.Is(err, diag.ErrNoProcess):
@@ -167,16 +161,16 @@ func (o *collectOptions) recorded(ctx context.Context) ([]*diag.Process, error) 
 			found = append(found, p)
 		}
 	}
-	if len(o.names) == 0 {
+	if len(o.Names) == 0 {
 		return found, errors.Join(errs...)
 	}
 	for _, p := range diag.List(ctx) {
-		if o.names.match(p) {
+		if o.Names.Match(p) {
 			found = append(found, p)
 		}
 	}
 	if len(found) == 0 {
-		errs = append(errs, &collect.ProcessError{Name: o.names.String(), Err: diag.ErrNoProcess})
+		errs = append(errs, &collect.ProcessError{Name: joined(o.Names), Err: diag.ErrNoProcess})
 	}
 	return found, errors.Join(errs...)
 }

@@ -70,13 +70,10 @@ func spanText(d time.Duration) string {
 	return text
 }
 
-// eventText names a stopping event.
-func eventText(e *collect.StoppingEvent) string { return "the event " + e.String() }
-
 // triggerText describes the trigger of a trace.
 func triggerText(t *collect.Trigger) string {
 	if t.Event != nil {
-		return eventText(t.Event)
+		return "the event " + t.Event.String()
 	}
 	if t.Request != nil {
 		return requestText(t.Request)

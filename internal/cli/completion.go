@@ -72,13 +72,6 @@ func continued(typed string, words []string) []string {
 	return offers
 }
 
-// completeProcesses makes the shell offer the .NET processes of the machine for the
-// flags that pick them.
-func (std *stdio) completeProcesses(cmd *cobra.Command) {
-	std.completeList(cmd, "process-id", func() []string { return processIDs(runningProcesses()) })
-	std.completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
-}
-
 // runningProcesses looks for processes no longer than a user waits after pressing a key.
 func runningProcesses() []*diag.Process {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)

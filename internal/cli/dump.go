@@ -25,72 +25,59 @@ import (
 )
 
 type dumpOptions struct {
-	pids   processNumbers
-	names  globList
-	port   portValue
-	repeat int
-	every  span
-	yes    bool
-	buffer bufferSize
-	output string
+	collect.Target
+	dump collect.Dump
+	yes  bool
 }
 
 func newDumpCmd(std *stdio) *cobra.Command {
-	o := &dumpOptions{repeat: 1, every: span(time.Minute)}
+	o := &dumpOptions{dump: collect.Dump{Repeat: 1, Every: time.Minute}}
 	cmd := newCmd(std, o, "dump {-p PID | -n NAME | --diagnostic-port ADDRESS,connect}",
-		"Take a heap snapshot of a process: all objects, and what refers to them", someIDs(&o.pids))
+		"Take a heap snapshot of a process: all objects, and what refers to them", someIDs(&o.PIDs))
 	cmd.SuggestFor = []string{"gcdump", "snapshot", "heapdump"}
 	flags := cmd.Flags()
-	flags.VarP(&o.pids, "process-id", "p", "the process with this id")
-	flags.VarP(&o.names, "name", "n", "the process with a matching name, as in 'web*'")
-	flags.Var(&o.port, "diagnostic-port", connectHelp)
-	flags.IntVar(&o.repeat, "repeat", o.repeat, "take `N` snapshots")
-	flags.Var(&o.every, "every", "the time from one snapshot to the next, such as 60s")
-	flags.Var(&o.buffer, "buffersize", fmt.Sprintf("size of the runtime's buffer; events that do not fit are lost (default %d, more for large heaps)", collect.DumpBufferMB))
+	std.addTargetFlags(cmd, &o.Target, "the process with this id", "the process with a matching name, as in 'web*'")
+	flags.Var(portFlag(&o.Port), "diagnostic-port", connectHelp)
+	flags.IntVar(&o.dump.Repeat, "repeat", o.dump.Repeat, "take `N` snapshots")
+	flags.Var(spanFlag(&o.dump.Every), "every", "the time from one snapshot to the next, such as 60s")
+	flags.Var((*bufferSize)(&o.dump.BufferMB), "buffersize", fmt.Sprintf("size of the runtime's buffer; events that do not fit are lost (default %d, more for large heaps)", collect.DumpBufferMB))
 	flags.BoolVar(&o.yes, "yes", false, "do not ask before a long pause")
-	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` or folder (default NAME_DATE_TIME.nettrace); - is standard output")
-	std.completeProcesses(cmd)
+	flags.StringVarP(&o.dump.Output, "output", "o", "", "write to this `file` or folder (default NAME_DATE_TIME.nettrace); - is standard output")
 	return cmd
 }
 
 func (o *dumpOptions) conflict() error {
 	switch {
-	case o.repeat < 1:
+	case o.dump.Repeat < 1:
 		return errors.New("--repeat must be at least 1")
-	case len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "":
+	case len(o.PIDs) == 0 && len(o.Names) == 0 && o.Port.Path == "":
 		return errors.New("no process given: use -p PID or -n NAME; list the .NET processes with: gctrail ps")
-	case len(o.pids) > 0 && len(o.names) > 0:
+	case len(o.PIDs) > 0 && len(o.Names) > 0:
 		return errors.New("-p and -n cannot be used together: give an id or a name")
-	case o.port.Path != "":
-		return o.port.conflict(len(o.pids) > 0 || len(o.names) > 0)
 	}
-	return nil
+	return connectConflict(&o.Target)
 }
 
 func (o *dumpOptions) run(ctx context.Context, std *stdio) error {
-	if o.output == "-" && std.outTerm.Is {
+	if o.dump.Output == "-" && std.outTerm.Is {
 		return misusef("refusing to write a binary trace to a terminal: redirect standard output, or use -o FILE")
 	}
-	target := collect.Target{Port: o.port.Port, PIDs: o.pids, Names: collect.Names(o.names)}
-	found, _, err := target.Find(ctx)
+	found, _, err := o.Find(ctx)
 	if err != nil {
 		return err
 	}
 	if len(found) > 1 {
 		return misusef("%d processes match (%s): give one with -p PID", len(found), collect.Titles(found))
 	}
-	process := found[0]
 	if agreed, err := std.agreeToDump(found, o.yes); err != nil || !agreed {
 		return err
 	}
 	talk := &collectTalk{std: std, line: &progress{}}
-	d := &collect.Dump{
-		Process: process, Output: o.output, BufferMB: uint32(o.buffer), Repeat: o.repeat, Every: time.Duration(o.every), Stdout: std.out, Notify: talk.notify,
-	}
+	o.dump.Process, o.dump.Stdout, o.dump.Notify = found[0], std.out, talk.notify
 	talk.line = std.show(func(elapsed time.Duration) string {
-		return fmt.Sprintf("taking a snapshot of %s: %s, %s", collect.Title(process), units.Bytes(d.Received()), units.Duration(elapsed))
+		return fmt.Sprintf("taking a snapshot of %s: %s, %s", collect.Title(found[0]), units.Bytes(o.dump.Received()), units.Duration(elapsed))
 	})
-	result, err := d.Run(ctx)
+	result, err := o.dump.Run(ctx)
 	talk.line.stop()
 	if result != nil {
 		std.printDump(result)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/fleet"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
@@ -64,7 +65,7 @@ func TestListsRunWithoutFlags(t *testing.T) {
 func TestConflictsWithoutFlags(t *testing.T) {
 	collecting := func(change func(*collectOptions)) *collectOptions {
 		o := newCollectOptions()
-		o.dash, o.pids = -1, processNumbers{1}
+		o.dash, o.PIDs = -1, []int{1}
 		change(o)
 		return o
 	}
@@ -73,7 +74,7 @@ func TestConflictsWithoutFlags(t *testing.T) {
 		want string // in the error; empty for none
 	}{
 		{collecting(func(*collectOptions) {}), ""},
-		{collecting(func(o *collectOptions) { o.names = globList{"web"} }), "-p and -n"},
+		{collecting(func(o *collectOptions) { o.Names = collect.Names{"web"} }), "-p and -n"},
 		{collecting(func(o *collectOptions) { o.dash, o.args = 0, []string{"app"} }), "with a command"},
 		{collecting(func(o *collectOptions) { o.etw, o.output = true, "-" }), "--etw cannot write to standard output"},
 		{collecting(func(o *collectOptions) { o.lttng, o.given = true, givenFlags{"keep": true} }), "--keep cannot be used with LTTng"},
@@ -97,7 +98,7 @@ func TestConflictsWithoutFlags(t *testing.T) {
 		{&convertOptions{output: "a.md", files: []string{"a"}, redaction: redaction{redact: true}}, "is not for the report"},
 		{&convertOptions{output: "a.csv", files: []string{"a"}, redaction: redaction{system: true}}, "needs --redact"},
 		{&checkOptions{}, "--budget or --init"},
-		{&topOptions{pids: processNumbers{1}, names: globList{"web"}}, "-p and -n"},
+		{&topOptions{Target: collect.Target{PIDs: []int{1}, Names: collect.Names{"web"}}}, "-p and -n"},
 		{&serveOptions{listen: ":80"}, "needs --token-file"},
 		{&fleetTopOptions{by: wordList{"nope"}}, "unknown column"},
 		{&fleetCompareOptions{processes: 1, sides: []string{"a"}}, "expected two selections"},

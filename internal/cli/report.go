@@ -26,7 +26,7 @@ type reportOptions struct {
 	format  choice
 	output  string
 	explain string
-	budget  pauseBudget
+	budget  report.Budget
 	full    bool
 	ledgers []string // as they were given
 	given   []*givenLedger
@@ -50,7 +50,8 @@ func newReportCmd(std *stdio) *cobra.Command {
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	flags.StringArrayVar(&opts.ledgers, "ledger", nil, "add the memory of a process, from its `LEDGER`: a file, a PID or a name, as of gctrail ledger; repeatable")
 	flags.StringVar(&opts.chart.path, "chart", "", "also draw pauses, heap and allocation rate into this .svg or .png `file`")
-	flags.Var(&opts.budget, "budget", "acceptable pauses: the longest pause, the share of time paused, or both")
+	flags.Var(parsed[report.Budget]{&opts.budget, "LIMIT", report.ParseBudget}, "budget", "acceptable pauses: the longest pause, the share of time paused, or both")
+	flags.Lookup("budget").DefValue = opts.budget.String()
 	opts.perfMap.addFlag(flags)
 	flags.StringVar(&opts.explain, "explain", "", "explain the term `NAME` instead")
 	opts.addFlags(flags)
@@ -153,7 +154,7 @@ func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) 
 	if o.chart.path != "" {
 		in = charted{r, &o.chart, func(c *gc.Collection) bool { return o.HasCollection(r.Info(), c) }}
 	}
-	rep, err := report.Gather(in, &o.Selection, o.budget.Budget, details)
+	rep, err := report.Gather(in, &o.Selection, o.budget, details)
 	if err != nil {
 		return nil, err
 	}
@@ -163,18 +164,6 @@ func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) 
 	}
 	from, to := o.Span(r.Info())
 	return rep, o.chart.write(std, o, rep, from.Or(0), to.Or(r.Info().Last))
-}
-
-// A pauseBudget is a flag that takes a budget for pauses.
-type pauseBudget struct{ report.Budget }
-
-func (b *pauseBudget) Type() string { return "LIMIT" }
-
-func (b *pauseBudget) String() string { return b.Budget.String() }
-
-func (b *pauseBudget) Set(s string) (err error) {
-	b.Budget, err = report.ParseBudget(s)
-	return err
 }
 
 // writePage writes the reports of all files as one page.
@@ -222,7 +211,7 @@ func (o *reportOptions) gatherPage(ctx context.Context, std *stdio, paths []stri
 	if err := o.perfMap.read(r.Names); err != nil {
 		return nil, err
 	}
-	rep, err := page.Gather(paged, o.budget.Budget, o.addLedgers)
+	rep, err := page.Gather(paged, o.budget, o.addLedgers)
 	if err != nil {
 		return nil, err
 	}

@@ -40,8 +40,7 @@ func newServeCmd(std *stdio) *cobra.Command {
 	cmd := newCmd(std, o, "serve [FILE... | -p PID | -n NAME]", "Show traces and running processes in a browser", anyArgs(&o.files))
 	cmd.SuggestFor = []string{"web", "ui", "http", "browser", "dashboard"}
 	flags := cmd.Flags()
-	flags.VarP(&o.pids, "process-id", "p", "only the processes with these ids")
-	flags.VarP(&o.names, "name", "n", "only processes with matching names, as in 'web*', including ones that start later")
+	std.addTargetFlags(cmd, &o.Target, "only the processes with these ids", watchedNames)
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on this `address`; port 0 is any free one")
 	flags.StringVar(&o.tokenFile, "token-file", "", "the `file` with the token, of 16 characters or more; without it, the token is random")
 	flags.StringVar(&o.certificate, "tls-cert", "", "the `file` with the certificate, in PEM; needs --tls-key")
@@ -49,7 +48,6 @@ func newServeCmd(std *stdio) *cobra.Command {
 	flags.BoolVar(&o.insecure, "insecure", false, "serve other machines without TLS")
 	flags.StringVar(&o.web, "web", "", "hand out the page that opens traces in the browser, without upload: the `file` gctrail_VERSION_web.zip of a release, or a folder with what is in it (default: the file beside this program)")
 	flags.Var(&o.open, "open", "open the page in a browser; auto: where there is a display")
-	std.completeProcesses(cmd)
 	return cmd
 }
 
@@ -58,9 +56,9 @@ func (o *serveOptions) conflict() error {
 		return fmt.Errorf("--listen %s: expected an address and a port, as in 127.0.0.1:8080", o.listen)
 	}
 	switch {
-	case len(o.files) > 0 && (len(o.pids) > 0 || len(o.names) > 0):
+	case len(o.files) > 0 && (len(o.PIDs) > 0 || len(o.Names) > 0):
 		return errors.New("give files, or -p and -n for running processes, not both")
-	case len(o.pids) > 0 && len(o.names) > 0:
+	case len(o.PIDs) > 0 && len(o.Names) > 0:
 		return errors.New("-p and -n cannot be used together: give ids or names")
 	case (o.certificate == "") != (o.key == ""):
 		return errors.New("--tls-cert and --tls-key need each other")

@@ -34,31 +34,30 @@ import (
 )
 
 type topOptions struct {
-	pids     processNumbers
-	names    globList
-	port     portValue
+	collect.Target
 	plain    bool
 	sort     choice
-	duration span
+	duration time.Duration
 	requests bool
 }
 
 func newTopCmd(std *stdio) *cobra.Command {
 	o := newTopOptions()
 	cmd := newCmd(std, o, "top [-p PID | -n NAME | --diagnostic-port ADDRESS,connect]",
-		"Watch the collections of running .NET processes", someIDs(&o.pids))
+		"Watch the collections of running .NET processes", someIDs(&o.PIDs))
 	cmd.SuggestFor = []string{"monitor", "watch", "counters", "live", "attach"}
 	flags := cmd.Flags()
-	flags.VarP(&o.pids, "process-id", "p", "only the processes with these ids")
-	flags.VarP(&o.names, "name", "n", "only processes with matching names, as in 'web*', including ones that start later")
-	flags.Var(&o.port, "diagnostic-port", connectHelp)
+	std.addTargetFlags(cmd, &o.Target, "only the processes with these ids", watchedNames)
+	flags.Var(portFlag(&o.Port), "diagnostic-port", connectHelp)
 	flags.BoolVar(&o.plain, "plain", false, "print one line for each collection")
 	flags.Var(&o.sort, "sort", "sort the processes by this column")
-	flags.Var(&o.duration, "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
+	flags.Var(spanFlag(&o.duration), "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
 	flags.BoolVar(&o.requests, "requests", false, "also the requests of each process: how many, how long they take, how much of that is the GC")
-	std.completeProcesses(cmd)
 	return cmd
 }
+
+// watchedNames describes the flag --name of commands that watch processes.
+const watchedNames = "only processes with matching names, as in 'web*', including ones that start later"
 
 func newTopOptions() *topOptions {
 	sorts := tui.Sorts()
@@ -66,13 +65,10 @@ func newTopOptions() *topOptions {
 }
 
 func (o *topOptions) conflict() error {
-	if len(o.pids) > 0 && len(o.names) > 0 {
+	if len(o.PIDs) > 0 && len(o.Names) > 0 {
 		return errors.New("-p and -n cannot be used together: give ids or names")
 	}
-	if o.port.Path != "" {
-		return o.port.conflict(len(o.pids) > 0 || len(o.names) > 0)
-	}
-	return nil
+	return connectConflict(&o.Target)
 }
 
 func (o *topOptions) run(ctx context.Context, std *stdio) error {
@@ -84,7 +80,7 @@ func (o *topOptions) run(ctx context.Context, std *stdio) error {
 	limitGrowth(followGrowth)
 	if o.duration > 0 {
 		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(o.duration))
+		ctx, cancel = context.WithTimeout(ctx, o.duration)
 		defer cancel()
 	}
 	if o.plain || !std.interactive() {
@@ -95,26 +91,27 @@ func (o *topOptions) run(ctx context.Context, std *stdio) error {
 
 // check returns which of the processes that are asked for by id cannot be watched.
 func (o *topOptions) check(ctx context.Context) error {
-	if o.port.Path == "" && len(o.pids) == 0 {
+	if o.Port.Path == "" && len(o.PIDs) == 0 {
 		return nil
 	}
-	_, _, err := (&collect.Target{Port: o.port.Port, PIDs: o.pids, Framework: etw.Native() != nil}).Find(ctx)
+	o.Framework = etw.Native() != nil
+	_, _, err := o.Find(ctx)
 	return err
 }
 
 // wants reports whether to watch a process.
 func (o *topOptions) wants(p *diag.Process) bool {
-	return o.names.match(p) && (len(o.pids) == 0 || slices.Contains(o.pids, p.PID))
+	return o.Names.Match(p) && (len(o.PIDs) == 0 || slices.Contains(o.PIDs, p.PID))
 }
 
 // source returns the source of processes and collections: the process at the port, or all of
 // this machine.
 func (o *topOptions) source() watch.Source {
-	if o.port.Path == "" {
+	if o.Port.Path == "" {
 		return watchSource(etw.Native())
 	}
 	return watch.Source{List: func(ctx context.Context) []*diag.Process {
-		p, err := o.port.Process(ctx)
+		p, err := o.Port.Process(ctx)
 		if err != nil {
 			return nil // it has ended, or its router has
 		}
@@ -302,7 +299,7 @@ func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 	log := newCollectionLog(std, cancel)
 	log.failed(log.table.Flush())
 	w := watch.New(watch.Options{
-		Wants: o.wants, UntilEnded: len(o.pids) > 0 || o.port.Path != "", Requests: o.requests, Processors: true, Source: o.source(),
+		Wants: o.wants, UntilEnded: len(o.PIDs) > 0 || o.Port.Path != "", Requests: o.requests, Processors: true, Source: o.source(),
 		Each: func(n *watch.News) { log.news(n, ctx.Err() == nil) },
 	})
 	w.Run(ctx)

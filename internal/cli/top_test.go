@@ -48,7 +48,7 @@ func TestTopPlain(t *testing.T) {
 	var out, talk loggedLines
 	std := &stdio{out: &out, err: text.NewPrinter(&talk)}
 	o := newTopOptions()
-	if err := o.names.Set(program.Name); err != nil {
+	if err := (*globList)(&o.Names).Set(program.Name); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), dotnettest.Patience)
@@ -91,7 +91,7 @@ func TestTopPlain(t *testing.T) {
 func TestTopPlainEnds(t *testing.T) {
 	program := dotnettest.Start(t, 9, "web", 600)
 	o := newTopOptions()
-	o.pids = processNumbers{program.PID}
+	o.PIDs = []int{program.PID}
 	ctx, cancel := context.WithTimeout(t.Context(), dotnettest.Patience)
 	defer cancel()
 	for ctx.Err() == nil && o.check(ctx) != nil {

@@ -28,8 +28,8 @@ type tryOptions struct {
 	load     string
 	ready    string
 	requests bool
-	budget   span
-	timeout  span
+	budget   time.Duration
+	timeout  time.Duration
 	folder   string
 	format   choice
 	output   string
@@ -46,7 +46,7 @@ const tryBudget = 5 * time.Minute
 const maxCandidates = 20
 
 func newTryOptions() *tryOptions {
-	return &tryOptions{budget: span(tryBudget), format: choice{"text", []string{"text", "json", "markdown", "html"}}}
+	return &tryOptions{budget: tryBudget, format: choice{"text", []string{"text", "json", "markdown", "html"}}}
 }
 
 func newTryCmd(std *stdio) *cobra.Command {
@@ -60,8 +60,8 @@ func newTryCmd(std *stdio) *cobra.Command {
 	flags.StringVar(&opts.load, "load", "", "run this `command` beside the program, which ends with it")
 	flags.StringVar(&opts.ready, "ready", "", "start the load when a line of the program's output matches this `expression`")
 	flags.BoolVar(&opts.requests, "requests", false, requestsHelp)
-	flags.Var(&opts.budget, "budget", "spend at most this time (default 5m)")
-	flags.Var(&opts.timeout, "timeout", "end a run that takes longer than this (default the budget)")
+	flags.Var(spanFlag(&opts.budget), "budget", "spend at most this time (default 5m)")
+	flags.Var(spanFlag(&opts.timeout), "timeout", "end a run that takes longer than this (default the budget)")
 	flags.StringVar(&opts.folder, "output-dir", "try", "write the trace and the output of each run to this `folder`")
 	flags.Var(&opts.format, "format", "text, json (one line), markdown, or html, a page for a browser")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
@@ -126,7 +126,7 @@ func (o *tryOptions) run(ctx context.Context, std *stdio) error {
 		}
 	}
 	program := &trial.Program{
-		Args: o.command, Work: o.pattern, Load: o.load, Ready: o.isReady, Timeout: time.Duration(cmp.Or(o.timeout, o.budget)), Requests: o.requests, Folder: o.folder,
+		Args: o.command, Work: o.pattern, Load: o.load, Ready: o.isReady, Timeout: cmp.Or(o.timeout, o.budget), Requests: o.requests, Folder: o.folder,
 	}
 	began := time.Now()
 	if len(o.candidates) == 0 {
@@ -137,7 +137,7 @@ func (o *tryOptions) run(ctx context.Context, std *stdio) error {
 	}
 	e := &trial.Experiment{
 		Settings: append([]trial.Setting{{Name: trial.Present}}, o.candidates...), Run: program.Run,
-		Budget: max(time.Duration(o.budget)-time.Since(began), 1), Seed: uint64(began.UnixNano()), Now: time.Now,
+		Budget: max(o.budget-time.Since(began), 1), Seed: uint64(began.UnixNano()), Now: time.Now,
 	}
 	round := 0
 	e.Progress = func(_ *trial.Setting, n int) {
