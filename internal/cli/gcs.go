@@ -127,7 +127,7 @@ func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 }
 
 // list writes the collections of one trace, or of several merged.
-func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWriter, paths []string) error {
+func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w *stream, paths []string) error {
 	thresholds, err := o.thresholds(ctx, std, paths)
 	if err != nil {
 		return err
@@ -216,23 +216,17 @@ func (o *gcsOptions) choose() error {
 	return nil
 }
 
-// A gcWriter writes the collections of traces, one trace after the other.
-type gcWriter interface {
-	begin(r *reading) error
-	add(c *gc.Collection) error
-	end() error
-}
-
-func (o *gcsOptions) newWriter(std *stdio, out *output) gcWriter {
-	several := len(o.files) > 1
+// newWriter returns the writer of the collections of all traces.
+func (o *gcsOptions) newWriter(std *stdio, out *output) *stream {
+	w := &stream{std: std, out: out, perHeap: o.perHeap, asked: o.chosen != nil, several: len(o.files) > 1}
 	if o.perHeap {
-		return &heapRows{rows: stream[heapRow]{std: std, out: out, rows: list.NewWriter(o.file, perHeapFields()), several: several}}
+		w.rows = list.NewWriter(o.file, perHeapFields())
+		return w
 	}
 	o.file.Name = "collections" // as convert calls them
-	w := &stream[gc.Collection]{std: std, out: out, asked: o.chosen != nil, several: several}
 	start := func() time.Time { return w.r.Info().Start }
 	w.rows = list.NewWriter(o.file, o.fields(start))
-	w.rows.AppendLine = func(dst []byte, c *gc.Collection) []byte { return jsonl.AppendCollection(dst, start(), c) }
+	w.rows.AppendLine = func(dst []byte, r *heapRow) []byte { return jsonl.AppendCollection(dst, start(), r.Collection) }
 	return w
 }
 
@@ -261,23 +255,20 @@ func identity[R any](of func(*R) *gc.Collection, ranks map[string]int, keys ...s
 	return fields
 }
 
-// itself returns the collection that is the row.
-func itself(c *gc.Collection) *gc.Collection { return c }
-
 // fields returns the fields of a row for each collection.
-func (o *gcsOptions) fields(start func() time.Time) []list.Field[gc.Collection] {
-	var fields []list.Field[gc.Collection]
+func (o *gcsOptions) fields(start func() time.Time) []list.Field[heapRow] {
+	var fields []list.Field[heapRow]
 	if o.chosen == nil && o.format.value == list.Table {
 		for _, c := range figure.InList() {
-			f := columnField(c, itself)
+			f := columnField(c, (*heapRow).collection)
 			f.Rank, f.Varies = c.Listed.Rank, c.Listed.Varies
 			fields = append(fields, f)
 		}
 		return fields
 	}
 	if o.format.value == list.Parquet { // a file of collections of several traces
-		fields = append(fields, list.Field[gc.Collection]{Name: "start_time", Type: figure.Time, Value: func(c *gc.Collection) figure.Value {
-			return list.Opt(c.Start, func(at time.Duration) figure.Value { return figure.Instant(start(), at) })
+		fields = append(fields, list.Field[heapRow]{Name: "start_time", Type: figure.Time, Value: func(r *heapRow) figure.Value {
+			return list.Opt(r.Start, func(at time.Duration) figure.Value { return figure.Instant(start(), at) })
 		}})
 	}
 	columns := o.chosen
@@ -285,7 +276,7 @@ func (o *gcsOptions) fields(start func() time.Time) []list.Field[gc.Collection] 
 		columns = figure.All()
 	}
 	for _, c := range columns {
-		fields = append(fields, columnField(c, itself))
+		fields = append(fields, columnField(c, (*heapRow).collection))
 	}
 	return fields
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/list"
-	"github.com/gctrail/gctrail/internal/text"
 )
 
-// A heapRow is the heap of a process at a collection, or one heap of server GC.
+// A heapRow is a collection with the heap of the process, or with one heap of server GC.
 type heapRow struct {
 	*gc.Collection
 	heap        gc.Opt[uint32] // unknown for all heaps together
@@ -144,35 +143,4 @@ func perHeapFields() []list.Field[heapRow] {
 		fields = append(fields, sizeOf(i, name+"_budget_bytes", func(g *gc.Generation) gc.Opt[int64] { return gc.Some(g.Budget) }))
 	}
 	return fields
-}
-
-// heapRows writes a row for each heap of each collection.
-type heapRows struct {
-	rows    stream[heapRow]
-	missing int // collections of the trace without heap histories
-}
-
-func (w *heapRows) begin(r *reading) error {
-	w.missing = 0
-	return w.rows.begin(r)
-}
-
-func (w *heapRows) add(c *gc.Collection) error {
-	rows := perHeapRows(c)
-	if len(rows) == 0 {
-		w.missing++
-	}
-	for i := range rows {
-		if err := w.rows.add(&rows[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *heapRows) end() error {
-	if w.missing > 0 {
-		w.rows.std.warn(w.rows.r.in.Name, "the trace lacks the heap histories of "+text.Plural(int64(w.missing), "collection", "collections"))
-	}
-	return w.rows.end()
 }

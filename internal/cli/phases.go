@@ -178,7 +178,7 @@ var blockingPhases = []struct {
 
 func phaseTimeFields() []list.Field[gc.Collection] {
 	type row = gc.Collection
-	fields := identity(itself, map[string]int{"start_ms": 6, "kind": 5, "suspend_ms": 1}, "pid", "number", "start_ms", "generation", "kind", "pause_ms", "suspend_ms")
+	fields := identity(func(c *gc.Collection) *gc.Collection { return c }, map[string]int{"start_ms": 6, "kind": 5, "suspend_ms": 1}, "pid", "number", "start_ms", "generation", "kind", "pause_ms", "suspend_ms")
 	fields[len(fields)-1].Heading = "suspend" // as the phases that follow
 	for _, p := range blockingPhases {
 		fields = append(fields, list.Field[row]{Name: p.name, Heading: p.heading, Rank: p.rank, Type: figure.Millis, Value: func(r *row) figure.Value {

@@ -3,27 +3,30 @@ package cli
 import (
 	"fmt"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// A stream writes rows while their trace is read: a table for each trace, or all rows to
+// A stream writes collections while their trace is read: a table for each trace, or all rows to
 // one file.
-type stream[R any] struct {
+type stream struct {
 	std     *stdio
 	out     *output
-	rows    *list.Writer[R]
+	rows    *list.Writer[heapRow]
+	perHeap bool // each heap of a collection has a row
 	asked   bool // the columns are the user's choice
 	several bool // traces: each has its name above it
 
-	r     *reading
-	begun int // traces
-	table text.Table
+	r       *reading
+	begun   int // traces
+	missing int // collections of the trace without heap histories
+	table   text.Table
 }
 
 // begin begins the rows of a trace.
-func (s *stream[R]) begin(r *reading) error {
-	s.r = r
+func (s *stream) begin(r *reading) error {
+	s.r, s.missing = r, 0
 	s.begun++
 	if s.rows.Format != list.Table {
 		return s.rows.Head()
@@ -44,16 +47,36 @@ func (s *stream[R]) begin(r *reading) error {
 	return err
 }
 
-// add writes a row; a table may hold it back until end.
-func (s *stream[R]) add(row *R) error {
+// add writes the rows of a collection; a table may hold them back until end.
+func (s *stream) add(c *gc.Collection) error {
+	if !s.perHeap {
+		return s.row(&heapRow{Collection: c})
+	}
+	rows := perHeapRows(c)
+	if len(rows) == 0 {
+		s.missing++
+	}
+	for i := range rows {
+		if err := s.row(&rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stream) row(row *heapRow) error {
 	if s.rows.Format == list.Table {
 		return s.table.Row(list.Cells(s.rows.Fields, row))
 	}
 	return s.rows.Row(row)
 }
 
-// end writes the rest of a table. It warns if columns that the user named are left out.
-func (s *stream[R]) end() error {
+// end writes the rest of a table. It warns of heap histories that the trace lacks, and if columns
+// that the user named are left out.
+func (s *stream) end() error {
+	if s.missing > 0 {
+		s.std.warn(s.r.in.Name, "the trace lacks the heap histories of "+text.Plural(int64(s.missing), "collection", "collections"))
+	}
 	if s.table.W == nil {
 		return nil
 	}
