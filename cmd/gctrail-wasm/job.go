@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/convert"
@@ -136,7 +137,7 @@ func (j *job) open(ctx context.Context, files []open.Content, opts open.Options,
 		o.Scratch, o.Beside = scratch, opts.Beside
 		return open.Contents(metered, o)
 	}
-	r.Count = func() { j.collections.Add(1) }
+	r.Count = func(*gc.Collection) { j.collections.Add(1) }
 	return r, nil
 }
 

@@ -35,7 +35,7 @@ func (std *stdio) reading(ctx context.Context, in *open.Input, paths []string) *
 	r.Once = slices.Contains(paths, "-")
 	r.Warn = func(what string) { std.warn(in.Name, what) }
 	r.Fail = func(err error) error { return &inputError{in.Name, err} }
-	r.Count = func() { r.progress.collections.Add(1) }
+	r.Count = func(*gc.Collection) { r.progress.collections.Add(1) }
 	return r
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/chart"
 	"github.com/gctrail/gctrail/internal/ledger"
 	"github.com/gctrail/gctrail/internal/report"
@@ -150,11 +148,15 @@ func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) 
 	if err := o.perfMap.read(r.Names); err != nil {
 		return nil, err
 	}
-	var in report.Input = r
-	if o.chart.path != "" {
-		in = charted{r, &o.chart, func(c *gc.Collection) bool { return o.HasCollection(r.Info(), c) }}
+	if count := r.Count; o.chart.path != "" {
+		r.Count = func(c *gc.Collection) {
+			count(c)
+			if o.HasCollection(r.Info(), c) {
+				o.chart.draw(c)
+			}
+		}
 	}
-	rep, err := report.Gather(in, &o.Selection, o.budget, details)
+	rep, err := report.Gather(r, &o.Selection, o.budget, details)
 	if err != nil {
 		return nil, err
 	}
@@ -284,27 +286,7 @@ func (d *drawing) check(traces int) error {
 	return nil
 }
 
-// A charted reading retains the picture's data of its collections.
-type charted struct {
-	*reading
-	*drawing
-	has func(*gc.Collection) bool
-}
-
-// Collections yields the collections of the reading.
-func (r charted) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.Collection, error] {
-	return func(yield func(*gc.Collection, error) bool) {
-		for c, err := range r.reading.Collections(m, models...) {
-			if err == nil && r.has(c) {
-				r.draw(c)
-			}
-			if !yield(c, err) {
-				return
-			}
-		}
-	}
-}
-
+// draw retains the picture's data of a collection.
 func (d *drawing) draw(c *gc.Collection) {
 	if len(d.series.all) < maxDrawn || d.series.by[c.Process] != nil {
 		d.series.of(c.Process).Add(c)

@@ -22,10 +22,10 @@ type Reading struct {
 	// Open opens the trace once more, where it has no paths; nil opens Paths.
 	Open func(open.Options) (*open.Input, error)
 
-	Names *symbol.Table     // is given the perf maps that came with the trace, at its end; nil for none
-	Warn  func(string)      // is given what is wrong with them; nil for nobody
-	Fail  func(error) error // makes an error of the trace one of the caller's; nil to leave it
-	Count func()            // is called for each collection; nil for no count
+	Names *symbol.Table        // is given the perf maps that came with the trace, at its end; nil for none
+	Warn  func(string)         // is given what is wrong with them; nil for nobody
+	Fail  func(error) error    // makes an error of the trace one of the caller's; nil to leave it
+	Count func(*gc.Collection) // is called with each collection; nil for nobody
 
 	ctx   context.Context
 	name  string
@@ -74,8 +74,8 @@ func (r *Reading) Collections(m *gc.Model, models ...pass.Model) iter.Seq2[*gc.C
 	}
 	return func(yield func(*gc.Collection, error) bool) {
 		for c, err := range m.Collections(r, models...) {
-			if r.Count != nil {
-				r.Count()
+			if r.Count != nil && err == nil {
+				r.Count(c)
 			}
 			if !yield(c, err) {
 				return

@@ -27,7 +27,7 @@ func TestReading(t *testing.T) {
 	for _, once := range []bool{false, true} {
 		r := openReading(t.Context(), t)
 		counted, yielded := 0, 0
-		r.Once, r.Count = once, func() { counted++ }
+		r.Once, r.Count = once, func(*gc.Collection) { counted++ }
 		var m gc.Model
 		for _, err := range r.Collections(&m) {
 			if err != nil {
