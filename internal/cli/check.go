@@ -76,30 +76,20 @@ func (o *checkOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	runs, err := std.runs(ctx, &o.Selection, o.traces, nil)
+	runs, err := o.work.read(ctx, std, &o.Selection, nil, o.traces, o.baseline)
 	if err != nil {
 		return err
 	}
-	baseline, err := std.runs(ctx, &o.Selection, o.baseline, nil)
-	if err != nil {
-		return err
-	}
-	if err := o.work.apply(slices.Concat(runs, baseline)); err != nil {
-		return err
-	}
-	return o.check(std, b, runs, baseline, o.traces)
+	return o.check(std, b, runs[0], runs[1], o.traces)
 }
 
 // write makes a budget of the traces that lack nothing.
 func (o *checkOptions) write(ctx context.Context, std *stdio) error {
-	runs, err := std.runs(ctx, &o.Selection, o.traces, nil)
+	read, err := o.work.read(ctx, std, &o.Selection, nil, o.traces)
 	if err != nil {
 		return err
 	}
-	if err := o.work.apply(runs); err != nil {
-		return err
-	}
-	runs = slices.DeleteFunc(runs, func(r *compare.Run) bool {
+	runs := slices.DeleteFunc(read[0], func(r *compare.Run) bool {
 		if r.Incomplete() {
 			std.warn(r.Name, "left out of the budget: events are missing, so equal runs may cost more than it shows")
 		}

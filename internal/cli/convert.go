@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -313,7 +312,7 @@ func (o *convertOptions) create(std *stdio, paths []string) ([]*output, error) {
 		return nil, &collect.OutputError{Name: o.output, Err: err}
 	}
 	var outs []*output
-	for _, name := range o.format.Files(baseName(paths[0])) {
+	for _, name := range o.format.Files(withoutSuffixes(filepath.Base(paths[0]))) {
 		out, err := std.create(filepath.Join(o.output, name), o.files)
 		if err != nil {
 			return nil, endAll(outs, err)
@@ -338,18 +337,6 @@ func endAll(outs []*output, err error) error {
 		}
 	}
 	return err
-}
-
-// baseName returns the file name of a trace without its suffixes.
-func baseName(path string) string {
-	name := filepath.Base(path)
-	for {
-		suffix := filepath.Ext(name)
-		if suffix == "" || suffix == name || !slices.Contains(traceSuffixes, suffix) {
-			return name
-		}
-		name = strings.TrimSuffix(name, suffix)
-	}
 }
 
 // held returns a summary of a file, in words.

@@ -67,18 +67,11 @@ func (o *diffOptions) run(ctx context.Context, std *stdio) error {
 		}
 		o.page = new(report.Page)
 	}
-	before, err := std.runs(ctx, &o.Selection, o.before, o.page)
+	runs, err := o.work.read(ctx, std, &o.Selection, o.page, o.before, o.after)
 	if err != nil {
 		return err
 	}
-	after, err := std.runs(ctx, &o.Selection, o.after, o.page)
-	if err != nil {
-		return err
-	}
-	if err := o.work.apply(slices.Concat(before, after)); err != nil {
-		return err
-	}
-	c := compare.Compare(before, after)
+	c := compare.Compare(runs[0], runs[1])
 	return std.writeTo(o.output, slices.Concat(o.before, o.after), func(out *output) error {
 		if o.page != nil {
 			return o.writePage(out, c)

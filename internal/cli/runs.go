@@ -78,6 +78,17 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, 
 // traceSuffixes are the suffixes of traces in a folder of traces.
 var traceSuffixes = []string{".nettrace", ".netperf", ".etl", ".zip", ".gz", ".zst", ".xz", ".tar"}
 
+// withoutSuffixes returns the path of a trace without its suffixes.
+func withoutSuffixes(path string) string {
+	for {
+		suffix := filepath.Ext(path)
+		if suffix == filepath.Base(path) || !slices.Contains(traceSuffixes, suffix) {
+			return path
+		}
+		path = strings.TrimSuffix(path, suffix)
+	}
+}
+
 // tracesIn lists the traces in a folder, or the ones that a pattern matches; a file, and
 // the folder of an LTTng trace, is itself one.
 func tracesIn(path string) ([]string, error) {

@@ -40,18 +40,12 @@ func (o *trendOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return misusef("--label: %v", err)
 	}
-	runs, err := std.runs(ctx, &o.Selection, o.traces, nil)
+	runs, err := o.work.read(ctx, std, &o.Selection, nil, o.traces)
 	if err != nil {
 		return err
 	}
-	if err := o.work.apply(runs); err != nil {
-		return err
-	}
-	labels := make([]string, len(runs))
-	for i, run := range runs {
-		labels[i] = labelOf(label, run.Name)
-	}
-	trends := compare.Trends(runs)
+	labels := text.Each(runs[0], func(run **compare.Run) string { return labelOf(label, (*run).Name) })
+	trends := compare.Trends(runs[0])
 	if o.format.value == "json" {
 		return std.writeTo(o.output, o.traces, func(out *output) error { return comparison.WriteTrendsJSON(out, labels, trends) })
 	}

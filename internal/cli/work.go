@@ -1,19 +1,22 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/gc/compare"
-	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/outfile"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -41,19 +44,22 @@ func (a amounts) apply(runs []*compare.Run) error {
 	return nil
 }
 
+// read reads groups of traces as runs, and sets the work of all, in their order.
+func (a amounts) read(ctx context.Context, std *stdio, o *selection.Selection, page *report.Page, groups ...[]string) ([][]*compare.Run, error) {
+	runs := make([][]*compare.Run, len(groups))
+	for i, paths := range groups {
+		var err error
+		if runs[i], err = std.runs(ctx, o, paths, page); err != nil {
+			return nil, err
+		}
+	}
+	return runs, a.apply(slices.Concat(runs...))
+}
+
 // workFile returns the path of the file beside a trace with the amount of work of its run:
 // run-1.work for run-1.nettrace.gz.
 func workFile(trace string) string {
-	name := strings.TrimRight(trace, string(os.PathSeparator))
-	for cut := true; cut; {
-		cut = false
-		for _, suffix := range traceSuffixes {
-			if rest, found := strings.CutSuffix(name, suffix); found {
-				name, cut = rest, true
-			}
-		}
-	}
-	return name + ".work"
+	return withoutSuffixes(strings.TrimRight(trace, string(os.PathSeparator))) + ".work"
 }
 
 // readWork reads the amount of work from the file beside a trace; 0 if there is none.
@@ -76,8 +82,5 @@ func readWork(trace string) (float64, error) {
 // writeWork writes the amount of work of a run beside its trace.
 func writeWork(trace string, amount float64) error {
 	file := workFile(trace)
-	if err := outfile.WriteFile(file, []byte(strconv.FormatFloat(amount, 'g', -1, 64)+"\n"), 0o666); err != nil {
-		return &collect.OutputError{Name: file, Err: err}
-	}
-	return nil
+	return outputFailed(file, outfile.WriteFile(file, []byte(strconv.FormatFloat(amount, 'g', -1, 64)+"\n"), 0o666))
 }
