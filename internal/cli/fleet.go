@@ -114,9 +114,7 @@ func (q *question) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	q.storeFlag.addFlags(flags)
 	q.addFilterFlags(flags)
-	flags.Var(&q.format, "format", listFormats)
-	flags.StringVarP(&q.output, "output", "o", "-", "write to this `file`; - is standard output")
-	flags.BoolVar(&q.raw, "raw", false, rawHelp)
+	q.addOutputFlags(flags, listFormats)
 }
 
 func (q *question) addFilterFlags(flags *pflag.FlagSet) {

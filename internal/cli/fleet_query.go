@@ -23,11 +23,8 @@ func newFleetQueryCmd(std *stdio) *cobra.Command {
 	opts := &fleetQueryOptions{question: newQuestion()}
 	opts.format.of = []string{list.Table, list.JSONL, list.CSV} // the types of columns are unknown
 	cmd := newCmd(std, opts, "query SQL", "Query ClickHouse in SQL", anyArgs(&opts.sql))
-	flags := cmd.Flags()
-	opts.storeFlag.addFlags(flags)
-	flags.Var(&opts.format, "format", "table, jsonl (JSON lines) or csv")
-	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
-	flags.BoolVar(&opts.raw, "raw", false, rawHelp)
+	opts.storeFlag.addFlags(cmd.Flags())
+	opts.addOutputFlags(cmd.Flags(), "table, jsonl (JSON lines) or csv")
 	return cmd
 }
 

@@ -53,7 +53,7 @@ func newGCsCmd(std *stdio) *cobra.Command {
 	cmd := newCmd(std, opts, "gcs FILE...", "List every garbage collection", someFiles(&opts.files))
 	cmd.SuggestFor = []string{"collections", "log", "list-gcs"}
 	flags := cmd.Flags()
-	flags.Var(&opts.format, "format", listFormats)
+	opts.addOutputFlags(flags, listFormats)
 	flags.Var(&opts.columns, "columns", "the columns of a table, csv or parquet, also by the words of --until, as in number,pause,heap; or perfview")
 	flags.Var(&opts.generations, "gen", "only collections of these generations")
 	flags.Var(&opts.kinds, "kind", "only blocking, background or foreground collections")
@@ -63,15 +63,10 @@ func newGCsCmd(std *stdio) *cobra.Command {
 	flags.BoolVar(&opts.perHeap, "per-heap", false, "one row for each heap of a collection")
 	flags.BoolVar(&opts.metrics, "metrics", false, "instead of the collections, the run metrics of Microsoft's GC.Infrastructure, by their names there")
 	flags.Var(&opts.metricsAs, "metrics-as", "whose figures metrics are computed from: gctrail's, or TraceEvent's as there")
-	flags.BoolVar(&opts.raw, "raw", false, rawHelp)
-	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.addFlags(flags)
 	std.completeList(cmd, "columns", func() []string { return append(columnWords(), "perfview") })
 	return cmd
 }
-
-// rawHelp describes the flag --raw.
-const rawHelp = "in csv, do not escape text that a spreadsheet would take for a formula"
 
 // columnHelp lists the names of the columns, but names of generations only once.
 func columnHelp() string {

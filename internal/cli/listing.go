@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
@@ -62,15 +63,20 @@ func (l *listing) newCmd(std *stdio, o options, short string, others ...string) 
 	cmd := newCmd(std, o, l.command+" FILE...", short, someFiles(&l.files))
 	cmd.SuggestFor = others
 	flags := cmd.Flags()
-	flags.Var(&l.format, "format", listFormats)
+	l.addOutputFlags(flags, listFormats)
 	flags.IntVar(&l.top, "top", -1, "only the first `N` rows of each process, 0 for all (default 20 in a table, otherwise all)")
 	flags.Lookup("top").DefValue = "0" // which help does not show
 	flags.StringVar(&l.sort, "sort", "", "sort by the csv column `NAME`: numbers in descending order, text in ascending order")
-	flags.StringVarP(&l.output, "output", "o", "-", "write to this `file`; - is standard output")
-	flags.BoolVar(&l.raw, "raw", false, rawHelp)
 	l.addFlags(flags)
 	std.complete(cmd, "sort", l.sortable)
 	return cmd
+}
+
+// addOutputFlags adds the flags for the output, in some formats.
+func (l *listing) addOutputFlags(flags *pflag.FlagSet, formats string) {
+	flags.Var(&l.format, "format", formats)
+	flags.StringVarP(&l.output, "output", "o", "-", "write to this `file`; - is standard output")
+	flags.BoolVar(&l.raw, "raw", false, "in csv, do not escape text that a spreadsheet would take for a formula")
 }
 
 // listFormats describes the flag --format of lists.
@@ -260,15 +266,21 @@ func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
 			return err
 		}
 	}
-	if err := w.out.Flush(); err != nil {
+	return w.finish(s, std, w.out, shown, none)
+}
+
+// finish writes the rest of the rows of a trace, and warns of its gaps, and if it shows none of its
+// processes.
+func (l *listing) finish(s *scanned, std *stdio, out *output, shown int, none lack) error {
+	if err := out.Flush(); err != nil {
 		return err
 	}
 	s.finish(nil)
-	if w.rejected > 0 {
-		std.warn(s.in.Name, text.Counted(w.rejected, "event")+" with impossible sizes left out")
+	if l.rejected > 0 {
+		std.warn(s.in.Name, text.Counted(l.rejected, "event")+" with impossible sizes left out")
 	}
 	if shown == 0 {
-		std.lacks(s.reading, &w.Selection, s.model.Processes(), none)
+		std.lacks(s.reading, &l.Selection, s.model.Processes(), none)
 	}
 	return nil
 }

@@ -163,14 +163,7 @@ func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths
 			return err
 		}
 	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	scan.finish(nil)
-	if len(pauses) == 0 {
-		std.lacks(scan.reading, &o.Selection, scan.model.Processes(), lack{what: "collections with a known pause", recording: report.RecordCollections, partial: true})
-	}
-	return nil
+	return o.finish(scan, std, out, len(pauses), lack{what: "collections with a known pause", recording: report.RecordCollections, partial: true})
 }
 
 // pauseTables writes the tables of one process after the other.
