@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/report"
@@ -32,15 +31,13 @@ const (
 type job struct {
 	program string // that does the work, with its version
 	files   []open.Content
-	beside  []open.Content // in the folder of the files: parts of ETW traces, and perf maps
-	redact  bool           // remove what identifies the program
-	system  bool           // with redact, keep the names of the framework
+	beside  []open.Content    // in the folder of the files: parts of ETW traces, and perf maps
+	redact  convert.Redaction // removes what identifies the program
 	// progress, if it is not nil, is called repeatedly with the number of bytes read, the size of
 	// all files, and the number of collections found.
 	progress func(read, size, collections int64)
 
 	selected    selection.Selection
-	redactor    *convert.Redactor // of the first trace
 	collections atomic.Int64
 }
 
@@ -65,7 +62,7 @@ func (j *job) read(ctx context.Context, opts open.Options) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !j.redact {
+	if !j.redact.On {
 		opts.Beside = j.beside
 		r, err := j.open(ctx, j.files, opts, scratch)
 		return &reading{Reading: r, selected: selected}, err
@@ -111,7 +108,7 @@ func (c *counted) Write(p []byte) (int, error) {
 
 // learn returns a Redactor that has read the trace ahead, and the trace's loss.
 func (j *job) learn(ctx context.Context, r *report.Reading) (*convert.Redactor, *trace.Loss, error) {
-	redactor := j.nextRedactor()
+	redactor := j.redact.Next()
 	src, err := r.Again(nil)
 	if err != nil {
 		return nil, nil, err
@@ -141,34 +138,15 @@ func (j *job) open(ctx context.Context, files []open.Content, opts open.Options,
 	return r, nil
 }
 
-// snapshot reads a .gcdump file. Names have the same hashes in all of them.
-func (j *job) snapshot(r *reading) (*heap.Snapshot, error) {
-	s, err := heap.ReadGCDump(r.In.HeapDump)
-	if err == nil && j.redact {
-		j.nextRedactor().HeapDump(s)
-	}
-	return s, err
-}
-
-// nextRedactor returns a Redactor for the next file. The same name has one hash in all.
-func (j *job) nextRedactor() *convert.Redactor {
-	if j.redactor == nil {
-		j.redactor = convert.NewRedactor(convert.RedactOptions{KeepSystem: j.system})
-		return j.redactor
-	}
-	return j.redactor.Another()
-}
-
-// shown returns the name of a file on a page about snapshots: with redact, a hash of it.
-func (j *job) shown(name string) string {
-	if j.redact {
-		return j.nextRedactor().Name(name)
-	}
-	return name
-}
-
 // An output is a file in memory.
 type output struct{ bytes.Buffer }
+
+// written returns what is written of a page.
+func written(page *report.Page) ([]byte, error) {
+	var out output
+	err := page.Write(&out)
+	return out.Bytes(), err
+}
 
 func (o *output) Write(p []byte) (int, error) {
 	if o.Len()+len(p) > maxOutput {

@@ -43,14 +43,14 @@ func (j *job) Convert(ctx context.Context, format string) ([]byte, error) {
 	}
 	var selected selection.Selection // which is known once the trace is open
 	c := convert.New(f, &selected, len(f.Files("")) > 1)
-	c.Redacted = j.redact
+	c.Redacted = j.redact.On
 	r, err := j.read(ctx, open.Options{Want: c.Wants(), Stacks: c.Stacks(), HeapDumps: f.Snapshots()})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	selected = *r.selected
-	c.PIDs = pids(&selected)
+	c.PIDs = selected.IDs()
 	r.Names = c.Names()
 	names := f.Files(strings.TrimSuffix(r.Name(), ".gz"))
 	outs := make([]output, len(names))
@@ -59,7 +59,7 @@ func (j *job) Convert(ctx context.Context, format string) ([]byte, error) {
 		writers[i] = &outs[i]
 	}
 	if r.In.HeapDump != nil {
-		s, err := j.snapshot(r)
+		s, err := j.redact.ReadGCDump(r.In.HeapDump)
 		if err != nil {
 			return nil, err
 		}
@@ -98,13 +98,13 @@ func (j *job) events(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close()
-	opts := convert.EventOptions{Selected: selected, PIDs: pids(selected)}
+	opts := convert.EventOptions{Selected: selected, PIDs: selected.IDs()}
 	redactor, lost, err := j.learn(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	opts.Lost = lost
-	if j.redact {
+	if j.redact.On {
 		opts.Redact = redactor
 	}
 	var out output

@@ -28,9 +28,7 @@ func (j *job) Diff(ctx context.Context, before int) ([]byte, error) {
 	if err := comparison.Describe(&page, compare.Compare(runs[:before], runs[before:]), j.program); err != nil {
 		return nil, err
 	}
-	var out output
-	err := page.Write(&out)
-	return out.Bytes(), err
+	return written(&page)
 }
 
 // run reads one of the files as a run.

@@ -28,11 +28,11 @@ func (j *job) Page(ctx context.Context) ([]byte, error) {
 	defer r.Close()
 	var page report.Page
 	if r.In.HeapDump != nil {
-		s, err := j.snapshot(r)
+		s, err := j.redact.ReadGCDump(r.In.HeapDump)
 		if err != nil {
 			return nil, err
 		}
-		name := j.shown(r.Name())
+		name := j.redact.Name(r.Name())
 		page.AddSnapshots(name, &gc.Process{PID: s.PID}, []html.Snapshot{{Snapshot: s, File: name}})
 		page.DescribeSnapshots(j.program)
 	} else {
@@ -47,9 +47,7 @@ func (j *job) Page(ctx context.Context) ([]byte, error) {
 		}
 		page.Describe(rep, j.program)
 	}
-	var out output
-	err = page.Write(&out)
-	return out.Bytes(), err
+	return written(&page)
 }
 
 // Entry describes the files for a list of traces, as JSON.
@@ -62,7 +60,7 @@ func (j *job) Entry(ctx context.Context) ([]byte, error) {
 	}
 	defer r.Close()
 	if r.In.HeapDump != nil {
-		s, err := j.snapshot(r)
+		s, err := j.redact.ReadGCDump(r.In.HeapDump)
 		if err != nil {
 			return nil, err
 		}
@@ -132,9 +130,7 @@ func (j *job) growth(ctx context.Context) ([]byte, error) {
 		page.AddSnapshots(of[0].File, &gc.Process{PID: pid}, of)
 	}
 	page.DescribeSnapshots(j.program)
-	var out output
-	err := page.Write(&out)
-	return out.Bytes(), err
+	return written(&page)
 }
 
 // dump reads one of the files as a .gcdump, nil if it is none. Its error is not
@@ -148,9 +144,9 @@ func (j *job) dump(ctx context.Context, f open.Content) (*html.Snapshot, error) 
 	if r.In.HeapDump == nil {
 		return nil, nil
 	}
-	s, err := j.snapshot(&reading{Reading: r})
+	s, err := j.redact.ReadGCDump(r.In.HeapDump)
 	if err != nil {
 		return nil, err
 	}
-	return &html.Snapshot{Snapshot: s, File: j.shown(f.Name)}, nil
+	return &html.Snapshot{Snapshot: s, File: j.redact.Name(f.Name)}, nil
 }

@@ -77,18 +77,6 @@ func (j *job) narrow(ctx context.Context) (*selection.Selection, error) {
 	return &by, nil
 }
 
-// pids returns the ids of the selected processes, nil for all.
-func pids(s *selection.Selection) map[uint64]bool {
-	if len(s.PIDs) == 0 {
-		return nil
-	}
-	ids := make(map[uint64]bool)
-	for _, pid := range s.PIDs {
-		ids[pid] = true
-	}
-	return ids
-}
-
 // outside returns an error for a report on nothing because the trace has none of what is
 // selected.
 func (r *reading) outside(rep *report.Report) error {

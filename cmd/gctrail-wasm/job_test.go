@@ -96,7 +96,7 @@ func TestSelect(t *testing.T) {
 	}
 	for _, redact := range []bool{false, true} {
 		j := newJob(t, stacks)
-		j.redact = redact
+		j.redact.On = redact
 		if err := j.Select("gcload*", "1s", "2s"); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestGrowth(t *testing.T) {
 	for _, redact := range []bool{false, true} {
 		j := newJob(t, dump, dump)
 		j.files[1].Name = "later.gcdump.gz"
-		j.redact = redact
+		j.redact.On = redact
 		page, err := j.Page(t.Context())
 		if err != nil || !bytes.HasPrefix(page, []byte("<!doctype html>")) || bytes.Contains(page, []byte(dump)) == redact {
 			t.Errorf("redact %v: %v, %d bytes", redact, err, len(page))
@@ -175,7 +175,7 @@ func TestGrowth(t *testing.T) {
 func TestRedact(t *testing.T) {
 	for _, name := range []string{stacks, packed} {
 		j := newJob(t, name)
-		j.redact = true
+		j.redact.On = true
 		got, err := j.Report(t.Context(), "full")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -50,8 +50,8 @@ func failure(err error) any { return map[string]any{"error": err.Error()} }
 func do(request js.Value, progress func(read, size, collections int64)) ([]byte, error) {
 	j := &job{
 		program: program(), files: contents(request.Get("files")), beside: contents(request.Get("beside")), progress: progress,
-		redact: request.Get("redact").Truthy(), system: request.Get("system").Truthy(),
 	}
+	j.redact.On, j.redact.KeepSystem = request.Get("redact").Truthy(), request.Get("system").Truthy()
 	ctx := context.Background()
 	if err := j.Select(textOf(request, "process"), textOf(request, "from"), textOf(request, "to")); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/gctrail/gctrail/internal/assets"
+	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -31,7 +32,7 @@ func main() {
 // options has the values of the flags.
 type options struct {
 	format            string
-	redact, system    bool
+	redact            convert.Redaction
 	licenses, version bool
 }
 
@@ -40,8 +41,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("gctrail", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.format, "format", "json", "what to write: "+formats())
-	flags.BoolVar(&o.redact, "redact", false, "remove what identifies the program")
-	flags.BoolVar(&o.system, "keep-system", false, "with -redact, keep the names of the framework")
+	flags.BoolVar(&o.redact.On, "redact", false, "remove what identifies the program")
+	flags.BoolVar(&o.redact.KeepSystem, "keep-system", false, "with -redact, keep the names of the framework")
 	flags.BoolVar(&o.licenses, "licenses", false, "print the licences of what this is made of")
 	flags.BoolVar(&o.version, "version", false, "print the version")
 	switch err := flags.Parse(args); {
@@ -77,7 +78,7 @@ func (o *options) answer(paths []string) ([]byte, error) {
 	case len(paths) == 0:
 		return nil, fmt.Errorf("%w: name a trace or heap snapshot; -help lists the options", errUsage)
 	}
-	j := &job{program: program(), redact: o.redact, system: o.system}
+	j := &job{program: program(), redact: o.redact}
 	for _, path := range paths {
 		f, err := os.Open(path)
 		if err != nil {

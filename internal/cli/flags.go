@@ -160,15 +160,8 @@ func (s *inputFlags) groups(files []string) [][]string {
 // processIDs returns the processes asked for; nil means all. A process's name
 // may come late in a trace, which is then read twice.
 func (s *inputFlags) processIDs(r *reading) (map[uint64]bool, error) {
-	if s.Process == "" && len(s.PIDs) == 0 {
-		return nil, nil
-	}
-	pids := map[uint64]bool{}
 	if s.Process == "" {
-		for _, pid := range s.PIDs {
-			pids[pid] = true
-		}
-		return pids, nil
+		return s.IDs(), nil
 	}
 	src, err := r.Again(gc.Wants)
 	if err != nil {
@@ -180,6 +173,7 @@ func (s *inputFlags) processIDs(r *reading) (map[uint64]bool, error) {
 			return nil, err
 		}
 	}
+	pids := map[uint64]bool{}
 	for _, p := range m.Processes() {
 		if s.HasProcess(p) {
 			pids[p.PID] = true

@@ -168,7 +168,7 @@ func (o *objectsOptions) conflict() error {
 	if err := o.redaction.conflict(&o.Selection, false); err != nil {
 		return err
 	}
-	if o.redaction.redact && cmp.Or(o.types, o.paths) != "" {
+	if o.redaction.On && cmp.Or(o.types, o.paths) != "" {
 		return errors.New("--redact hashes the names of types, which --type and --paths would select")
 	}
 	if o.format.value == objectsPage && (o.tree || o.free.value != "" || o.root.value != "" || o.by.value != heap.ByType.String() || o.selects() || o.paths != "" || o.top >= 0 || o.sort != "") {
@@ -231,10 +231,9 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 	}
 	var snapshots []*snapshotOf
 	o.heapDump = func(r io.Reader) error {
-		s, err := heap.ReadGCDump(r)
+		s, err := o.redaction.ReadGCDump(r)
 		if err == nil {
-			o.redaction.snapshot(s)
-			snapshots = []*snapshotOf{{Snapshot: s, process: &gc.Process{PID: s.PID}, file: o.redaction.name(paths[0])}}
+			snapshots = []*snapshotOf{{Snapshot: s, process: &gc.Process{PID: s.PID}, file: o.redaction.Name(paths[0])}}
 		}
 		return err
 	}
@@ -280,7 +279,7 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 func (o *objectsOptions) selected(s *scanned, file string, all []*heap.Snapshot, collections []*gc.Collection) []*snapshotOf {
 	var selected []*snapshotOf
 	for _, snapshot := range all {
-		of := &snapshotOf{Snapshot: snapshot, process: s.model.Process(snapshot.PID), file: o.redaction.name(file)}
+		of := &snapshotOf{Snapshot: snapshot, process: s.model.Process(snapshot.PID), file: o.redaction.Name(file)}
 		if !o.HasProcess(of.process) || !o.has(snapshot.Start.Or(0)) {
 			continue
 		}

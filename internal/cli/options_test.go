@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/fleet"
 	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/text"
@@ -94,9 +95,9 @@ func TestConflictsWithoutFlags(t *testing.T) {
 		{&diffOptions{dash: 0, args: []string{"a"}}, "on one side"},
 		{&convertOptions{output: "a.csv", files: []string{"a"}}, ""},
 		{&convertOptions{output: "a.csv", files: []string{"a", "b"}}, "2 traces into one file"},
-		{&convertOptions{output: "a.csv", files: []string{"a"}, redaction: redaction{redact: true}}, ""},
-		{&convertOptions{output: "a.md", files: []string{"a"}, redaction: redaction{redact: true}}, "is not for the report"},
-		{&convertOptions{output: "a.csv", files: []string{"a"}, redaction: redaction{system: true}}, "needs --redact"},
+		{&convertOptions{output: "a.csv", files: []string{"a"}, redaction: redaction{convert.Redaction{On: true}}}, ""},
+		{&convertOptions{output: "a.md", files: []string{"a"}, redaction: redaction{convert.Redaction{On: true}}}, "is not for the report"},
+		{&convertOptions{output: "a.csv", files: []string{"a"}, redaction: redaction{convert.Redaction{RedactOptions: convert.RedactOptions{KeepSystem: true}}}}, "needs --redact"},
 		{&checkOptions{}, "--budget or --init"},
 		{&topOptions{Target: collect.Target{PIDs: []int{1}, Names: collect.Names{"web"}}}, "-p and -n"},
 		{&serveOptions{listen: ":80"}, "needs --token-file"},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/selection"
@@ -17,41 +16,27 @@ import (
 )
 
 // A redaction holds the flags that remove from the output what identifies the program.
-type redaction struct {
-	redact bool
-	system bool // keep names of the framework
-
-	first *convert.Redactor // of the first trace
-}
+type redaction struct{ convert.Redaction }
 
 func (o *redaction) addFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.redact, "redact", false, "remove what identifies the program: names, paths, ids of public files")
-	flags.BoolVar(&o.system, "keep-system", false, "with --redact: keep the framework's names that begin with System. or Microsoft.")
+	flags.BoolVar(&o.On, "redact", false, "remove what identifies the program: names, paths, ids of public files")
+	flags.BoolVar(&o.KeepSystem, "keep-system", false, "with --redact: keep the framework's names that begin with System. or Microsoft.")
 }
 
 // conflict refuses to select processes by names, unless they are still there when it is done.
 func (o *redaction) conflict(selected *selection.Selection, named bool) error {
 	switch {
-	case o.system && !o.redact:
+	case o.KeepSystem && !o.On:
 		return errors.New("--keep-system needs --redact")
-	case o.redact && !named && selected.Process != "":
+	case o.On && !named && selected.Process != "":
 		return errors.New("--redact hashes the names of processes: select them with --pid instead of --process")
 	}
 	return nil
 }
 
-// redactor returns a Redactor for the next trace. The same name has one hash in all.
-func (o *redaction) redactor() *convert.Redactor {
-	if o.first == nil {
-		o.first = convert.NewRedactor(convert.RedactOptions{KeepSystem: o.system})
-		return o.first
-	}
-	return o.first.Another()
-}
-
 // learn returns a Redactor for the next trace that has read it ahead, and the trace's loss.
 func (o *redaction) learn(ctx context.Context, std *stdio, r *reading) (*convert.Redactor, *trace.Loss, error) {
-	redactor := o.redactor()
+	redactor := o.Next()
 	if r.Once {
 		std.warn(r.in.Name, "standard input can be read only once, so the frames of stacks have no names; redact a file to keep them")
 	}
@@ -60,9 +45,9 @@ func (o *redaction) learn(ctx context.Context, std *stdio, r *reading) (*convert
 }
 
 // read opens a trace; with --redact a temporary copy of it that is redacted. What then reads
-// it need not know of redaction. A .gcdump is left to snapshot.
+// it need not know of redaction. A .gcdump is left to ReadGCDump.
 func (o *redaction) read(ctx context.Context, std *stdio, paths []string, opts open.Options) (*reading, error) {
-	if !o.redact {
+	if !o.On {
 		return std.read(ctx, paths, opts)
 	}
 	original := opts
@@ -96,19 +81,4 @@ func (o *redaction) read(ctx context.Context, std *stdio, paths []string, opts o
 	r := std.reading(ctx, in, paths)
 	r.Once = true // paths lead to the original
 	return r, nil
-}
-
-// name returns the name of a file in the output: with --redact, a hash of it.
-func (o *redaction) name(path string) string {
-	if o.redact {
-		return o.redactor().Name(path)
-	}
-	return path
-}
-
-// snapshot redacts the snapshot of a .gcdump file.
-func (o *redaction) snapshot(s *heap.Snapshot) {
-	if o.redact {
-		o.redactor().HeapDump(s)
-	}
 }

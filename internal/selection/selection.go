@@ -43,6 +43,18 @@ func (s *Selection) HasProcess(p *gc.Process) bool {
 	return s.Process == "" || slices.ContainsFunc(p.Names(), s.Process.Matches)
 }
 
+// IDs returns the process ids that are selected, nil for all.
+func (s *Selection) IDs() map[uint64]bool {
+	if len(s.PIDs) == 0 {
+		return nil
+	}
+	ids := make(map[uint64]bool)
+	for _, pid := range s.PIDs {
+		ids[pid] = true
+	}
+	return ids
+}
+
 // AllTimes reports whether all times are selected.
 func (s *Selection) AllTimes() bool { return !s.From.Given && !s.To.Given }
 
