@@ -41,17 +41,6 @@ func (e *Experiment) narrow(r *Result, active []*Outcomes, began time.Time) []*O
 
 // promise returns the gains of a setting less its costs, weighted, as far as its runs show, whether
 // noise explains them or not.
-func (o *Outcomes) promise() (sum float64) {
-	for i := range o.Figures {
-		f := &o.Figures[i]
-		if !f.Metric.decides || math.IsNaN(f.Change) {
-			continue
-		}
-		if f.Metric.Higher {
-			sum += f.Metric.weight * f.shift
-		} else {
-			sum -= f.Metric.weight * f.shift
-		}
-	}
-	return sum
+func (o *Outcomes) promise() float64 {
+	return o.gains(func(f *Figure) bool { return !math.IsNaN(f.Change) })
 }

@@ -92,7 +92,7 @@ func (r *Result) judge() {
 				r.table.compare(&o.Figures[i], r.Base().series(i), o.series(i), Level/float64(compared))
 			}
 		}
-		o.weigh()
+		o.gain = o.gains(func(f *Figure) bool { return f.Against == Better || f.Against == Worse })
 	}
 	pairs := len(r.Settings) * (len(r.Settings) - 1) / 2
 	level := Level / float64(max(1, pairs*numLooks*deciding))
@@ -121,22 +121,20 @@ func (r *Result) deciding() int {
 	return n
 }
 
-// weigh sums up the decided gains and costs. Without a gain, it is not above 0.
-func (o *Outcomes) weigh() {
-	o.gain = 0
+// gains returns the gains of a setting less its costs, weighted, in the figures that count and can
+// decide.
+func (o *Outcomes) gains(counts func(*Figure) bool) (sum float64) {
 	for i := range o.Figures {
 		f := &o.Figures[i]
-		if f.Against != Better && f.Against != Worse {
-			continue
-		}
-		ratio := math.Abs(f.shift)
-		if f.Against == Worse {
-			ratio = -ratio
-		}
-		if f.Metric.decides {
-			o.gain += f.Metric.weight * ratio
+		switch {
+		case !f.Metric.decides || !counts(f):
+		case f.Metric.Higher:
+			sum += f.Metric.weight * f.shift
+		default:
+			sum -= f.Metric.weight * f.shift
 		}
 	}
+	return sum
 }
 
 // beats reports whether a setting is better than another in a metric that can decide, and

@@ -31,7 +31,10 @@ const sampleInterval = 20 * time.Millisecond
 
 // follow reads the memory of a process until ctx is done.
 func (p *peak) follow(ctx context.Context, pid int) {
-	p.own = maxResident(syscall.RUSAGE_SELF)
+	var own syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil {
+		p.own = residentBytes(&own)
+	}
 	if runtime.GOOS != "linux" {
 		return
 	}
@@ -66,14 +69,6 @@ func (p *peak) of(state *os.ProcessState) float64 {
 		return math.NaN()
 	}
 	return float64(most)
-}
-
-func maxResident(who int) int64 {
-	var usage syscall.Rusage
-	if syscall.Getrusage(who, &usage) != nil {
-		return 0
-	}
-	return residentBytes(&usage)
 }
 
 // residentBytes returns ru_maxrss, which is in kilobytes but on macOS.

@@ -23,14 +23,14 @@ func (r *Result) Says() string {
 		return r.nothing()
 	}
 	best := r.Best[0]
-	says := best.Name + ": " + best.gains()
+	says := best.Name + ": " + best.gainsInWords()
 	switch also := r.Best[1:]; len(also) {
 	case 0:
 		if len(r.Candidates()) > 1 {
 			says += "; nothing else helps"
 		}
 	case 1:
-		says += ". Also " + also[0].Name + ": " + also[0].gains()
+		says += ". Also " + also[0].Name + ": " + also[0].gainsInWords()
 	default:
 		says += ". Also " + strings.Join(text.Each(also, nameOf), ", ")
 	}
@@ -103,8 +103,8 @@ func (f *Figure) openGain(of float64) float64 {
 	return gain
 }
 
-// gains returns what a setting gains and what it costs.
-func (o *Outcomes) gains() string {
+// gainsInWords returns what a setting gains and what it costs.
+func (o *Outcomes) gainsInWords() string {
 	var gains, costs, unsure []string
 	for _, f := range o.weighed() {
 		switch f.Against {
