@@ -109,9 +109,7 @@ type Watcher struct {
 func New(opts Options) *Watcher {
 	opts.Source = opts.Source.complete()
 	opts.Interval = cmp.Or(opts.Interval, Interval)
-	if opts.Max == 0 {
-		opts.Max = MaxFollowed
-	}
+	opts.Max = cmp.Or(opts.Max, MaxFollowed)
 	return &Watcher{opts: opts}
 }
 
@@ -314,29 +312,18 @@ func (w *Watcher) forget(present map[*row]bool) {
 			ended++
 		}
 	}
-	kept := w.rows[:0]
-	for _, r := range w.rows {
-		switch {
-		case r.state == Ended && ended > maxEnded:
+	w.rows = slices.DeleteFunc(w.rows, func(r *row) bool {
+		if r.state == Ended {
 			ended--
-			continue
-		case r.state != Ended && !r.following && !present[r]:
-			continue
+			return ended >= maxEnded
 		}
-		kept = append(kept, r)
-	}
-	clear(w.rows[len(kept):])
-	w.rows = kept
+		return !r.following && !present[r]
+	})
 }
 
 // over reports whether all known processes have ended.
 func (w *Watcher) over() bool {
-	for _, r := range w.rows {
-		if r.state != Ended {
-			return false
-		}
-	}
-	return w.met > 0
+	return w.met > 0 && !slices.ContainsFunc(w.rows, func(r *row) bool { return r.state != Ended })
 }
 
 // follow processes the collections of a process until it ends.
