@@ -86,17 +86,16 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 	if by&alloc.ByStack != 0 {
 		l.below = func(r *alloc.Row) []string { return stackLines(model.Stacks, r.Stack) }
 	}
-	format := ""
-	l.totals = func(scan *scanned) []alloc.Total {
-		s.seconds, format = o.window(scan).Seconds(), scan.Info().Format
-		loss := scan.Loss()
+	l.totals = func() []alloc.Total {
+		s.seconds = o.window(l.scan).Seconds()
+		loss := l.scan.Loss()
 		s.lossy = loss.Incomplete() || model.Rejected() > 0
 		return slices.DeleteFunc(model.Totals(), func(t alloc.Total) bool { return t.Source != o.choose(&model, t.PID) })
 	}
 	l.head = func(p *text.Page, of *gc.Process, t alloc.Total) {
 		s.head(p, of, &t)
 		writeSnapshot(p, &model, snapshots.All(), t.PID, paths)
-		l.naming.writeUnresolved(p, "samples", report.Record(of, format, report.RecordAllocations), func(tally *symbol.Tally) {
+		l.naming.writeUnresolved(p, "samples", report.Record(of, l.scan.Info().Format, report.RecordAllocations), func(tally *symbol.Tally) {
 			for _, r := range model.Rows(t.PID, t.Source, alloc.ByStack) {
 				tally.Add(model.Stacks, r.Stack, r.Samples)
 			}

@@ -42,20 +42,16 @@ func (o *finalizersOptions) list(ctx context.Context, std *stdio, out *output, p
 	var model handle.Finalizers
 	l := modelList[handle.Finalization, handle.Finalized]{
 		model: &model, fields: finalizerFields,
-		pid:  func(f handle.Finalization) uint64 { return f.PID },
-		rows: func(f handle.Finalization) []handle.Finalized { return model.Rows(f.PID) },
-		none: lack{what: "finalization events", recording: report.RecordFinalizers},
-	}
-	format := ""
-	l.totals = func(scan *scanned) []handle.Finalization {
-		format = scan.Info().Format
-		return model.Processes()
+		totals: model.Processes,
+		pid:    func(f handle.Finalization) uint64 { return f.PID },
+		rows:   func(f handle.Finalization) []handle.Finalized { return model.Rows(f.PID) },
+		none:   lack{what: "finalization events", recording: report.RecordFinalizers},
 	}
 	l.head = func(p *text.Page, of *gc.Process, f handle.Finalization) {
 		finalizersHead(p, of, f)
 		named := slices.ContainsFunc(model.Rows(f.PID), func(r handle.Finalized) bool { return r.Type != "" })
 		if !named && max(f.Objects, f.Finalized) > 0 {
-			writeUntyped(p, report.Record(of, format, report.RecordFinalizers))
+			writeUntyped(p, report.Record(of, l.scan.Info().Format, report.RecordFinalizers))
 		}
 	}
 	model.Types = l.naming.wantTypes()

@@ -59,14 +59,13 @@ func (o *handlesOptions) list(ctx context.Context, std *stdio, out *output, path
 		model.Stacks = s.stacks
 		l.below = func(r *handle.Row) []string { return stackLines(s.stacks, r.Stack) }
 	}
-	format := ""
-	l.totals = func(scan *scanned) []handle.Counts {
-		s.end, format = scan.Info().Last, scan.Info().Format
+	l.totals = func() []handle.Counts {
+		s.end = l.scan.Info().Last
 		return model.Processes()
 	}
 	l.head = func(p *text.Page, of *gc.Process, c handle.Counts) {
 		handlesHead(p, of, &c)
-		l.naming.writeUnresolved(p, "handles", report.Record(of, format, report.RecordHandleStacks), func(tally *symbol.Tally) {
+		l.naming.writeUnresolved(p, "handles", report.Record(of, l.scan.Info().Format, report.RecordHandleStacks), func(tally *symbol.Tally) {
 			for _, r := range model.Rows(of.PID, true) {
 				tally.Add(model.Stacks, r.Stack, r.Created)
 			}

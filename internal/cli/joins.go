@@ -96,11 +96,8 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 			all.of(c.Process.PID).Mark(m.Heap, m.Root, m.Bytes.Or(0))
 		}
 	})
-	if err != nil {
+	if err := cmp.Or(err, failed); err != nil {
 		return err
-	}
-	if failed != nil {
-		return failed
 	}
 	all.all = slices.DeleteFunc(all.all, func(s *joinSum) bool { return s.Collections == 0 })
 	rows := func(s *joinSum) []joinRow {

@@ -35,7 +35,7 @@ type processMetrics struct {
 
 // listMetrics writes the metrics of each process of a trace.
 func (o *gcsOptions) listMetrics(std *stdio, out *output, a *accounts) error {
-	var all []*processMetrics
+	w := list.NewWriter(o.file, o.metricFields())
 	for _, p := range a.processes {
 		m := &processMetrics{process: p}
 		for _, row := range a.rows[p] {
@@ -61,11 +61,13 @@ func (o *gcsOptions) listMetrics(std *stdio, out *output, a *accounts) error {
 		}
 		m.run.Watch(watched, judged)
 		m.metrics = m.run.Metrics()
-		all = append(all, m)
-	}
-	w := list.NewWriter(o.file, o.metricFields())
-	for _, m := range all {
-		if err := o.writeMetrics(std, out, w, m); err != nil {
+		var err error
+		if o.format.value == list.Table {
+			err = writeMetricTable(std, out, m)
+		} else {
+			err = cmp.Or(w.Head(), w.Row(m))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -82,20 +84,8 @@ func (m *processMetrics) count(c *gc.Collection) {
 	}
 }
 
-func (o *gcsOptions) writeMetrics(std *stdio, out *output, w *list.Writer[processMetrics], m *processMetrics) error {
-	if o.format.value == list.Table {
-		return writeMetricTable(std, out, m)
-	}
-	return cmp.Or(w.Head(), w.Row(m))
-}
-
 // writeMetricTable writes the metrics of a process below each other.
 func writeMetricTable(std *stdio, out *output, m *processMetrics) error {
-	page := newPage(std, out)
-	page.Heading("%s: run metrics by the names of GC.Infrastructure", called(m.process))
-	if m.affected > 0 {
-		page.Prose("", "Lost events affect "+text.Plural(int64(m.affected), "GC", "GCs")+": sums are lower bounds.")
-	}
 	var rows [][]string
 	for _, metric := range m.metrics {
 		value := units.Unknown
@@ -104,10 +94,14 @@ func writeMetricTable(std *stdio, out *output, m *processMetrics) error {
 		}
 		rows = append(rows, []string{metric.Name, value, metric.Unit})
 	}
-	page.Table([]text.Column{{Heading: "metric", Left: true}, {Heading: "value"}, {Heading: "unit", Left: true}}, rows)
-	page.Line("")
-	_, err := out.Write(page.Bytes())
-	return err
+	return std.writePage(out, func(page *text.Page) {
+		page.Heading("%s: run metrics by the names of GC.Infrastructure", called(m.process))
+		if m.affected > 0 {
+			page.Prose("", "Lost events affect "+text.Plural(int64(m.affected), "GC", "GCs")+": sums are lower bounds.")
+		}
+		page.Table([]text.Column{{Heading: "metric", Left: true}, {Heading: "value"}, {Heading: "unit", Left: true}}, rows)
+		page.Line("")
+	})
 }
 
 // metricFields returns the fields of a row with the metrics of a process.

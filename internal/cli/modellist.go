@@ -19,20 +19,22 @@ type modelList[T, R any] struct {
 	fields     []list.Field[R]
 	below      func(*R) []string // see rowWriter
 
-	totals func(*scanned) []T
+	totals func() []T
 	pid    func(T) uint64
 	head   func(*text.Page, *gc.Process, T)
 	rows   func(T) []R
 	none   lack
 
 	rejected func() int // see listing; nil if the model rejects nothing
+
+	scan *scanned // the trace, once it was read: for what is called from then on
 }
 
 // list reads a trace and writes l's results.
 func (l *modelList[T, R]) list(ctx context.Context, o *listing, std *stdio, out *output, paths []string) error {
 	o.stacks, o.names = l.naming.stacks != nil, &l.naming.table
-	scan, err := o.scan(ctx, std, paths, append(append(l.naming.models(), l.beside...), o.during(l.model)), l.collection)
-	if err != nil {
+	var err error
+	if l.scan, err = o.scan(ctx, std, paths, append(append(l.naming.models(), l.beside...), o.during(l.model)), l.collection); err != nil {
 		return err
 	}
 	w := newRowWriter(o, std, out, l.fields)
@@ -42,5 +44,5 @@ func (l *modelList[T, R]) list(ctx context.Context, o *listing, std *stdio, out 
 	if l.rejected != nil {
 		w.rejected = l.rejected()
 	}
-	return sections(scan, std, w, l.totals(scan), l.pid, l.head, l.rows, l.none)
+	return sections(l.scan, std, w, l.totals(), l.pid, l.head, l.rows, l.none)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/internal/list"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A heapRow is a collection with the heap of the process, or with one heap of server GC.
@@ -24,10 +25,9 @@ func (r *heapRow) collection() *gc.Collection { return r.Collection }
 
 // perHeapRows returns a row for each heap of a collection.
 func perHeapRows(c *gc.Collection) []heapRow {
-	rows := make([]heapRow, len(c.PerHeap))
-	for i, p := range c.PerHeap {
-		rows[i] = heapRow{Collection: c, heap: gc.Some(p.Heap), generations: p.Generations}
-	}
+	rows := text.Each(c.PerHeap, func(p *gc.HeapPart) heapRow {
+		return heapRow{Collection: c, heap: gc.Some(p.Heap), generations: p.Generations}
+	})
 	slices.SortStableFunc(rows, func(a, b heapRow) int { return cmp.Compare(a.heap.Or(0), b.heap.Or(0)) })
 	return rows
 }

@@ -46,7 +46,7 @@ func (o *pinsOptions) list(ctx context.Context, std *stdio, out *output, paths [
 	var model handle.Pins
 	l := modelList[handle.PinTotal, handle.Pin]{
 		model: &model, rejected: model.Rejected, fields: pinFields,
-		totals: func(*scanned) []handle.PinTotal { return model.Processes() },
+		totals: model.Processes,
 		pid:    func(t handle.PinTotal) uint64 { return t.PID },
 		head:   pinsHead,
 		rows:   func(t handle.PinTotal) []handle.Pin { return model.Rows(t.PID) },
