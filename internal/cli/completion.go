@@ -81,23 +81,27 @@ func runningProcesses() []*diag.Process {
 
 // processIDs returns the ids of processes, with their names as descriptions.
 func processIDs(all []*diag.Process) []string {
-	var ids []string
-	for _, p := range all {
-		if p.PID > 0 {
-			ids = append(ids, strconv.Itoa(p.PID)+"\t"+oneWord(p.Name))
+	return distinct(all, func(p *diag.Process) string {
+		if p.PID <= 0 {
+			return ""
 		}
-	}
-	return ids
+		return strconv.Itoa(p.PID) + "\t" + oneWord(p.Name)
+	})
 }
 
 func processNames(all []*diag.Process) []string {
-	var names []string
+	return distinct(all, func(p *diag.Process) string { return p.Name })
+}
+
+// distinct returns the words for some processes, each once, and none for an empty one.
+func distinct[P any](all []*P, word func(*P) string) []string {
+	var words []string
 	for _, p := range all {
-		if p.Name != "" && !slices.Contains(names, p.Name) {
-			names = append(names, p.Name)
+		if w := word(p); w != "" && !slices.Contains(words, w) {
+			words = append(words, w)
 		}
 	}
-	return names
+	return words
 }
 
 // completeCondition makes the shell offer the figures that a condition can ask for.
@@ -166,21 +170,14 @@ func tracedProcesses(paths []string) []*gc.Process {
 }
 
 func tracedIDs(all []*gc.Process) []string {
-	var ids []string
-	for _, p := range all {
-		if id := fmt.Sprintf("%d\t%s", p.PID, oneWord(p.Name)); p.PID != trace.UnknownID && !slices.Contains(ids, id) {
-			ids = append(ids, id)
+	return distinct(all, func(p *gc.Process) string {
+		if p.PID == trace.UnknownID {
+			return ""
 		}
-	}
-	return ids
+		return fmt.Sprintf("%d\t%s", p.PID, oneWord(p.Name))
+	})
 }
 
 func tracedNames(all []*gc.Process) []string {
-	var names []string
-	for _, p := range all {
-		if p.Name != "" && !slices.Contains(names, p.Name) {
-			names = append(names, p.Name)
-		}
-	}
-	return names
+	return distinct(all, func(p *gc.Process) string { return p.Name })
 }
