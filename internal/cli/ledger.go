@@ -123,24 +123,22 @@ func (o *ledgerOptions) list(std *stdio) error {
 	if err != nil {
 		return err
 	}
-	out, err := std.create("-", nil)
-	if err != nil {
-		return err
-	}
-	t := text.Table{W: out, Columns: ledgerColumns, Width: std.outTerm.Width, Bold: std.outTerm.Colour}
 	if len(all) == 0 {
 		std.warn("gctrail", "no ledgers in "+text.Quoted(o.folderOf())+"; gctrail agent keeps them while it runs")
 	}
-	for _, l := range all {
-		warnLost(std, l)
-		v := l.Judge()
-		last := cmp.Or(v.Last, new(ledger.Record))
-		err = errors.Join(err, t.Row([]string{
-			l.Latest().Local().Format("2006-01-02 15:04:05"), strconv.Itoa(l.PID), cmp.Or(oneWord(l.Name), units.Unknown), endWord(l, &v),
-			units.Optional(last.RSS, units.MB), units.Optional(last.Heap, units.MB), units.Optional(v.Native, ledger.Bounds.MB), cmp.Or(string(v.Memory), units.Unknown),
-		}))
-	}
-	return out.end(errors.Join(err, t.Flush()))
+	return std.writeTo("-", nil, func(out *output) error {
+		t := text.Table{W: out, Columns: ledgerColumns, Width: std.outTerm.Width, Bold: std.outTerm.Colour}
+		for _, l := range all {
+			warnLost(std, l)
+			v := l.Judge()
+			last := cmp.Or(v.Last, new(ledger.Record))
+			err = errors.Join(err, t.Row([]string{
+				l.Latest().Local().Format("2006-01-02 15:04:05"), strconv.Itoa(l.PID), cmp.Or(oneWord(l.Name), units.Unknown), endWord(l, &v),
+				units.Optional(last.RSS, units.MB), units.Optional(last.Heap, units.MB), units.Optional(v.Native, ledger.Bounds.MB), cmp.Or(string(v.Memory), units.Unknown),
+			}))
+		}
+		return errors.Join(err, t.Flush())
+	})
 }
 
 // warnLost warns of records that cannot be read.

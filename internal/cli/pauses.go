@@ -256,11 +256,10 @@ func writeTable[R any](w *pauseTables, whole bool, fields []list.Field[R], rows 
 	if err := writer.section(head, rows); err != nil || len(rows) == 0 || foot == nil || w.format.value != list.Table {
 		return err
 	}
-	page := newPage(w.std, w.out)
-	page.Line("")
-	foot(page)
-	_, err := w.out.Write(page.Bytes())
-	return err
+	return w.std.writePage(w.out, func(page *text.Page) {
+		page.Line("")
+		foot(page)
+	})
 }
 
 // percentilesHead writes how many pauses the percentiles are computed from.

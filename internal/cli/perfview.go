@@ -85,19 +85,18 @@ func (o *gcsOptions) writePerfview(std *stdio, out *output, p *gc.Process, rows 
 	if o.format.value == "csv" {
 		return o.perfviewCSV(rows)
 	}
-	page := newPage(std, out)
-	page.Heading("%s: GCStats as PerfView counts it", called(p))
-	if o.perfview == perfviewAll || o.perfview == perfviewRollup {
-		writeRollup(page, rows)
-	}
-	for _, t := range perfviewTables() {
-		if o.perfview == perfviewAll || o.perfview == t.name {
-			t.write(page, rows)
+	return std.writePage(out, func(page *text.Page) {
+		page.Heading("%s: GCStats as PerfView counts it", called(p))
+		if o.perfview == perfviewAll || o.perfview == perfviewRollup {
+			writeRollup(page, rows)
 		}
-	}
-	page.Line("")
-	_, err := out.Write(page.Bytes())
-	return err
+		for _, t := range perfviewTables() {
+			if o.perfview == perfviewAll || o.perfview == t.name {
+				t.write(page, rows)
+			}
+		}
+		page.Line("")
+	})
 }
 
 func writeRollup(page *text.Page, rows []perfviewRow) {

@@ -130,10 +130,8 @@ func (o *serveOptions) opener() (*web.Opener, error) {
 	if err != nil {
 		return nil, nil
 	}
-	page, err := web.ReadOpener(filepath.Join(filepath.Dir(self), "gctrail_"+strings.TrimPrefix(moduleVersion(), "v")+"_web.zip"))
-	if err != nil {
-		return nil, nil
-	}
+	beside := "gctrail_" + strings.TrimPrefix(moduleVersion(), "v") + "_web.zip"
+	page, _ := web.ReadOpener(filepath.Join(filepath.Dir(self), beside)) // which may not be there
 	return page, nil
 }
 
