@@ -14,6 +14,7 @@ import (
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -125,10 +126,7 @@ func (j *job) open(ctx context.Context, files []open.Content, opts open.Options,
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(files))
-	for i, f := range files {
-		names[i] = f.Name
-	}
+	names := text.Each(files, func(f *open.Content) string { return f.Name })
 	r := report.NewReading(ctx, in, in.Name, names)
 	r.Open = func(o open.Options) (*open.Input, error) {
 		o.Scratch, o.Beside = scratch, opts.Beside

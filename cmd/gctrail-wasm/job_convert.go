@@ -11,6 +11,7 @@ import (
 	"github.com/gctrail/gctrail/export/snapshot"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -54,10 +55,7 @@ func (j *job) Convert(ctx context.Context, format string) ([]byte, error) {
 	r.Names = c.Names()
 	names := f.Files(strings.TrimSuffix(r.Name(), ".gz"))
 	outs := make([]output, len(names))
-	writers := make([]io.Writer, len(outs))
-	for i := range outs {
-		writers[i] = &outs[i]
-	}
+	writers := text.Each(outs, func(out *output) io.Writer { return out })
 	if r.In.HeapDump != nil {
 		s, err := j.redact.ReadGCDump(r.In.HeapDump)
 		if err != nil {

@@ -231,19 +231,12 @@ func (o *collectOptions) again(command []string) string {
 	if len(command) > 0 {
 		words = append(append(words, "--"), command...)
 	}
-	for i := range words {
-		words[i] = text.Quoted(words[i])
-	}
-	return strings.Join(words, " ")
+	return quoted(words)
 }
 
 // joined returns values as a flag takes them.
 func joined[T any](values []T) string {
-	words := make([]string, len(values))
-	for i, v := range values {
-		words[i] = fmt.Sprint(v)
-	}
-	return strings.Join(words, ",")
+	return strings.Join(text.Each(values, func(v *T) string { return fmt.Sprint(*v) }), ",")
 }
 
 func (o *collectOptions) conflict() error {

@@ -163,10 +163,7 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 	if err != nil {
 		return err
 	}
-	writers := make([]io.Writer, len(outs))
-	for i := range outs {
-		writers[i] = outs[i]
-	}
+	writers := text.Each(outs, func(out **output) io.Writer { return *out })
 	if r.in.HeapDump != nil {
 		var s *heap.Snapshot
 		if s, err = o.ReadGCDump(r.in.HeapDump); err == nil {

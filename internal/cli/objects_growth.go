@@ -42,11 +42,7 @@ func grownIn(all []*snapshotOf) []growthOf {
 		if len(of) < 2 {
 			continue
 		}
-		snapshots := make([]*heap.Snapshot, len(of))
-		for i, s := range of {
-			snapshots[i] = s.Snapshot
-		}
-		snapshots = heap.Comparable(snapshots)
+		snapshots := heap.Comparable(text.Each(of, func(s **snapshotOf) *heap.Snapshot { return (*s).Snapshot }))
 		of = slices.DeleteFunc(of, func(s *snapshotOf) bool { return !slices.Contains(snapshots, s.Snapshot) })
 		compared = append(compared, growthOf{of, snapshots, heap.Grown(snapshots[0], snapshots[len(snapshots)-1]), heap.Suspects(snapshots)})
 	}

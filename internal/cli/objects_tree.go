@@ -236,13 +236,10 @@ func newTreeDoc(n *heap.TreeNode) treeDoc {
 	root, holder := rootOf(n)
 	doc := treeDoc{
 		Root: word(root), Holder: word(holder), Objects: n.Objects, Bytes: n.Bytes, TotalObjects: n.TotalObjects, TotalBytes: n.TotalBytes,
-		Omitted: omittedDoc(n.Omitted), Children: make([]treeDoc, len(n.Children)),
+		Omitted: omittedDoc(n.Omitted), Children: text.Each(n.Children, func(child **heap.TreeNode) treeDoc { return newTreeDoc(*child) }),
 	}
 	if n.Type != nil {
 		doc.Type, doc.Module = gc.Some(n.Type.String()), word(n.Type.Module)
-	}
-	for i, child := range n.Children {
-		doc.Children[i] = newTreeDoc(child)
 	}
 	return doc
 }

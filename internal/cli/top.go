@@ -321,13 +321,11 @@ type collectionLog struct {
 
 func newCollectionLog(std *stdio, cancel func()) *collectionLog {
 	l := &collectionLog{std: std, cancel: cancel, columns: logColumns(fullTime)}
-	l.table = text.Table{W: std.out, Stream: true, Width: std.outTerm.Width}
 	if std.outTerm.Width > 0 {
 		l.columns = logColumns(timeOfDay)
 	}
-	for i := range l.columns {
-		l.table.Columns = append(l.table.Columns, l.columns[i].Column)
-	}
+	columns := text.Each(l.columns, func(c *logColumn) text.Column { return c.Column })
+	l.table = text.Table{W: std.out, Stream: true, Width: std.outTerm.Width, Columns: columns}
 	return l
 }
 
@@ -335,11 +333,7 @@ func (l *collectionLog) write(c *watch.Collection) {
 	if l.err != nil {
 		return
 	}
-	cells := make([]string, len(l.columns))
-	for i := range l.columns {
-		cells[i] = l.columns[i].cell(c)
-	}
-	l.failed(l.table.Row(cells))
+	l.failed(l.table.Row(text.Each(l.columns, func(of *logColumn) string { return of.cell(c) })))
 }
 
 // failed ends the log if a line was not written.

@@ -26,11 +26,7 @@ type Field[R any] struct {
 
 // Names returns the names of fields.
 func Names[R any](fields []Field[R]) []string {
-	names := make([]string, len(fields))
-	for i := range fields {
-		names[i] = fields[i].Name
-	}
-	return names
+	return text.Each(fields, func(f *Field[R]) string { return f.Name })
 }
 
 // Columns returns the columns of a table of fields.

@@ -7,6 +7,7 @@ import (
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/export/parquet"
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // The formats of lists. The command lays out tables, from Columns and Cells.
@@ -48,10 +49,7 @@ type Writer[R any] struct {
 func NewWriter[R any](f *File, fields []Field[R]) *Writer[R] {
 	f.names = Names(fields)
 	if f.Format == Parquet && f.rows == nil {
-		columns := make([]parquet.Column, len(fields))
-		for i := range fields {
-			columns[i] = parquet.Column{Name: fields[i].Name, Type: fields[i].Type}
-		}
+		columns := text.Each(fields, func(f *Field[R]) parquet.Column { return parquet.Column{Name: f.Name, Type: f.Type} })
 		f.rows = parquet.NewRowWriter(f.Out, f.Name, columns)
 	}
 	return &Writer[R]{File: f, Fields: fields}
@@ -63,10 +61,7 @@ func (f *File) Head() error {
 		return nil
 	}
 	f.headed = true
-	headings := make([]figure.Value, len(f.names))
-	for i, name := range f.names {
-		headings[i] = Word(name)
-	}
+	headings := text.Each(f.names, func(name *string) figure.Value { return Word(*name) })
 	_, err := f.Out.Write((&export.CSV{Raw: true}).AppendRow(nil, headings))
 	return err
 }

@@ -125,10 +125,7 @@ func withCalls(r *root, made triageInput, report string) (string, error) {
 		if err := json.Unmarshal(value, &commands); err != nil {
 			return nil, err
 		}
-		calls := make([]step, len(commands))
-		for i, command := range commands {
-			calls[i] = stepOf(r, "", command)
-		}
+		calls := text.Each(commands, func(command *string) step { return stepOf(r, "", *command) })
 		return encoded(slices.DeleteFunc(calls, repeats))
 	})
 	if err != nil {
@@ -152,15 +149,11 @@ func withCalls(r *root, made triageInput, report string) (string, error) {
 // finding.
 func stepsWithCalls(r *root) func(json.RawMessage) (json.RawMessage, error) {
 	return func(value json.RawMessage) (json.RawMessage, error) {
-		var steps []struct{ Purpose, Command string }
+		var steps []step
 		if err := json.Unmarshal(value, &steps); err != nil {
 			return nil, err
 		}
-		calls := make([]step, len(steps))
-		for i, s := range steps {
-			calls[i] = stepOf(r, s.Purpose, s.Command)
-		}
-		return encoded(calls)
+		return encoded(text.Each(steps, func(s *step) step { return stepOf(r, s.Purpose, s.Command) }))
 	}
 }
 

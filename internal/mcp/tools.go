@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A request is the input of a tool.
@@ -185,10 +187,7 @@ type compareInput struct {
 }
 
 func (in compareInput) line(r *root) ([]string, error) {
-	work := make([]string, len(in.Work))
-	for i, amount := range in.Work {
-		work[i] = strconv.FormatFloat(amount, 'g', -1, 64)
-	}
+	work := text.Each(in.Work, func(amount *float64) string { return strconv.FormatFloat(*amount, 'g', -1, 64) })
 	flags := option(append([]string{"diff", "--format=json"}, in.flags()...), "work", strings.Join(work, ","))
 	line, err := on(r, flags, in.Before...)
 	if err != nil {

@@ -35,19 +35,12 @@ func (a *attempt) measure(run *Run, state *os.ProcessState) {
 		return
 	}
 	run.Process = t.process
-	if least, known := gcTime(t.process); known {
-		run.Values[Collector] = 100 * float64(least) / float64(max(cpu, 1))
+	if t.process != nil {
+		if used, known := t.process.GCTime().Get(); known { // by threads that only collect
+			run.Values[Collector] = 100 * float64(used.Least) / float64(max(cpu, 1))
+		}
 	}
 	t.fill(&run.Values)
-}
-
-// gcTime returns how long the threads ran that only collect, as far as is known.
-func gcTime(p *gc.Process) (time.Duration, bool) {
-	if p == nil {
-		return 0, false
-	}
-	t, known := p.GCTime().Get()
-	return t.Least, known
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -447,9 +447,5 @@ func severe(all []findings.Finding) []findings.Finding {
 
 // Headings returns the headings of the list's columns.
 func Headings() []string {
-	headings := []string{"pid", "name"}
-	for i := range figureColumns {
-		headings = append(headings, figureColumns[i].heading)
-	}
-	return headings
+	return append([]string{"pid", "name"}, text.Each(figureColumns, func(c *processColumn) string { return c.heading })...)
 }

@@ -17,9 +17,9 @@ const portTime = time.Second
 // listens on. Each may have another process behind it at any time, or none: then the list has
 // one without a name, with the port's address and the reason.
 func (s Source) WithPorts(ports []diag.Port) Source {
-	all := make([]*port, len(ports))
-	for i := range ports {
-		all[i] = &port{at: ports[i]}
+	var all []*port
+	for _, p := range ports {
+		all = append(all, &port{at: p})
 	}
 	ask := func(ctx context.Context) (answers []<-chan struct{}) {
 		for _, p := range all {
