@@ -3,6 +3,8 @@
 // they are not available. A Runtime plays one: a server of the diagnostics protocol that takes
 // sessions and writes traces. The package also checks the resulting traces, and reads the heap
 // snapshots in them.
+//
+// Until, Poll and Output wait for what another program does, in tests of all packages.
 package dotnettest
 
 import (
@@ -31,10 +33,6 @@ var Versions = []int{8, 9, 10}
 // Often is a setting that makes a program collect often, with 6 MB for generation 0: a
 // hundred times a second or more on a quiet machine.
 const Often = "DOTNET_GCgen0size=0x600000"
-
-// Patience is how long a test waits for an event that must come. It only ends tests that
-// hang, and is long enough for the busiest machine.
-const Patience = 3 * time.Minute
 
 // A Program is a gcload that runs, or has run.
 type Program struct {

@@ -70,9 +70,8 @@ func HostileRuntimes(trace []byte) []*Hostile {
 		{Name: "a drip once it has stopped", Keeps: true, Runtime: &Runtime{Hasty: true, Write: func(c net.Conn, _ <-chan struct{}) {
 			_, err := c.Write(trace)
 			time.Sleep(2 * silence)
-			for err == nil {
-				_, err = c.Write([]byte{0})
-				time.Sleep(10 * time.Millisecond)
+			for drip := (SlowWriter{c, 10 * time.Millisecond}); err == nil; {
+				_, err = drip.Write([]byte{0})
 			}
 		}}},
 	}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // Stop stops the program with SIGSTOP, and waits until it has stopped, because a thread
@@ -15,16 +14,12 @@ func (p *Program) Stop() {
 	if err := p.Cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		p.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(Patience); ; time.Sleep(time.Millisecond) {
+	Until(p.t.Context(), p.t, fmt.Sprintf("process %d stops", p.PID), func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if _, state, _ := strings.Cut(string(stat), ") "); strings.HasPrefix(state, "T ") {
-			return
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("process %d does not stop", p.PID)
-		}
-	}
+		_, state, _ := strings.Cut(string(stat), ") ")
+		return strings.HasPrefix(state, "T ")
+	})
 }

@@ -1,10 +1,14 @@
 package hosttest
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // LTTng starts LTTng's session daemon, of which a user has one, until the test ends. Tests of
@@ -15,17 +19,25 @@ func LTTng(t *testing.T) {
 	t.Helper()
 	lock(t)
 	Start(t, "lttng-sessiond", "--no-kernel")
-	limit := time.Now().Add(20 * time.Second)
-	for {
-		out, err := exec.Command("lttng", "list").CombinedOutput()
-		if err == nil {
-			return
-		}
-		if time.Now().After(limit) {
-			t.Skipf("the session daemon does not answer: %v %s", err, out)
-		}
-		time.Sleep(50 * time.Millisecond)
+	if err := Repeated(t, "lttng", "list"); err != nil {
+		t.Skip("the session daemon does not answer: ", err)
 	}
+}
+
+// Repeated runs a command until it succeeds, for 20 seconds at most, because daemons take a while
+// to start. It returns the last error, with what the command wrote.
+func Repeated(t *testing.T, name string, args ...string) (err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	dotnettest.Poll(ctx, func() bool {
+		var out []byte
+		if out, err = exec.Command(name, args...).CombinedOutput(); err != nil {
+			err = fmt.Errorf("%s %q: %w %s", name, args, err, out)
+		}
+		return err == nil
+	})
+	return err
 }
 
 // Start starts a daemon that ends with the test. It skips the test if the daemon does not start.

@@ -59,20 +59,11 @@ func freePort(t *testing.T) string {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
-// lttng runs a command, and repeats it for some time, because daemons take a while to
-// start.
+// lttng runs a command. It skips the test if that fails for long.
 func lttng(t *testing.T, args ...string) {
 	t.Helper()
-	limit := time.Now().Add(20 * time.Second)
-	for {
-		out, err := exec.Command("lttng", args...).CombinedOutput()
-		if err == nil {
-			return
-		}
-		if time.Now().After(limit) {
-			t.Skipf("lttng %q: %v %s", args, err, out)
-		}
-		time.Sleep(100 * time.Millisecond)
+	if err := hosttest.Repeated(t, "lttng", args...); err != nil {
+		t.Skip(err)
 	}
 }
 
