@@ -8,9 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // TestArrivals: a process arrives when its socket appears; other files are ignored.
@@ -29,12 +30,7 @@ func TestArrivals(t *testing.T) {
 		defer close(over)
 		f.arrivals(ctx, func(p *Process) { arrived <- p })
 	}()
-	for !inotified(t, f.folders[0]) {
-		if ctx.Err() != nil {
-			t.Fatal("the folder is not watched")
-		}
-		time.Sleep(time.Millisecond)
-	}
+	dotnettest.Until(ctx, t, "the folder is watched", func() bool { return inotified(t, f.folders[0]) })
 	for n := range maxArriving / 2 {
 		stray := fmt.Sprintf("%s/dotnet-diagnostic-%d-%d-socket", f.folders[0], 1<<22+1, n)
 		if err := os.WriteFile(stray, nil, 0o600); err != nil {

@@ -23,19 +23,16 @@ import (
 func start(ctx context.Context, t *testing.T, version int, mode string, seconds int, env ...string) *diag.Process {
 	t.Helper()
 	program := dotnettest.Start(t, version, mode, seconds, env...)
-	for {
-		p, err := diag.Find(ctx, program.PID)
-		if err == nil && strings.Contains(p.Info.CommandLine, " "+mode+" ") {
-			if p.Name != program.Name {
-				t.Errorf("name %s, want %s", p.Name, program.Name)
-			}
-			return p
-		}
-		if ctx.Err() != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(20 * time.Millisecond)
+	var p *diag.Process
+	dotnettest.Until(ctx, t, "the program reports its command line", func() bool {
+		var err error
+		p, err = diag.Find(ctx, program.PID)
+		return err == nil && strings.Contains(p.Info.CommandLine, " "+mode+" ")
+	})
+	if p.Name != program.Name {
+		t.Errorf("name %s, want %s", p.Name, program.Name)
 	}
+	return p
 }
 
 func limited(t *testing.T) context.Context {

@@ -5,6 +5,7 @@ package diag
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 func TestParsePort(t *testing.T) {
@@ -154,15 +157,13 @@ func TestDeadRuntimes(t *testing.T) {
 // one that has gone is another one when it comes back.
 func TestRuntimes(t *testing.T) {
 	l, path := newListener(t)
-	present := func(n int) []*Runtime {
+	present := func(n int) (all []*Runtime) {
 		t.Helper()
-		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-			if all := l.Runtimes(); len(all) == n {
-				return all
-			} else if time.Now().After(deadline) {
-				t.Fatalf("%d runtimes, want %d", len(all), n)
-			}
-		}
+		dotnettest.Until(t.Context(), t, fmt.Sprintf("%d runtimes", n), func() bool {
+			all = l.Runtimes()
+			return len(all) == n
+		})
+		return all
 	}
 	first := advertise(t, path, 1, 11)
 	second := advertise(t, path, 2, 22)
@@ -255,7 +256,7 @@ func TestStopGone(t *testing.T) {
 	c := <-began
 	stopped := make(chan error)
 	go func() { stopped <- session.Stop(ctx) }()
-	time.Sleep(10 * time.Millisecond)
+	dotnettest.Until(ctx, t, "the session is asked to stop", session.Stopped)
 	c.Close()
 	if b, err := io.ReadAll(session); string(b) != "trace" || err != nil {
 		t.Errorf("%q, %v", b, err)

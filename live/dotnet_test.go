@@ -182,16 +182,13 @@ func compare(t *testing.T, c *gc.Collection, truth *dotnettest.Truth) {
 // find waits until a program can be reached.
 func find(ctx context.Context, t *testing.T, program *dotnettest.Program) *diag.Process {
 	t.Helper()
-	for {
-		p, err := diag.Find(ctx, program.PID)
-		if err == nil {
-			return p
-		}
-		if ctx.Err() != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	var p *diag.Process
+	dotnettest.Until(ctx, t, "the program can be reached", func() bool {
+		var err error
+		p, err = diag.Find(ctx, program.PID)
+		return err == nil
+	})
+	return p
 }
 
 // TestAgain: a program that is killed is followed again when it was started

@@ -15,9 +15,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gctrail/gctrail/internal/cli"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // The test is the example, or gctrail, if it is called by that name.
@@ -102,9 +102,7 @@ func TestGctrailAttaches(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := strconv.Itoa(example.Process.Pid)
-	for !listed(t, gctrail, pid) {
-		time.Sleep(50 * time.Millisecond)
-	}
+	dotnettest.Until(t.Context(), t, "gctrail lists the example", func() bool { return listed(t, gctrail, pid) })
 	killed := command(t.Context(), gctrail, "collect", "-p", pid, "-o", filepath.Join(t.TempDir(), "killed.nettrace"))
 	killed.Stderr = io.Discard
 	if err := killed.Start(); err != nil {

@@ -79,7 +79,9 @@ func (a *profilingAgent) sampled(t *testing.T, pid string) {
 	t.Helper()
 	const enough = 5
 	from, sampling := 0, false
-	for deadline := time.Now().Add(dotnettest.Patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	ctx, cancel := context.WithTimeout(t.Context(), dotnettest.Patience)
+	defer cancel()
+	sampled := dotnettest.Poll(ctx, func() bool {
 		all, collections := scrape(t, a.Agent), 0
 		for series, value := range all {
 			if strings.HasPrefix(series, "dotnet_gc_collections_total") && strings.Contains(series, pid) {
@@ -90,11 +92,14 @@ func (a *profilingAgent) sampled(t *testing.T, pid string) {
 		switch {
 		case !sampling && all["gctrail_profiles_processes"] == "1":
 			from, sampling = collections, true
-		case sampling && collections >= from+enough:
-			return
+		case sampling:
+			return collections >= from+enough
 		}
+		return false
+	})
+	if !sampled {
+		t.Fatalf("process %s is not sampled: %+v", pid, a.profiler.Stats())
 	}
-	t.Fatalf("process %s is not sampled: %+v", pid, a.profiler.Stats())
 }
 
 func runProfiling(t *testing.T, ports ...string) *profilingAgent {

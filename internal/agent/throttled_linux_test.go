@@ -34,7 +34,7 @@ func TestThrottled(t *testing.T) {
 	start, limit := time.Now(), time.Now().Add(dotnettest.Patience)
 	for number := uint32(1); count(throttledPeriods) < 10; number++ {
 		began := time.Since(start)
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // in which the kernel throttles the program
 		c := collectionOf(number, 0, time.Since(start)-began)
 		c.Collection.Start, c.PauseStart, c.Pauses[0].Start = gc.Some(began), gc.Some(began), began
 		c.Start, c.Began, c.Ended = start, start.Add(began), time.Now()

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/text"
@@ -64,15 +63,19 @@ func (a *scrapedAgent) ready(t *testing.T) {
 // until waits, no longer than the agent runs.
 func (a *scrapedAgent) until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(dotnettest.Patience); !holds(); time.Sleep(50 * time.Millisecond) {
+	held := dotnettest.Poll(patient(t), func() bool {
+		if holds() {
+			return true
+		}
 		select {
 		case <-a.ended:
 			t.Fatalf("%s: never, because it ended: %q", what, a.talk.all())
 		default:
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: never: %q", what, a.talk.all())
-		}
+		return false
+	})
+	if !held {
+		t.Fatalf("%s: never: %q", what, a.talk.all())
 	}
 }
 

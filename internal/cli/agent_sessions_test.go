@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
@@ -94,11 +93,12 @@ func sessions(t *testing.T, pid int) int {
 // thread gets its name after it has begun.
 func sessionsUntil(t *testing.T, pid int, when string, wanted func(n int) bool) {
 	t.Helper()
-	n := sessions(t, pid)
-	for deadline := time.Now().Add(dotnettest.Patience); !wanted(n) && time.Now().Before(deadline); n = sessions(t, pid) {
-		time.Sleep(50 * time.Millisecond)
-	}
-	if !wanted(n) {
+	n := 0
+	held := dotnettest.Poll(patient(t), func() bool {
+		n = sessions(t, pid)
+		return wanted(n)
+	})
+	if !held {
 		t.Fatalf("%s, the program has %d sessions", when, n)
 	}
 }

@@ -21,7 +21,7 @@ import (
 // reached waits until a program can be collected from.
 func reached(ctx context.Context, t *testing.T, program *dotnettest.Program) {
 	t.Helper()
-	until(ctx, t, "the program can be collected from", func() bool {
+	dotnettest.Until(ctx, t, "the program can be collected from", func() bool {
 		_, err := diag.Find(ctx, program.PID)
 		return err == nil
 	})
@@ -30,7 +30,7 @@ func reached(ctx context.Context, t *testing.T, program *dotnettest.Program) {
 // grown waits until a file is larger than a size.
 func grown(ctx context.Context, t *testing.T, path string, size int64) {
 	t.Helper()
-	until(ctx, t, path+" grows", func() bool {
+	dotnettest.Until(ctx, t, path+" grows", func() bool {
 		info, err := os.Stat(path)
 		return err == nil && info.Size() > size
 	})
@@ -40,7 +40,7 @@ func grown(ctx context.Context, t *testing.T, path string, size int64) {
 // program saw end, too.
 func collected(ctx context.Context, t *testing.T, path string, program *dotnettest.Program, n int) {
 	t.Helper()
-	until(ctx, t, fmt.Sprintf("%s has %d collections", path, n), func() bool { return len(seenIn(ctx, path, program)) >= n })
+	dotnettest.Until(ctx, t, fmt.Sprintf("%s has %d collections", path, n), func() bool { return len(seenIn(ctx, path, program)) >= n })
 }
 
 // seenIn returns the collections that the program saw end and that the trace has whole. If

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
@@ -141,7 +140,7 @@ func TestLaunchInterrupted(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	script := fmt.Sprintf("%s web 600 & echo $! > %s; wait", dotnettest.Install(t, 10), pidFile)
 	c := newCollecting(ctx, t, "--", "sh", "-c", script).start()
-	until(ctx, t, "the trace has a collection", func() bool {
+	dotnettest.Until(ctx, t, "the trace has a collection", func() bool {
 		rows, err := readRows(ctx, c.path)
 		return err == nil && len(rows) > 0
 	})
@@ -182,7 +181,9 @@ func TestPort(t *testing.T) {
 	c.start()
 	said := func(text string) {
 		t.Helper()
-		until(ctx, t, text, func() bool { return strings.Contains(strings.Join(talk.all(), "\n"), text) })
+		if !talk.says(ctx, text) {
+			t.Fatalf("%q is not said: %q", text, talk.all())
+		}
 	}
 	said("waiting for .NET programs started with " + variable)
 	other := dotnettest.Start(t, 8, "web", 1, variable)
@@ -210,12 +211,10 @@ func TestPortInterrupted(t *testing.T) {
 	port := portFor(t)
 	go func() {
 		defer interrupt()
-		for ctx.Err() == nil {
-			if _, err := os.Lstat(port); err == nil {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		dotnettest.Poll(ctx, func() bool {
+			_, err := os.Lstat(port)
+			return err == nil
+		})
 	}()
 	gctrail(ctx, "collect", "--diagnostic-port", port)
 	if ctx.Err() == nil {

@@ -79,7 +79,7 @@ func TestTopOverTCP(t *testing.T) {
 	cmd.SetArgs([]string{"top", "--plain", "--diagnostic-port", port})
 	done := make(chan error, 1)
 	go func() { done <- cmd.ExecuteContext(ctx) }()
-	until(ctx, t, "a collection is a line", func() bool {
+	dotnettest.Until(ctx, t, "a collection is a line", func() bool {
 		select {
 		case err := <-done:
 			t.Fatalf("it ended: %v; %q", err, talk.all())

@@ -100,7 +100,7 @@ func TestKeepKilled(t *testing.T) {
 	path := filepath.Join(dir, "web.nettrace")
 	go func() {
 		defer program.Process.Kill()
-		until(ctx, t, "there is more than is kept", func() bool {
+		dotnettest.Until(ctx, t, "there is more than is kept", func() bool {
 			for _, segment := range segments(path) {
 				if rows, err := readRows(ctx, segment); err == nil && len(rows) > 1 && rows[len(rows)-1].StartMS-rows[0].StartMS > 2000 {
 					return true
@@ -136,7 +136,7 @@ func TestRingKilled(t *testing.T) {
 		return newCollecting(ctx, t, "-p", strconv.Itoa(program.PID), "--profile", "gc-verbose", "--keep", "20MB", "-o", path).start()
 	}
 	c := ring()
-	until(ctx, t, "whole segments have collections", func() bool {
+	dotnettest.Until(ctx, t, "whole segments have collections", func() bool {
 		found := segments(path)
 		return len(found) >= 5 && slices.ContainsFunc(found[1:len(found)-1], func(segment string) bool {
 			return len(seenIn(ctx, segment, program)) > 0
@@ -169,7 +169,7 @@ func TestRingKilled(t *testing.T) {
 
 	// The next one leaves them alone, and when it is asked to end its file only.
 	c = ring()
-	until(ctx, t, "the next ring has a collection", func() bool {
+	dotnettest.Until(ctx, t, "the next ring has a collection", func() bool {
 		all := segments(path)
 		return len(all) > len(found)+1 && slices.ContainsFunc(all[len(found):], func(segment string) bool {
 			return len(seenIn(ctx, segment, program)) > 0

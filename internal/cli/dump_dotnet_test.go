@@ -24,7 +24,7 @@ func TestDump(t *testing.T) {
 			// list the heap, too, and are taken for a part of its snapshot.
 			program := dotnettest.Start(t, version, "web", 60, "DOTNET_gcConcurrent=0")
 			ctx := patient(t)
-			until(ctx, t, "the program collects", func() bool { return len(program.Truth()) > 0 }) // before, it has few objects
+			dotnettest.Until(ctx, t, "the program collects", func() bool { return len(program.Truth()) > 0 }) // before, it has few objects
 			pid, folder := strconv.Itoa(program.PID), t.TempDir()
 			for repeat := 1; repeat <= 2; repeat++ {
 				path := filepath.Join(folder, strconv.Itoa(repeat)+".nettrace")
@@ -79,7 +79,7 @@ func TestDumpOfTrace(t *testing.T) {
 			t.Parallel()
 			program := dotnettest.Start(t, version, "web", 60, "DOTNET_gcConcurrent=0")
 			ctx := patient(t)
-			until(ctx, t, "the program collects", func() bool { return len(program.Truth()) > 0 })
+			dotnettest.Until(ctx, t, "the program collects", func() bool { return len(program.Truth()) > 0 })
 			path := filepath.Join(t.TempDir(), "web.nettrace")
 			code, _, said := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "--duration", "1s", "--dump=start,end", "--yes", "-o", path)
 			if code != exitDone {

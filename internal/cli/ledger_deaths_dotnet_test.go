@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -155,16 +156,19 @@ func (d *death) die(lab []string, library, group, folder string) (v deathVerdict
 	}
 	defer dotnettest.RemoveSockets(pid)
 	v.kills = killsIn(group)
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	judged := dotnettest.Poll(ctx, func() bool {
 		all, _ := ledger.List(folder)
 		for _, l := range all {
 			if l.PID == pid && l.End != nil {
 				v.Verdict = l.Judge()
-				return v
+				return true
 			}
 		}
-	}
-	if v.missed = v.ran < brief; !v.missed {
+		return false
+	})
+	if v.missed = !judged && v.ran < brief; !judged && !v.missed {
 		v.err = fmt.Errorf("no ledger of %s, process %d", d.program, pid)
 	}
 	return v

@@ -64,10 +64,11 @@ func TestLoad(t *testing.T) {
 			began := time.Now()
 			var pids []int
 			for n := range l.starts {
+				// The starts are spread over the time.
 				time.Sleep(time.Until(began.Add(time.Duration(n*l.seconds) * time.Second / time.Duration(l.starts))))
 				pids = append(pids, startLoad(ctx, t, file, 1))
 			}
-			time.Sleep(2 * time.Second) // the last one's
+			time.Sleep(2 * time.Second) // while the last one runs
 			took := time.Since(began)
 			resident := peak(t, ours.Process.Pid)
 			if err := ours.Process.Signal(os.Interrupt); err != nil {
@@ -137,7 +138,7 @@ func askedLoad(t *testing.T) load {
 // waitForSocket waits until a program can be attached to.
 func waitForSocket(t *testing.T, pid int) {
 	t.Helper()
-	for range 1000 {
+	dotnettest.Until(t.Context(), t, fmt.Sprintf("process %d has a socket", pid), func() bool {
 		found, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("dotnet-diagnostic-%d-*", pid)))
 		if err != nil {
 			t.Fatal(err)
@@ -145,12 +146,11 @@ func waitForSocket(t *testing.T, pid int) {
 		for _, path := range found { // one that a killed process of the same number left does not answer
 			if c, err := net.Dial("unix", path); err == nil {
 				c.Close()
-				return
+				return true
 			}
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatalf("process %d has no socket", pid)
+		return false
+	})
 }
 
 // startLoad starts a program, which is killed with the context, and returns its id.

@@ -151,12 +151,10 @@ func measureRun(t *testing.T, version int, mode, profile string) run {
 		t.Fatal(err)
 	}
 	c := newCollecting(ctx, t, "--diagnostic-port", port, "--profile", profile).start()
-	for {
-		if _, err := os.Stat(port); err == nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	dotnettest.Until(ctx, t, "gctrail listens at the port", func() bool {
+		_, err := os.Stat(port)
+		return err == nil
+	})
 	r := ranAs(dotnettest.Start(t, version, mode, overheadSeconds, variable))
 	c.ends(exitDone)
 	info, err := os.Stat(c.path)

@@ -162,7 +162,8 @@ func serveSays(t *testing.T, source watch.Source) string {
 			t.Error(err)
 		}
 	}()
-	for {
+	var verdict string
+	dotnettest.Until(t.Context(), t, "the trace that is served ends", func() bool {
 		var answer struct {
 			Sources []struct {
 				Live        bool
@@ -180,8 +181,10 @@ func serveSays(t *testing.T, source watch.Source) string {
 			t.Fatal(err)
 		}
 		if s := answer.Sources; len(s) > 0 && !s[0].Live && s[0].Collections > 0 {
-			return s[0].Verdict
+			verdict = s[0].Verdict
+			return true
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return false
+	})
+	return verdict
 }

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,25 +18,18 @@ import (
 )
 
 // loggedLines are output that a test reads while it is written.
-type loggedLines struct {
-	mu     sync.Mutex
-	lines  bytes.Buffer
-	closed bool
+type loggedLines struct{ dotnettest.Output }
+
+func (l *loggedLines) all() []string { return strings.Split(strings.TrimRight(l.String(), "\n"), "\n") }
+
+// reaches waits until there are n lines, or ctx ends.
+func (l *loggedLines) reaches(ctx context.Context, n int) {
+	l.Await(ctx, func(text string) bool { return strings.Count(text, "\n") >= n })
 }
 
-func (l *loggedLines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return 0, syscall.EPIPE
-	}
-	return l.lines.Write(p)
-}
-
-func (l *loggedLines) all() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Split(strings.TrimRight(l.lines.String(), "\n"), "\n")
+// says waits until a line contains some words, or ctx ends.
+func (l *loggedLines) says(ctx context.Context, words string) bool {
+	return l.Await(ctx, func(text string) bool { return strings.Contains(text, words) })
 }
 
 // TestTopPlain follows a program that starts later, until it is killed: each of
@@ -55,15 +46,11 @@ func TestTopPlain(t *testing.T) {
 	defer cancel()
 	done := make(chan error)
 	go func() { done <- o.run(ctx, std) }()
-	for len(out.all()) < 10 && ctx.Err() == nil {
-		time.Sleep(10 * time.Millisecond)
-	}
+	out.reaches(ctx, 10)
 	if err := program.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	for !strings.Contains(strings.Join(talk.all(), "\n"), "without closing") && ctx.Err() == nil {
-		time.Sleep(10 * time.Millisecond)
-	}
+	talk.says(ctx, "without closing")
 	cancel()
 	if err := <-done; err != nil {
 		t.Fatal(err)
@@ -94,14 +81,10 @@ func TestTopPlainEnds(t *testing.T) {
 	o.PIDs = []int{program.PID}
 	ctx, cancel := context.WithTimeout(t.Context(), dotnettest.Patience)
 	defer cancel()
-	for ctx.Err() == nil && o.check(ctx) != nil {
-		time.Sleep(20 * time.Millisecond)
-	}
+	dotnettest.Until(ctx, t, "the program can be reached", func() bool { return o.check(ctx) == nil })
 	var out, talk loggedLines
 	go func() {
-		for len(out.all()) < 5 && ctx.Err() == nil {
-			time.Sleep(20 * time.Millisecond)
-		}
+		out.reaches(ctx, 5)
 		program.Terminate()
 	}()
 	if err := o.run(ctx, &stdio{out: &out, err: text.NewPrinter(&talk)}); err != nil || ctx.Err() != nil {
@@ -114,8 +97,7 @@ func TestTopPlainEnds(t *testing.T) {
 	if err := o.run(ctx, &stdio{out: &out, err: text.NewPrinter(&talk)}); exitCodeOf(err) != exitNoProcess {
 		t.Errorf("a process that has ended: %v", err)
 	}
-	out.closed = true
-	err := newTopOptions().run(ctx, &stdio{out: &out, err: text.NewPrinter(&talk)})
+	err := newTopOptions().run(ctx, &stdio{out: closedPipe{}, err: text.NewPrinter(&talk)})
 	if !errors.Is(err, syscall.EPIPE) || exitCodeOf(err) != exitDone {
 		t.Errorf("nobody reads: %v", err)
 	}

@@ -175,7 +175,7 @@ func TestTryInterrupted(t *testing.T) {
 				code, out, talk := gctrail(ctx, append(args, "--", "sh", "-c", `echo >"$0"; read x`, begun)...)
 				ended <- ran{out, talk, code}
 			}()
-			until(ctx, t, "the program runs", func() bool {
+			dotnettest.Until(ctx, t, "the program runs", func() bool {
 				_, err := os.Stat(begun)
 				return err == nil
 			})

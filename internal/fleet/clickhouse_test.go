@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/hosttest"
 )
@@ -38,15 +39,17 @@ func server(t *testing.T) *ClickHouse {
 	}
 	t.Cleanup(func() { _ = process.Process.Kill(); _ = process.Wait() })
 	c := &ClickHouse{URL: s.Address, Database: "default"}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		if _, err := c.Query(t.Context(), "SELECT 1"); err == nil {
-			return c
-		}
-		if time.Now().After(deadline) {
-			text, _ := os.ReadFile(log.Name())
-			t.Fatalf("ClickHouse does not answer: %s", text)
-		}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	answers := dotnettest.Poll(ctx, func() bool {
+		_, err := c.Query(ctx, "SELECT 1")
+		return err == nil
+	})
+	if !answers {
+		text, _ := os.ReadFile(log.Name())
+		t.Fatalf("ClickHouse does not answer: %s", text)
 	}
+	return c
 }
 
 // run runs statements.

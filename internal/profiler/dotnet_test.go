@@ -82,14 +82,13 @@ func started(t *testing.T, url string, interval time.Duration) (p *profiler.Prof
 // processOf waits for a process with its information.
 func processOf(t *testing.T, pid int) *diag.Process {
 	t.Helper()
-	for deadline := time.Now().Add(dotnettest.Patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		p, err := diag.Find(t.Context(), pid)
-		if err == nil && p.Info != nil {
-			return p
-		}
-	}
-	t.Fatal("the program has no socket")
-	return nil
+	var p *diag.Process
+	dotnettest.Until(t.Context(), t, "the program has a socket", func() bool {
+		var err error
+		p, err = diag.Find(t.Context(), pid)
+		return err == nil && p.Info != nil
+	})
+	return p
 }
 
 func awaitNames(t *testing.T, profiles <-chan *pprof.Profile) {

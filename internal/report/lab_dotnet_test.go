@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -299,7 +298,7 @@ func (row *labRow) collect(ctx context.Context, t *testing.T, args []string) *la
 	t.Helper()
 	cmd := gctrail(ctx, args...)
 	cmd.Env = append(cmd.Env, row.env...)
-	var out, talk said
+	var out, talk dotnettest.Output
 	cmd.Stdout, cmd.Stderr = &out, &talk
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
@@ -308,9 +307,7 @@ func (row *labRow) collect(ctx context.Context, t *testing.T, args []string) *la
 	}
 	if row.deaf {
 		// Its trace has ended when there is a summary; the runtime waits for the finalizer.
-		for !strings.Contains(talk.String(), "$ gctrail ") && ctx.Err() == nil {
-			time.Sleep(20 * time.Millisecond)
-		}
+		talk.Await(ctx, func(said string) bool { return strings.Contains(said, "$ gctrail ") })
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
@@ -321,24 +318,6 @@ func (row *labRow) collect(ctx context.Context, t *testing.T, args []string) *la
 		t.Errorf("%v, %v: %s%s", err, bad, out.String(), talk.String())
 	}
 	return &truth
-}
-
-// said holds output that a test reads while it is written.
-type said struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *said) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(b)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // matches finds a pattern without regard to case, with the text around it.

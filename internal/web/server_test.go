@@ -21,6 +21,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/extent"
 	"github.com/gctrail/gctrail/internal/tracetest"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -258,10 +259,10 @@ func TestLive(t *testing.T) {
 			}
 		},
 	}}})
-	for listed := false; !listed; time.Sleep(10 * time.Millisecond) {
+	dotnettest.Until(t.Context(), t, "the first collection is listed", func() bool {
 		_, body := get(t, "http://"+addr+"/list?t="+token)
-		listed = bytes.Contains(body, []byte(`"collections":1`))
-	}
+		return bytes.Contains(body, []byte(`"collections":1`))
+	})
 	failed := make(chan error, pages)
 	for range pages {
 		go func() { failed <- follow(t.Context(), addr, collections) }()
@@ -319,12 +320,14 @@ func TestDump(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		return result{r.StatusCode, string(body)}
 	}
-	for known := false; !known; time.Sleep(10 * time.Millisecond) {
+	dotnettest.Until(t.Context(), t, "the process is known", func() bool {
 		r, body := get(t, address(1))
-		if known = r.StatusCode == 200; known && string(body) != "{\"cost\":\"pauses web\"}\n" {
+		known := r.StatusCode == 200
+		if known && string(body) != "{\"cost\":\"pauses web\"}\n" {
 			t.Errorf("%s", body)
 		}
-	}
+		return known
+	})
 	if got := post(2); got.status != 404 {
 		t.Errorf("of no process: %+v", got)
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // binary is the program that is tested: $GCTRAIL_BINARY, or built once.
@@ -76,7 +78,7 @@ func pageOf(t *testing.T, args ...string) string {
 type tab struct {
 	*testing.T
 	ctx      context.Context
-	patience int // of wait, in tries
+	patience time.Duration // of wait
 
 	mu       sync.Mutex
 	faults   []string
@@ -118,7 +120,7 @@ func tabOf(t *testing.T, ctx context.Context, limit time.Duration, of size) *tab
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	t.Cleanup(cancel)
-	b := &tab{T: t, ctx: ctx, patience: 2400}
+	b := &tab{T: t, ctx: ctx, patience: 2 * time.Minute}
 	b.must(chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(of.width, of.height)))
 	b.must2(chromedp.Call(ctx, network.Enable, network.EnableParams{}))
 	b.must2(chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watch}))
@@ -167,17 +169,13 @@ func (b *tab) fault(s string) {
 func (b *tab) reported(text string) {
 	b.Helper()
 	caused := func(fault string) bool { return strings.Contains(fault, text) }
-	for range 1200 {
+	dotnettest.Until(b.ctx, b, fmt.Sprintf("the browser reports %q", text), func() bool {
 		b.mu.Lock()
+		defer b.mu.Unlock()
 		heard := slices.ContainsFunc(b.faults, caused)
 		b.faults = slices.DeleteFunc(b.faults, caused)
-		b.mu.Unlock()
-		if heard {
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	b.Fatalf("the browser does not report %q", text)
+		return heard
+	})
 }
 
 func (b *tab) must(err error) {
@@ -217,15 +215,17 @@ const left = -32000
 // wait waits until an expression is true, on the page that is then there.
 func (b *tab) wait(js string) {
 	b.Helper()
-	for range b.patience {
+	ctx, cancel := context.WithTimeout(b.ctx, b.patience)
+	defer cancel()
+	held := dotnettest.Poll(ctx, func() bool {
 		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+js+")"))
 		if e := (*cdproto.Error)(nil); err != nil && (!errors.As(err, &e) || e.Code != left) {
 			b.Fatalf("%s: %v", js, err)
 		}
-		if is {
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
+		return is
+	})
+	if held {
+		return
 	}
 	b.shoot("failed")
 	b.mu.Lock()

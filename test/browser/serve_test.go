@@ -266,7 +266,8 @@ func TestServeDump(t *testing.T) {
 // collections it had.
 func ended(t *testing.T, address string) int {
 	t.Helper()
-	for deadline := time.Now().Add(dotnettest.Patience); time.Now().Before(deadline); {
+	collections := 0
+	dotnettest.Until(t.Context(), t, "the process ends", func() bool {
 		var list struct {
 			Sources []struct {
 				Collections int
@@ -282,13 +283,13 @@ func ended(t *testing.T, address string) int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(list.Sources) == 1 && !list.Sources[0].Live && list.Sources[0].Collections > 0 {
-			return list.Sources[0].Collections
+		if len(list.Sources) != 1 || list.Sources[0].Live {
+			return false
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatal("the process does not end")
-	return 0
+		collections = list.Sources[0].Collections
+		return collections > 0
+	})
+	return collections
 }
 
 // TestServeFour: four browsers follow a process for $GCTRAIL_BROWSER_SECONDS, and
@@ -315,7 +316,7 @@ func TestServeFour(t *testing.T) {
 	for i, b := range tabs {
 		busy[i] = b.metric("TaskDuration")
 	}
-	time.Sleep(time.Duration(seconds) * time.Second)
+	time.Sleep(time.Duration(seconds) * time.Second) // what follows measures
 	elapsed := time.Since(start)
 	used := cpuOf(t, server.Process.Pid) - cpu
 	for i, b := range tabs {
@@ -451,14 +452,13 @@ func TestServeOpens(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := serve(t, []string{"PATH=" + dir + ":" + os.Getenv("PATH")}, "--open", "yes", fixture(trace))
-	for range 1200 {
-		if text, err := os.ReadFile(opened); err == nil {
-			if string(text) != address {
-				t.Errorf("%s is opened, want %s", text, address)
-			}
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
+	var text []byte
+	dotnettest.Until(t.Context(), t, "a browser is started", func() bool {
+		var err error
+		text, err = os.ReadFile(opened)
+		return err == nil
+	})
+	if string(text) != address {
+		t.Errorf("%s is opened, want %s", text, address)
 	}
-	t.Error("no browser is started")
 }

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // A workbench is a window of VS Code with the packed extension in it.
@@ -23,7 +26,7 @@ type workbench struct {
 func openFolder(t *testing.T, address string) *workbench {
 	t.Helper()
 	w := &workbench{tab: ownTab(t, 15*time.Minute, size{1400, 900})}
-	w.patience = 4800 // a busy machine takes a minute for what takes a second
+	w.patience = 4 * time.Minute // a busy machine takes a minute for what takes a second
 	w.must(chromedp.Listen(w.ctx, w.note))
 	w.must2(chromedp.Call(w.ctx, log.Enable, cdp.Empty{}))
 	w.axe = w.axeInFrames()
@@ -169,13 +172,9 @@ func (w *workbench) offered(command string) bool {
 // soon reports whether an expression becomes true within some seconds.
 func (w *workbench) soon(js string) bool {
 	w.Helper()
-	for range 400 {
-		if eval[bool](w.tab, "!!("+js+")") {
-			return true
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	return false
+	ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+	defer cancel()
+	return dotnettest.Poll(ctx, func() bool { return eval[bool](w.tab, "!!("+js+")") })
 }
 
 // palette opens the list of all commands.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gctrail/gctrail/export/openmetrics"
 	"github.com/gctrail/gctrail/internal/dotnettest"
@@ -108,11 +108,10 @@ func numbers(t *testing.T, store, name string) (all []int, pauses []float64) {
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(dotnettest.Patience); !holds(); time.Sleep(200 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Errorf("after %v: %s", dotnettest.Patience, what)
-			return
-		}
+	ctx, cancel := context.WithTimeout(t.Context(), dotnettest.Patience)
+	defer cancel()
+	if !dotnettest.Poll(ctx, holds) {
+		t.Errorf("after %v: %s", dotnettest.Patience, what)
 	}
 }
 

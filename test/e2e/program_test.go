@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // A program is one that a test starts, kills and starts again.
@@ -41,11 +43,11 @@ func (p *program) start(t *testing.T) {
 	if err := p.running.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); !p.ready(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			text, _ := os.ReadFile(log.Name())
-			t.Fatalf("%s is not ready after a minute:\n%s", p.name, text)
-		}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if !dotnettest.Poll(ctx, p.ready) {
+		text, _ := os.ReadFile(log.Name())
+		t.Fatalf("%s is not ready after a minute:\n%s", p.name, text)
 	}
 }
 
