@@ -134,14 +134,6 @@ func TestSmallCommands(t *testing.T) {
 // TestBadAnswers: a command ends in time with an error that names the fault, whatever the
 // other end sends.
 func TestBadAnswers(t *testing.T) {
-	slowly := func(c net.Conn, b []byte) {
-		for i := range b {
-			time.Sleep(time.Second)
-			if _, err := c.Write(b[i : i+1]); err != nil {
-				return
-			}
-		}
-	}
 	answer := ok(fields{}.u64(1))
 	for _, test := range []struct {
 		name   string
@@ -154,7 +146,7 @@ func TestBadAnswers(t *testing.T) {
 		{"closes", func(net.Conn) {}, ErrHungUp, "ResumeRuntime: the connection closed before an answer arrived", 0},
 		{"half", func(c net.Conn) { c.Write(answer[:10]) }, ErrHungUp, "ResumeRuntime: the connection closed before an answer arrived", 0},
 		{"half a payload", func(c net.Conn) { c.Write(answer[:22]) }, ErrHungUp, "ResumeRuntime: the connection closed before an answer arrived", 0},
-		{"a byte a second", func(c net.Conn) { slowly(c, answer) }, ErrNoAnswer, "ResumeRuntime: timed out waiting for an answer", defaultTimeout},
+		{"a byte a second", func(c net.Conn) { byteByByte(c, answer, time.Second) }, ErrNoAnswer, "ResumeRuntime: timed out waiting for an answer", defaultTimeout},
 		{
 			"garbage", func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }, ErrProtocol,
 			"ResumeRuntime: the answer is not that of a .NET runtime: it begins with 485454502f312e31203430302042616420526571", 0,

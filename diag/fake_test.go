@@ -1,14 +1,18 @@
 package diag
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"io"
 	"net"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 	"unicode/utf16"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // patience is how long a test waits for what must come.
@@ -46,6 +50,12 @@ func (f fields) message(cmd command) []byte {
 func ok(f fields) []byte { return f.message(0xff00) }
 
 func refuse(code HRESULT) []byte { return fields{}.u32(uint32(code)).message(0xffff) }
+
+// byteByByte writes a message in pieces of a byte, with a pause before each.
+func byteByByte(w io.Writer, message []byte, pause time.Duration) error {
+	_, err := io.Copy(dotnettest.SlowWriter{W: w, Pause: pause}, iotest.OneByteReader(bytes.NewReader(message)))
+	return err
+}
 
 // A fake is a runtime in a test: it answers each connection's request.
 type fake struct {

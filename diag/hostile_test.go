@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // flood writes without end, as fast as it is read.
@@ -23,9 +25,9 @@ func flood(c net.Conn) {
 
 // drip writes a byte a second without end.
 func drip(c net.Conn) {
+	slow := dotnettest.SlowWriter{W: c, Pause: time.Second}
 	for {
-		time.Sleep(time.Second)
-		if _, err := c.Write([]byte{0}); err != nil {
+		if _, err := slow.Write([]byte{0}); err != nil {
 			return
 		}
 	}

@@ -313,11 +313,8 @@ func TestServerBearsWithClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	for _, b := range request {
-		if _, err := in.Write([]byte{b}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Millisecond)
+	if err := byteByByte(in, request, time.Millisecond); err != nil {
+		t.Fatal(err)
 	}
 	if a, err := readMessage(in); err != nil || a.cmd != answerOK {
 		t.Errorf("byte by byte: %+v, %v", a, err)
@@ -399,7 +396,7 @@ func TestServedPorts(t *testing.T) {
 		t.Skip("the paths are those of sockets")
 	}
 	s, own := serveTest(t, ServerOptions{Info: madeUp, Ports: ports, Suspended: true, Folder: folder})
-	time.Sleep(2 * firstRedial)
+	time.Sleep(2 * firstRedial) // lets it dial ports that are not there
 	var clients []*Client
 	for _, p := range ports {
 		l, err := Listen(p.Path)

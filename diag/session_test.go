@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // A sessionFake is a runtime with one session. It writes a piece every second, and when
@@ -34,9 +36,9 @@ func newSessionFake(t *testing.T, silent bool) *sessionFake {
 				return
 			}
 			<-s.stopped
+			slow := dotnettest.SlowWriter{W: c, Pause: s.pace}
 			for _, piece := range s.rest {
-				time.Sleep(s.pace)
-				if _, err := c.Write([]byte(piece)); err != nil {
+				if _, err := io.WriteString(slow, piece); err != nil {
 					return
 				}
 			}

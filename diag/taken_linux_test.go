@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // TestStopHeldUp: a runtime that another client blocks goes on with the trace and never
@@ -28,11 +30,9 @@ func TestStopHeldUp(t *testing.T) {
 		b := make([]byte, maxMessage)
 		c.Read(b)
 		c.Write(ok(fields{}.u64(42)))
-		for {
-			if _, err := c.Write([]byte("more")); err != nil {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
+		more := dotnettest.SlowWriter{W: c, Pause: 10 * time.Millisecond}
+		for err == nil {
+			_, err = io.WriteString(more, "more")
 		}
 	}()
 	client := NewClient(path)

@@ -17,6 +17,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/emit"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -45,7 +46,7 @@ func TestTraceAgrees(t *testing.T) {
 func TestSlowTraceIsWhole(t *testing.T) {
 	slow := func(p *emit.Provider, _ string, opt emit.SessionOptions) (*emit.Session, error) {
 		opt.BufferBytes = 1 << 20
-		return p.Start(slowWriter{}, opt)
+		return p.Start(dotnettest.SlowWriter{W: io.Discard, Pause: 50 * time.Millisecond}, opt)
 	}
 	const n = 200
 	var printed bytes.Buffer
@@ -59,14 +60,6 @@ func TestSlowTraceIsWhole(t *testing.T) {
 	if got := raised.Events[clr.KindGCStart.String()]; got != n {
 		t.Errorf("the trace has %d collections of %d", got, n)
 	}
-}
-
-// A slowWriter takes 100 KiB in 50 ms.
-type slowWriter struct{}
-
-func (slowWriter) Write(b []byte) (int, error) {
-	time.Sleep(time.Duration(len(b)) * 50 * time.Millisecond / (100 << 10))
-	return len(b), nil
 }
 
 // TestServedTraceAgrees compares the figures that a client collects, from before the

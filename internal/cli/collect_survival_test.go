@@ -18,6 +18,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -330,7 +331,7 @@ func TestSurviveImpostors(t *testing.T) {
 		"too old":       {knows(true, unknown), exitUnsupported, "unknown command (0x80131385); the runtime is too old for it"},
 		"busy at first": {
 			func(command uint16, c net.Conn) {
-				busy.Do(func() { time.Sleep(1500 * time.Millisecond) })
+				busy.Do(func() { time.Sleep(1500 * time.Millisecond) }) // a slow peer
 				knows(true, unknown)(command, c)
 			},
 			exitUnsupported, "unknown command (0x80131385); the runtime is too old for it",
@@ -464,10 +465,5 @@ const collectTracing2 = 0x0203
 
 // trickle sends a byte a second until nobody takes it.
 func trickle(c net.Conn, b []byte) {
-	for i := range b {
-		if _, err := c.Write(b[i : i+1]); err != nil {
-			return
-		}
-		time.Sleep(time.Second)
-	}
+	_, _ = io.Copy(dotnettest.SlowWriter{W: c, Pause: time.Second}, iotest.OneByteReader(bytes.NewReader(b)))
 }

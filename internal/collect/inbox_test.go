@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
 // TestInbox: bytes are handed on when none has come for a while, all at once, or when many
@@ -19,20 +21,19 @@ func TestInbox(t *testing.T) {
 		runtime, client := net.Pipe()
 		b := newInbox(client)
 		began := time.Now()
-		send := func(n int) {
-			if _, err := runtime.Write(make([]byte, n)); err != nil {
+		send := func(w io.Writer, n int) {
+			if _, err := w.Write(make([]byte, n)); err != nil {
 				t.Error(err)
 			}
 		}
 		go func() {
 			for range 10 {
-				send(1000)
-				time.Sleep(inboxQuiet / 2)
+				send(dotnettest.SlowWriter{W: runtime, Pause: inboxQuiet / 2}, 1000)
 			}
 		}()
 		p := make([]byte, 1<<20)
 		n, err := b.Read(p)
-		if took, want := time.Since(began), 9*inboxQuiet/2+inboxQuiet; n != 10_000 || err != nil || took != want {
+		if took, want := time.Since(began), 10*inboxQuiet/2+inboxQuiet; n != 10_000 || err != nil || took != want {
 			t.Errorf("%d bytes after %v, %v; want 10,000 after %v", n, took, err, want)
 		}
 		_ = b.SetReadDeadline(time.Now().Add(time.Second))
@@ -42,8 +43,8 @@ func TestInbox(t *testing.T) {
 		_ = b.SetReadDeadline(time.Time{})
 
 		go func() {
-			send(2 * inboxMost)
-			send(3)
+			send(runtime, 2*inboxMost)
+			send(runtime, 3)
 			runtime.Close()
 		}()
 		began, got := time.Now(), 0
@@ -154,11 +155,11 @@ func TestAwaitMomentBound(t *testing.T) {
 		go func() { _, _ = io.Copy(io.Discard, b) }()
 		var sending sync.WaitGroup
 		sending.Go(func() {
+			slow := dotnettest.SlowWriter{W: runtime, Pause: time.Millisecond}
 			for {
-				if _, err := runtime.Write([]byte{1}); err != nil {
+				if _, err := slow.Write([]byte{1}); err != nil {
 					return
 				}
-				time.Sleep(time.Millisecond)
 			}
 		})
 		time.Sleep(inboxQuiet)
