@@ -107,9 +107,9 @@ func (s said) Stop() { s.stop() }
 
 // TestPolledSession: a session that is polled every hour is read at once when it is stopped.
 func TestPolledSession(t *testing.T) {
+	asked, stop := context.WithCancel(t.Context())
 	server, err := Serve(ServerOptions{Folder: t.TempDir(), Collect: func(Config) (Tracing, error) {
-		ctx, stop := context.WithCancel(t.Context())
-		return said{ctx.Done(), stop}, nil
+		return said{asked.Done(), stop}, nil
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -122,9 +122,7 @@ func TestPolledSession(t *testing.T) {
 	session.Poll(time.Hour)
 	stopped := make(chan error, 1)
 	go func() { stopped <- session.Stop(context.Background()) }()
-	for !session.Stopped() {
-		time.Sleep(time.Millisecond)
-	}
+	<-asked.Done()
 	if b, err := io.ReadAll(session); string(b) != "begin end" || err != nil {
 		t.Errorf("%q, %v", b, err)
 	}

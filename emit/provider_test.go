@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/emit"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -91,26 +93,27 @@ func TestAllocations(t *testing.T) {
 }
 
 // TestConcurrentSessions raises events on many goroutines while sessions come and go; the
-// traces are whole, with each thread's events in order.
+// traces are whole, with each thread's events in order. The goroutines wait for a session after
+// each batch, so that all events together fit in a buffer.
 func TestConcurrentSessions(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, emit.ProviderOptions{})
-	stop := make(chan struct{})
+	stop, batches := make(chan struct{}), make(chan struct{})
 	var raising, sessions sync.WaitGroup
 	for range 8 {
 		raising.Go(func() {
 			thread := p.NewThread()
 			defer thread.Close()
 			for n := uint32(0); ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
 				thread.Raise(&clr.GCFinalizersEnd{Count: n})
 				p.Raise(&clr.GCTriggered{})
-				if n%64 == 0 {
-					time.Sleep(time.Microsecond)
+				if n%64 > 0 {
+					continue
+				}
+				select {
+				case batches <- struct{}{}:
+				case <-stop:
+					return
 				}
 			}
 		})
@@ -119,12 +122,14 @@ func TestConcurrentSessions(t *testing.T) {
 		sessions.Go(func() {
 			var out bytes.Buffer
 			s := start(t, p, &out, emit.SessionOptions{Version: 4 + 2*(i%2), Block: i%3 == 0, BufferBytes: 4 << 20})
-			time.Sleep(time.Duration(i) * 20 * time.Millisecond)
+			for range 20 * i {
+				<-batches
+			}
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
-			if s.Dropped() > 0 {
-				return
+			if n := s.Dropped(); n > 0 {
+				t.Errorf("session %d dropped %d events", i, n)
 			}
 			last := map[uint64]uint32{}
 			for _, ev := range readAll(t, &out) {
@@ -149,7 +154,7 @@ func TestConcurrentSessions(t *testing.T) {
 func TestBlock(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	var out bytes.Buffer
-	s := start(t, p, &slowWriter{&out}, emit.SessionOptions{Block: true, BufferBytes: 1, NoRundown: true})
+	s := start(t, p, slow(&out), emit.SessionOptions{Block: true, BufferBytes: 1, NoRundown: true})
 	const each = 5000
 	var wg sync.WaitGroup
 	for range 4 {
@@ -168,11 +173,9 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-type slowWriter struct{ w io.Writer }
-
-func (s *slowWriter) Write(b []byte) (int, error) {
-	time.Sleep(100 * time.Microsecond)
-	return s.w.Write(b)
+// slow returns a writer that delays what w gets.
+func slow(w io.Writer) io.Writer {
+	return dotnettest.SlowWriter{W: w, Pause: 100 * time.Microsecond}
 }
 
 // TestWriterFails: a writer that fails ends its session, not the program, even if the
@@ -316,30 +319,32 @@ func TestRefused(t *testing.T) {
 // TestRaiseAt: events can be placed in the past, as far as the provider allows, and come
 // out in order.
 func TestRaiseAt(t *testing.T) {
-	p := newProvider(t, emit.ProviderOptions{Late: time.Minute})
-	var out bytes.Buffer
-	s := start(t, p, &out, emit.SessionOptions{NoRundown: true})
-	base := time.Now()
-	time.Sleep(2 * time.Millisecond)
-	thread := p.NewThread()
-	p.Raise(&clr.GCTriggered{})
-	for i, at := range []time.Time{base, base.Add(time.Millisecond), base.Add(time.Millisecond)} {
-		if err := thread.RaiseAt(at, &clr.GCFinalizersEnd{Count: uint32(i)}); err != nil {
-			t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		p := newProvider(t, emit.ProviderOptions{Late: time.Minute})
+		var out bytes.Buffer
+		s := start(t, p, &out, emit.SessionOptions{NoRundown: true})
+		base := time.Now()
+		time.Sleep(2 * time.Millisecond)
+		thread := p.NewThread()
+		p.Raise(&clr.GCTriggered{})
+		for i, at := range []time.Time{base, base.Add(time.Millisecond), base.Add(time.Millisecond)} {
+			if err := thread.RaiseAt(at, &clr.GCFinalizersEnd{Count: uint32(i)}); err != nil {
+				t.Error(err)
+			}
 		}
-	}
-	for _, at := range []time.Time{base, time.Now().Add(-2 * time.Minute)} {
-		if err := thread.RaiseAt(at, &clr.GCFinalizersEnd{}); !errors.Is(err, emit.ErrLate) {
-			t.Errorf("got %v", err)
+		for _, at := range []time.Time{base, time.Now().Add(-2 * time.Minute)} {
+			if err := thread.RaiseAt(at, &clr.GCFinalizersEnd{}); !errors.Is(err, emit.ErrLate) {
+				t.Errorf("got %v", err)
+			}
 		}
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	events := readAll(t, &out)
-	if len(events) != 4 || events[1].Ticks-events[0].Ticks != int64(time.Millisecond) || events[3].TID == thread.ID() {
-		t.Errorf("got %+v", events)
-	}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		events := readAll(t, &out)
+		if len(events) != 4 || events[1].Ticks-events[0].Ticks != int64(time.Millisecond) || events[3].TID == thread.ID() {
+			t.Errorf("got %+v", events)
+		}
+	})
 }
 
 // Sessions that block wait for each other, and lose nothing.
@@ -348,7 +353,7 @@ func TestBlockTwice(t *testing.T) {
 	var outs [2]bytes.Buffer
 	var sessions [2]*emit.Session
 	for i := range sessions {
-		sessions[i] = start(t, p, &slowWriter{&outs[i]}, emit.SessionOptions{Block: true, BufferBytes: 1, NoRundown: true})
+		sessions[i] = start(t, p, slow(&outs[i]), emit.SessionOptions{Block: true, BufferBytes: 1, NoRundown: true})
 	}
 	const each = 5000
 	var wg sync.WaitGroup

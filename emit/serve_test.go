@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/emit"
+	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -169,11 +169,7 @@ func TestServeManySessions(t *testing.T) {
 			t.Errorf("session %d: %v", i, kinds)
 		}
 	}
-	for deadline := time.Now().Add(10 * time.Second); p.Enabled(clr.KindGCStart); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the sessions of clients that went are still there")
-		}
-	}
+	dotnettest.Until(t.Context(), t, "the sessions of clients that went are gone", func() bool { return !p.Enabled(clr.KindGCStart) })
 	stop(t, collect(t, c, gcCollect))
 }
 
@@ -281,17 +277,21 @@ func TestServeBlockingClient(t *testing.T) {
 	s := collect(t, c, config)
 	tick := oneInAChunk()
 	const events, room = 500, 17 + 1 // a chunk for each shard at least
-	raised, count := make(chan struct{}), atomic.Int64{}
-	go func() {
-		for range events {
-			p.Raise(tick)
-			count.Add(1)
-		}
-		close(raised)
-	}()
-	for count.Load() < room {
-		time.Sleep(time.Millisecond)
+	raise := func() (filled, raised chan struct{}) {
+		filled, raised = make(chan struct{}), make(chan struct{})
+		go func() {
+			for n := range events {
+				if n == room {
+					close(filled)
+				}
+				p.Raise(tick)
+			}
+			close(raised)
+		}()
+		return filled, raised
 	}
+	filled, raised := raise()
+	<-filled
 	select {
 	case <-raised:
 		t.Error("the program did not wait")
@@ -320,22 +320,12 @@ func TestServeBlockingClient(t *testing.T) {
 	}
 	// A client that does not read does not outlive the server.
 	mortal(t, server, 1, 1)
-	waiting := make(chan struct{})
-	count.Store(0)
-	go func() {
-		for range events {
-			p.Raise(tick)
-			count.Add(1)
-		}
-		close(waiting)
-	}()
-	for count.Load() < room {
-		time.Sleep(time.Millisecond)
-	}
+	filled, released := raise()
+	<-filled
 	if err := server.Close(); err != nil {
 		t.Error(err)
 	}
-	<-waiting
+	<-released
 }
 
 // TestServeGarbage: connections that send nothing valid, or half a request, leave the

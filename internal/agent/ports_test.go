@@ -3,11 +3,13 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	measured "runtime/metrics"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,8 +26,9 @@ import (
 // A portAgent is an agent that follows diagnostic ports only, and what it reported.
 type portAgent struct {
 	*Agent
-	mu   sync.Mutex
-	news []watch.News
+	mu      sync.Mutex
+	news    []watch.News
+	arrived chan struct{} // has an item when there was news since await looked
 }
 
 func runPorts(t *testing.T, ports ...string) *portAgent {
@@ -44,10 +47,15 @@ func (p *portAgent) run(t *testing.T, c *Config, source watch.Source) {
 	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
+	p.arrived = make(chan struct{}, 1)
 	a, err := New(Options{Config: c, Source: source, Notify: func(n *watch.News) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.news = append(p.news, *n)
+		select {
+		case p.arrived <- struct{}{}:
+		default:
+		}
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -62,38 +70,35 @@ func (p *portAgent) run(t *testing.T, c *Config, source watch.Source) {
 // await waits for news, and returns its process.
 func (p *portAgent) await(t *testing.T, what string, is func(*watch.News) bool) *diag.Process {
 	t.Helper()
-	for deadline := time.Now().Add(dotnettest.Patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for patience := time.After(dotnettest.Patience); ; {
 		p.mu.Lock()
-		for i := range p.news {
-			if n := &p.news[i]; is(n) {
-				p.mu.Unlock()
-				return n.Process
+		news := p.news
+		p.mu.Unlock()
+		for i := range news {
+			if is(&news[i]) {
+				return news[i].Process
 			}
 		}
-		p.mu.Unlock()
+		select {
+		case <-p.arrived:
+		case <-patience:
+			t.Fatalf("no news that %s: %+v", what, news)
+		}
 	}
-	t.Fatalf("no news that %s: %+v", what, p.news)
-	return nil
 }
 
 // counted waits until a process with some labels has collections.
 func (p *portAgent) counted(t *testing.T, labels ...string) {
 	t.Helper()
-	for deadline := time.Now().Add(dotnettest.Patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-	series:
+	dotnettest.Until(t.Context(), t, fmt.Sprintf("collections of %q", labels), func() bool {
 		for series, value := range scrape(t, p.Agent) {
-			if !strings.HasPrefix(series, "dotnet_gc_collections_total") || value == "0" {
-				continue
+			lacks := func(label string) bool { return !strings.Contains(series, label) }
+			if strings.HasPrefix(series, "dotnet_gc_collections_total") && value != "0" && !slices.ContainsFunc(labels, lacks) {
+				return true
 			}
-			for _, l := range labels {
-				if !strings.Contains(series, l) {
-					continue series
-				}
-			}
-			return
 		}
-	}
-	t.Fatalf("no collections of %q", labels)
+		return false
+	})
 }
 
 // TestPorts follows a runtime behind a relay, whose connections break, and which another
@@ -106,18 +111,17 @@ func TestPorts(t *testing.T) {
 	address, cut := dotnettest.NewRelay(t, "tcp", "127.0.0.1:0", "unix", socket)
 	behind := func(seconds int) *dotnettest.Program {
 		program := dotnettest.Start(t, 10, "web", seconds)
-		for deadline := time.Now().Add(dotnettest.Patience); ; time.Sleep(50 * time.Millisecond) {
-			if p, err := diag.Find(t.Context(), program.PID); err == nil {
-				_ = os.Remove(socket)
-				if err := os.Symlink(p.Address, socket); err != nil {
-					t.Fatal(err)
-				}
-				return program
-			}
-			if time.Now().After(deadline) {
-				t.Fatal("the program has no socket")
-			}
+		var found *diag.Process
+		dotnettest.Until(t.Context(), t, "the program has a socket", func() bool {
+			var err error
+			found, err = diag.Find(t.Context(), program.PID)
+			return err == nil
+		})
+		_ = os.Remove(socket)
+		if err := os.Symlink(found.Address, socket); err != nil {
+			t.Fatal(err)
 		}
+		return program
 	}
 	first := behind(600)
 	a := runPorts(t, address+",connect")

@@ -62,10 +62,7 @@ func earlierRecording(t *testing.T, args []string, kills int) {
 	for range kills {
 		r.putEarlier()
 		at := time.Duration(rand.Int64N(int64(took) + 1))
-		r.record(serve, func(c *collecting) {
-			time.Sleep(at)
-			_ = c.Process.Kill() // it may have ended
-		})
+		r.record(serve, func(c *collecting) { killAfter(c.Cmd, at) })
 		if b, err := os.ReadFile(r.path); err != nil || string(b) != earlierText && dotnettest.Whole(b) == 0 {
 			t.Errorf("killed after %v: %d bytes, %v", at, len(b), err)
 		}
@@ -145,9 +142,9 @@ func slowly(trace []byte) func(uint16, net.Conn) {
 		if command != collectTracing2 {
 			return
 		}
+		slow := dotnettest.SlowWriter{W: c, Pause: 10 * time.Millisecond}
 		for i := range parts - 1 {
-			time.Sleep(10 * time.Millisecond)
-			if _, err := c.Write(trace[len(trace)*(i+1)/parts : len(trace)*(i+2)/parts]); err != nil {
+			if _, err := slow.Write(trace[len(trace)*(i+1)/parts : len(trace)*(i+2)/parts]); err != nil {
 				return
 			}
 		}

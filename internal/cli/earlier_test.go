@@ -183,10 +183,7 @@ func (s *saver) survive(t *testing.T, kills int) {
 	for range kills {
 		fill(t, dir, earlier)
 		at := time.Duration(rand.Int64N(int64(took) + 1))
-		_, _ = s.run(t, dir, s.replace, meanwhile{running: func(c *exec.Cmd) {
-			time.Sleep(at)
-			_ = c.Process.Kill() // it may have ended
-		}})
+		_, _ = s.run(t, dir, s.replace, meanwhile{running: func(c *exec.Cmd) { killAfter(c, at) }})
 		after := contents(t, dir)
 		maps.DeleteFunc(after, func(name, _ string) bool { return strings.HasPrefix(filepath.Base(name), ".") })
 		if !whole.or(earlier, after) {
@@ -199,6 +196,11 @@ func (s *saver) survive(t *testing.T, kills int) {
 	if after := contents(t, dir); !whole.or(nil, after) {
 		t.Errorf("the next run: %s", states(after, nil, whole))
 	}
+}
+
+// killAfter kills a program after a time, unless it has ended by then.
+func killAfter(c *exec.Cmd, d time.Duration) {
+	time.AfterFunc(d, func() { _ = c.Process.Kill() })
 }
 
 // surviveFull tries a command line where there is no room: on a disk that is full, and

@@ -19,6 +19,7 @@ import (
 // A tee is a console that records the output since it was cleared.
 type tee struct {
 	*os.File
+	wrote chan struct{} // has an item when there was output since the last receive
 	mu    sync.Mutex
 	drawn []byte
 }
@@ -30,6 +31,10 @@ func (t *tee) Write(p []byte) (int, error) {
 		t.drawn = t.drawn[i:]
 	}
 	t.mu.Unlock()
+	select {
+	case t.wrote <- struct{}{}:
+	default:
+	}
 	return t.File.Write(p)
 }
 
@@ -56,18 +61,19 @@ func letters(s string) string {
 // consoles need not report, or only its buffer, which is not visible.
 func TestResize(t *testing.T) {
 	hosttest.OnConsole(t, 100, 30, func(c *hosttest.Console) {
-		out := &tee{File: c.Out}
+		out := &tee{File: c.Out, wrote: make(chan struct{}, 1)}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		drawn := func(width, height int) {
 			want := letters(shown(t, width, height).View().Content)
-			begun := time.Now()
+			begun, late := time.Now(), time.After(3*time.Second)
 			for out.letters() != want {
-				if time.Since(begun) > 3*time.Second {
+				select {
+				case <-out.wrote:
+				case <-late:
 					t.Errorf("%d by %d: got\n%s\nwant\n%s", width, height, out.letters(), want)
 					return
 				}
-				time.Sleep(10 * time.Millisecond)
 			}
 			t.Logf("%d by %d: drawn after %v", width, height, time.Since(begun))
 		}
@@ -92,9 +98,14 @@ func TestResize(t *testing.T) {
 			}
 			width, height := c.Window()
 			want := letters(shown(t, width, height).View().Content)
-			for begun := time.Now(); time.Since(begun) < 300*time.Millisecond; time.Sleep(5 * time.Millisecond) {
+			for settled := time.After(300 * time.Millisecond); ; {
 				if got := out.letters(); len(got) > len(want) {
 					t.Errorf("more is drawn than the window holds: got\n%s\nwant\n%s", got, want)
+					return
+				}
+				select {
+				case <-out.wrote:
+				case <-settled:
 					return
 				}
 			}

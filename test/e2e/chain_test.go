@@ -26,11 +26,23 @@ import (
 type senders struct {
 	to           string
 	began        time.Time
-	acknowledged atomic.Int64 // records
-	repeated     atomic.Int64 // requests
+	acknowledged atomic.Int64  // records
+	repeated     atomic.Int64  // requests
+	counted      chan struct{} // has an item when either was counted since killing looked
 }
 
-func newSenders(to string) *senders { return &senders{to: to, began: time.Now().Add(-time.Hour)} }
+func newSenders(to string) *senders {
+	return &senders{to: to, began: time.Now().Add(-time.Hour), counted: make(chan struct{}, 1)}
+}
+
+// count adds to one of the counts.
+func (s *senders) count(to *atomic.Int64, n int) {
+	to.Add(int64(n))
+	select {
+	case s.counted <- struct{}{}:
+	default:
+	}
+}
 
 // batch is the body with n records of a process behind the first ones.
 func (s *senders) batch(uid, first, n int) ([]byte, error) {
@@ -64,14 +76,15 @@ func (s *senders) send(ctx context.Context, t *testing.T, uid int, next func(sen
 			return
 		}
 		for !post(client, s.to, body) {
-			if ctx.Err() != nil {
+			s.count(&s.repeated, 1)
+			select {
+			case <-ctx.Done():
 				t.Error("records are not taken any more")
 				return
+			case <-time.After(50 * time.Millisecond): // as a client does that tries again
 			}
-			s.repeated.Add(1)
-			time.Sleep(50 * time.Millisecond)
 		}
-		s.acknowledged.Add(int64(n))
+		s.count(&s.acknowledged, n)
 		sent += n
 	}
 }
@@ -107,7 +120,10 @@ func upTo(records, size int) func(sent int) int {
 func (s *senders) killing(ctx context.Context, t *testing.T, acknowledged int64, programs ...*program) {
 	exceeds := func(ctx context.Context, count *atomic.Int64, than int64) {
 		for count.Load() <= than && ctx.Err() == nil {
-			time.Sleep(5 * time.Millisecond)
+			select {
+			case <-s.counted:
+			case <-ctx.Done():
+			}
 		}
 	}
 	for _, p := range programs {
