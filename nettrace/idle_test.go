@@ -67,24 +67,23 @@ func TestDispatch(t *testing.T) {
 			}
 			late <- r.Loss().Late
 		}()
-		expect := func(part int, when string, want []int64) {
+		expect := func(part int, after time.Duration, want []int64) {
 			t.Helper()
+			time.Sleep(after)
 			synctest.Wait()
 			var got []int64
 			for len(events) > 0 {
 				got = append(got, <-events)
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("part %d, %s: events at %v, want %v", part, when, got, want)
+				t.Errorf("part %d, %v later: events at %v, want %v", part, after, got, want)
 			}
 		}
 		for i, b := range growing(t) {
 			out.Write(b)
-			expect(i, "at once", liveParts[i].now)
-			time.Sleep(idle / 2)
-			expect(i, "before it is idle", nil)
-			time.Sleep(idle)
-			expect(i, "idle", liveParts[i].idle)
+			expect(i, 0, liveParts[i].now)
+			expect(i, idle/2, nil)
+			expect(i, idle, liveParts[i].idle)
 		}
 		out.Close()
 		if n := <-late; n != 1 { // the one at 130 came after the one at 150

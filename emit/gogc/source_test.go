@@ -36,7 +36,7 @@ func TestCycles(t *testing.T) {
 	const cycles = 20
 	for range cycles {
 		runtime.GC()
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // lets the source raise most cycles one by one
 	}
 	debug.ReadGCStats(&after)
 	missed := source.Stop()

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gctrail/gctrail/emit"
@@ -162,41 +163,43 @@ func TestFlight(t *testing.T) {
 // TestLongCycle: if a cycle's first pause is too long ago to be raised, the cycle is
 // raised with the sum of its pauses.
 func TestLongCycle(t *testing.T) {
-	p, err := NewProvider(Options{Late: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	session, err := p.Start(&out, emit.SessionOptions{Providers: Wanted()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &Source{p: p, first: p.NewThread()}
-	s.second = s.first.Sibling()
-	if s.pauses, err = p.Define(goPauses); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(10 * time.Millisecond) // no event is older than the provider
-	now := time.Now()
-	c := cycle{
-		number: 1, end: now, pause: 3 * time.Millisecond,
-		pauses: []pause{{now.Add(-time.Hour), now.Add(-time.Hour + 2*time.Millisecond)}, {now.Add(-time.Millisecond), now}},
-	}
-	if err := s.raise(&c); err != nil {
-		t.Fatal(err)
-	}
-	if err := session.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var model gc.Model
-	n := 0
-	for c, err := range model.Collections(nettrace.NewReader(&out, nettrace.Options{Want: gc.Wants})) {
-		// If the clock moves in steps, events of one step have times some ns apart.
-		if n++; err != nil || (c.Pause().Or(0)-3*time.Millisecond).Abs() > 100*time.Nanosecond {
-			t.Errorf("%+v, %v", c, err)
+	synctest.Test(t, func(t *testing.T) {
+		p, err := NewProvider(Options{Late: time.Minute})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if n != 1 {
-		t.Errorf("%d collections", n)
-	}
+		var out bytes.Buffer
+		session, err := p.Start(&out, emit.SessionOptions{Providers: Wanted()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Source{p: p, first: p.NewThread()}
+		s.second = s.first.Sibling()
+		if s.pauses, err = p.Define(goPauses); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond) // no event is older than the provider
+		now := time.Now()
+		c := cycle{
+			number: 1, end: now, pause: 3 * time.Millisecond,
+			pauses: []pause{{now.Add(-time.Hour), now.Add(-time.Hour + 2*time.Millisecond)}, {now.Add(-time.Millisecond), now}},
+		}
+		if err := s.raise(&c); err != nil {
+			t.Fatal(err)
+		}
+		if err := session.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var model gc.Model
+		n := 0
+		for c, err := range model.Collections(nettrace.NewReader(&out, nettrace.Options{Want: gc.Wants})) {
+			// If the clock moves in steps, events of one step have times some ns apart.
+			if n++; err != nil || (c.Pause().Or(0)-3*time.Millisecond).Abs() > 100*time.Nanosecond {
+				t.Errorf("%+v, %v", c, err)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d collections", n)
+		}
+	})
 }

@@ -158,7 +158,7 @@ func TestP99(t *testing.T) {
 		web := m.start(7, "web")
 		w := watching(t, m, watch.Options{})
 		for i := range 100 {
-			time.Sleep(time.Second)
+			after(w, time.Second)
 			web.collect(uint32(i+1), 0, time.Duration(i+1)*time.Millisecond, 50, 30, 20)
 		}
 		p := only(t, after(w, 0))
@@ -178,7 +178,7 @@ func TestFigures(t *testing.T) {
 			t.Errorf("before the first collection: %+v", p)
 		}
 		for i := range 20 {
-			time.Sleep(time.Second)
+			after(w, time.Second)
 			web.collect(uint32(i+1), i%3, 100*time.Millisecond, 50, 30, 20)
 		}
 		p := only(t, after(w, 0))
@@ -230,7 +230,7 @@ func TestComeAndGo(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		ended := s.Processes[0].Until
-		time.Sleep(time.Minute)
+		after(w, time.Minute)
 		again := m.start(7, "web")
 		again.Info.Cookie[5] = 1
 		s = after(w, watch.Interval)
@@ -244,7 +244,7 @@ func TestComeAndGo(t *testing.T) {
 		for range 20 {
 			m.end(again, nil)
 			again = m.start(7, "web")
-			time.Sleep(2 * watch.Interval)
+			after(w, 2*watch.Interval)
 		}
 		if s = after(w, watch.Interval); len(s.Processes) > 11 {
 			t.Errorf("%d processes are kept", len(s.Processes))
@@ -262,7 +262,7 @@ func TestEndsMeanwhile(t *testing.T) {
 		m.mu.Lock()
 		m.slow = slow
 		m.mu.Unlock()
-		time.Sleep(watch.Interval + slow/2)
+		after(w, watch.Interval+slow/2)
 		web.updates <- &live.Update{Kind: live.Ended, Process: web.Process}
 		close(web.updates)
 		if p := only(t, after(w, slow)); p.State != watch.Ended {
@@ -302,7 +302,7 @@ func TestBreaks(t *testing.T) {
 		m := &machine{}
 		web := m.start(7, "web")
 		attached := 0
-		watching(t, m, watch.Options{Each: func(n *watch.News) {
+		w := watching(t, m, watch.Options{Each: func(n *watch.News) {
 			if n.Attached {
 				attached++
 			}
@@ -310,7 +310,7 @@ func TestBreaks(t *testing.T) {
 		breaks := func(within time.Duration) (began int) {
 			before := attached
 			for range int(within / time.Second) {
-				time.Sleep(time.Second)
+				after(w, time.Second)
 				select {
 				case web.updates <- &live.Update{Kind: live.Ended, Process: web.Process, Err: live.ErrTruncated}:
 				default:
