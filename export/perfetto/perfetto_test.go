@@ -22,7 +22,8 @@ import (
 )
 
 // dump writes the fields of a message, a line for each, with the fields of nested messages
-// below. A message has bytes that text does not have.
+// below. A message has bytes that text does not have, and packed numbers, which are small in
+// tests, are no message.
 func dump(t *testing.T, b []byte, indent string, out *strings.Builder) {
 	t.Helper()
 	for len(b) > 0 {
@@ -48,6 +49,10 @@ func dump(t *testing.T, b []byte, indent string, out *strings.Builder) {
 			v, _ := protowire.ConsumeBytes(value)
 			if !bytes.ContainsFunc(v, unicode.IsControl) && utf8.Valid(v) {
 				fmt.Fprintf(out, "%q\n", v)
+				continue
+			}
+			if number, _, n := protowire.ConsumeTag(v); n < 0 || number == 0 {
+				fmt.Fprintf(out, "%v\n", packed(v))
 				continue
 			}
 			fmt.Fprintln(out)
