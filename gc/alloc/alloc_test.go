@@ -317,3 +317,19 @@ func TestTakeBefore(t *testing.T) {
 		t.Error("known of another process")
 	}
 }
+
+// TestImpossibleSizes: objects without a size were not sampled, and ones that no process has
+// room for are damage.
+func TestImpossibleSizes(t *testing.T) {
+	maker := tracetest.Maker{PID: 7}
+	var m Model
+	p := pass.New(&m)
+	for _, size := range []uint64{0, clr.MaxSize, clr.MaxSize - 1} {
+		p.Feed(maker.At(0, &clr.AllocationSampled{ObjectSize: size}))
+		p.Feed(maker.At(0, &clr.GCSampledObjectAllocationLow{TypeID: 3, ObjectCountForTypeSample: 1, TotalSizeForTypeSample: size}))
+	}
+	totals := m.Totals()
+	if len(totals) != 2 || totals[0].Samples != 1 || totals[0].Bytes != clr.MaxSize-1 || totals[1].Samples != 2 || totals[1].Bytes != clr.MaxSize-1 || m.Rejected() != 2 {
+		t.Errorf("%+v, %d rejected", totals, m.Rejected())
+	}
+}
