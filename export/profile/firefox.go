@@ -82,7 +82,7 @@ func (w *Firefox) Add(c *gc.Collection) error {
 	}
 	start, begun := c.Start.Get()
 	if length, known := c.Duration().Get(); known && begun {
-		w.interval(p, "GC: "+export.Kind(c), start, length, collectionMarker(c))
+		w.interval(p, "GC: "+export.Kind(c), start, length, payload("GC").describe(c))
 	}
 	w.levels(p, c)
 	return nil
@@ -196,7 +196,7 @@ func (w *Firefox) process(of *gc.Process) *firefoxProcess {
 			ProcessType: "default", Paused: []struct{}{}, InTimeline: true, Name: "GC", Main: true, Process: export.Name(of),
 			PID: pid, TID: len(w.processes) + 1,
 			Markers: markers{[]json.RawMessage{}, []int{}, []float64{}, []float64{}, []int{}, []int{}, 0},
-			Samples: samples{Stack: []int{}, Time: []float64{}, Weight: []int{}, Type: "samples"},
+			Samples: noSamples,
 		}}
 		w.byProcess[of.Identity()] = p
 		w.processes = append(w.processes, p)

@@ -1,8 +1,11 @@
 package profile
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"reflect"
 
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
@@ -145,30 +148,21 @@ type tooltipFormat struct {
 }
 
 type thread struct {
-	ProcessType string       `json:"processType"`
-	Startup     float64      `json:"processStartupTime"`
-	Shutdown    *float64     `json:"processShutdownTime"`
-	Register    float64      `json:"registerTime"`
-	Unregister  *float64     `json:"unregisterTime"`
-	Paused      []struct{}   `json:"pausedRanges"`
-	InTimeline  bool         `json:"showMarkersInTimeline"`
-	Name        string       `json:"name"`
-	Main        bool         `json:"isMainThread"`
-	Process     string       `json:"processName"`
-	PID         string       `json:"pid"`
-	TID         int          `json:"tid"`
-	Samples     samples      `json:"samples"`
-	Markers     markers      `json:"markers"`
-	Allocations *allocations `json:"jsAllocations,omitempty"`
-}
-
-// samples are the samples of a CPU profile: none.
-type samples struct {
-	Stack  []int     `json:"stack"`
-	Time   []float64 `json:"time"`
-	Weight []int     `json:"weight"`
-	Type   string    `json:"weightType"`
-	Length int       `json:"length"`
+	ProcessType string          `json:"processType"`
+	Startup     float64         `json:"processStartupTime"`
+	Shutdown    *float64        `json:"processShutdownTime"`
+	Register    float64         `json:"registerTime"`
+	Unregister  *float64        `json:"unregisterTime"`
+	Paused      []struct{}      `json:"pausedRanges"`
+	InTimeline  bool            `json:"showMarkersInTimeline"`
+	Name        string          `json:"name"`
+	Main        bool            `json:"isMainThread"`
+	Process     string          `json:"processName"`
+	PID         string          `json:"pid"`
+	TID         int             `json:"tid"`
+	Samples     json.RawMessage `json:"samples"`
+	Markers     markers         `json:"markers"`
+	Allocations *allocations    `json:"jsAllocations,omitempty"`
 }
 
 type markers struct {
@@ -195,66 +189,76 @@ type allocations struct {
 
 // shared are the tables that all threads refer to.
 type shared struct {
-	Stacks    stackTable    `json:"stackTable"`
-	Frames    frameTable    `json:"frameTable"`
-	Functions functionTable `json:"funcTable"`
-	Resources resourceTable `json:"resourceTable"`
-	Natives   nativeTable   `json:"nativeSymbols"`
-	Sources   sourceTable   `json:"sources"`
-	Strings   []string      `json:"stringArray"`
+	Stacks    table[stackRow]    `json:"stackTable"`
+	Frames    table[frameRow]    `json:"frameTable"`
+	Functions table[functionRow] `json:"funcTable"`
+	Resources table[resourceRow] `json:"resourceTable"`
+	Natives   json.RawMessage    `json:"nativeSymbols"`
+	Sources   json.RawMessage    `json:"sources"`
+	Strings   []string           `json:"stringArray"`
 }
 
-type stackTable struct {
-	Frame  []int  `json:"frame"`
-	Prefix []*int `json:"prefix"`
-	Length int    `json:"length"`
+// Tables that stay empty: of the samples of a CPU profile, of native code and of sources.
+var (
+	noSamples = json.RawMessage(`{"stack":[],"time":[],"weight":[],"weightType":"samples","length":0}`)
+	noNatives = json.RawMessage(`{"libIndex":[],"address":[],"name":[],"functionSize":[],"length":0}`)
+	noSources = json.RawMessage(`{"id":[],"filename":[],"startLine":[],"startColumn":[],"sourceMapURL":[],"length":0}`)
+)
+
+type stackRow struct {
+	Frame  int  `json:"frame"`
+	Prefix *int `json:"prefix"`
 }
 
-type frameTable struct {
-	Address     []int  `json:"address"`
-	InlineDepth []int  `json:"inlineDepth"`
-	Category    []int  `json:"category"`
-	Subcategory []int  `json:"subcategory"`
-	Function    []int  `json:"func"`
-	Native      []*int `json:"nativeSymbol"`
-	Window      []*int `json:"innerWindowID"`
-	Line        []*int `json:"line"`
-	Column      []*int `json:"column"`
-	Length      int    `json:"length"`
+type frameRow struct {
+	Address     int  `json:"address"`
+	InlineDepth int  `json:"inlineDepth"`
+	Category    int  `json:"category"`
+	Subcategory int  `json:"subcategory"`
+	Function    int  `json:"func"`
+	Native      *int `json:"nativeSymbol"`
+	Window      *int `json:"innerWindowID"`
+	Line        *int `json:"line"`
+	Column      *int `json:"column"`
 }
 
-type functionTable struct {
-	Name     []int  `json:"name"`
-	JS       []bool `json:"isJS"`
-	Relevant []bool `json:"relevantForJS"`
-	Resource []int  `json:"resource"` // -1 for none
-	Source   []*int `json:"source"`
-	Line     []*int `json:"lineNumber"`
-	Column   []*int `json:"columnNumber"`
-	Length   int    `json:"length"`
+type functionRow struct {
+	Name     int  `json:"name"`
+	JS       bool `json:"isJS"`
+	Relevant bool `json:"relevantForJS"`
+	Resource int  `json:"resource"` // -1 for none
+	Source   *int `json:"source"`
+	Line     *int `json:"lineNumber"`
+	Column   *int `json:"columnNumber"`
 }
 
-type resourceTable struct {
-	Library []*int `json:"lib"`
-	Name    []int  `json:"name"`
-	Host    []*int `json:"host"`
-	Type    []int  `json:"type"`
-	Length  int    `json:"length"`
+type resourceRow struct {
+	Library *int `json:"lib"`
+	Name    int  `json:"name"`
+	Host    *int `json:"host"`
+	Type    int  `json:"type"`
 }
 
-type nativeTable struct {
-	Library  []int  `json:"libIndex"`
-	Address  []int  `json:"address"`
-	Name     []int  `json:"name"`
-	FuncSize []*int `json:"functionSize"`
-	Length   int    `json:"length"`
-}
+// A table is rows of which a profile has the columns: for each field a list with the value of
+// every row.
+type table[Row any] []Row
 
-type sourceTable struct {
-	ID       []*string `json:"id"`
-	Filename []int     `json:"filename"`
-	Line     []int     `json:"startLine"`
-	Column   []int     `json:"startColumn"`
-	MapURL   []*int    `json:"sourceMapURL"`
-	Length   int       `json:"length"`
+// MarshalJSON returns the columns and the number of rows.
+func (t table[Row]) MarshalJSON() ([]byte, error) { return columns(reflect.ValueOf(t)) }
+
+func columns(rows reflect.Value) ([]byte, error) {
+	b := bytes.NewBufferString("{")
+	for i, f := range reflect.VisibleFields(rows.Type().Elem()) {
+		column := reflect.MakeSlice(reflect.SliceOf(f.Type), rows.Len(), rows.Len())
+		for row := range rows.Len() {
+			column.Index(row).Set(rows.Index(row).Field(i))
+		}
+		fmt.Fprintf(b, "%q:", f.Tag.Get("json"))
+		if err := jsontext.Encode(b, column.Interface()); err != nil {
+			return nil, err
+		}
+		b.WriteByte(',')
+	}
+	fmt.Fprintf(b, `"length":%d}`, rows.Len())
+	return b.Bytes(), nil
 }

@@ -100,8 +100,6 @@ func pauseMarker(c *gc.Collection, p *gc.Pause) *data {
 	return d.describe(c)
 }
 
-func collectionMarker(c *gc.Collection) *data { return payload("GC").describe(c) }
-
 // describe adds the description and the figures of a collection.
 func (d *data) describe(c *gc.Collection) *data {
 	d.number("number", int64(c.Number))

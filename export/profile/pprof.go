@@ -178,14 +178,14 @@ func (e *encoder) module(name string) uint64 {
 
 // number returns the number of a key, from 1 on. A key without one gets the next, for which add is
 // called.
-func number[K comparable](of map[K]uint64, key K, add func(id uint64)) uint64 {
-	id, is := of[key]
+func number[K comparable, N int | uint64](of map[K]N, key K, add func(N)) N {
+	n, is := of[key]
 	if !is {
-		id = uint64(len(of) + 1)
-		of[key] = id
-		add(id)
+		n = N(len(of) + 1)
+		of[key] = n
+		add(n)
 	}
-	return id
+	return n
 }
 
 // A message is an encoded message of protobuf. Zeros are left out.
