@@ -325,66 +325,62 @@ func (a *assembler) removeThreads(l *line) {
 	}
 }
 
+// A tag is the name of pairs that become values, each behind a byte with their kind.
+type tag struct {
+	name  string
+	kind  byte
+	value string // how it is written: see appendValue
+}
+
+var (
+	threadTags = []tag{{"name", 1, "utf8"}, {"pid", 2, "varuint"}, {"tid", 3, "varuint"}, {"kv", 4, "pair"}}
+	labelTags  = []tag{
+		{"activity", 1, "id"},
+		{"related", 2, "id"},
+		{"trace", 3, "id"},
+		{"span", 4, "u64"},
+		{"text", 5, "pair"},
+		{"number", 6, "number"},
+		{"opcode", 7, "u8"},
+		{"keywords", 8, "u64"},
+		{"level", 9, "u8"},
+		{"version", 10, "u8"},
+	}
+	optionTags = []tag{
+		{"opcode", 1, "u8"},
+		{"keywords", 3, "u64"},
+		{"template", 4, "utf8"},
+		{"description", 5, "utf8"},
+		{"kv", 6, "pair"},
+		{"guid", 7, "id"},
+		{"level", 8, "u8"},
+		{"version", 9, "u8"},
+	}
+)
+
+// appendTagged appends the values of pairs, and returns where the kind of the last one is, -1 if
+// there are none.
+func (l *line) appendTagged(b []byte, tags []tag) (out []byte, last int) {
+	last = -1
+	for _, t := range tags {
+		for _, v := range l.all(t.name) {
+			last = len(b)
+			b = l.appendValue(append(b, t.kind), t.value, v)
+		}
+	}
+	return b, last
+}
+
 func (a *assembler) thread(p *part, l *line) {
-	b := binary.AppendUvarint(nil, l.num("index", 0))
-	if l.has("name") {
-		b = appendString(append(b, 1), l.str("name", ""))
-	}
-	if l.has("pid") {
-		b = binary.AppendUvarint(append(b, 2), l.num("pid", 0))
-	}
-	if l.has("tid") {
-		b = binary.AppendUvarint(append(b, 3), l.num("tid", 0))
-	}
-	for _, kv := range l.all("kv") {
-		b = appendPair(append(b, 4), kv)
-	}
+	b, _ := l.appendTagged(binary.AppendUvarint(nil, l.num("index", 0)), threadTags)
 	b = append(b, l.hex("info")...)
 	p.body = le.AppendUint16(p.body, uint16(l.num("size", uint64(len(b)))))
 	p.body = append(p.body, b...)
 }
 
 func (a *assembler) labelList(p *part, l *line) {
-	last := -1
-	kind := func(k byte) {
-		last = len(p.body)
-		p.body = append(p.body, k)
-	}
-	for i, name := range []string{"activity", "related", "trace"} {
-		if l.has(name) {
-			kind(byte(1 + i))
-			id := l.id(name, [16]byte{})
-			p.body = append(p.body, id[:]...)
-		}
-	}
-	if l.has("span") {
-		kind(4)
-		p.body = le.AppendUint64(p.body, l.num("span", 0))
-	}
-	for _, kv := range l.all("text") {
-		kind(5)
-		p.body = appendPair(p.body, kv)
-	}
-	for _, kv := range l.all("number") {
-		kind(6)
-		name, value, _ := strings.Cut(kv, ":")
-		p.body = appendString(p.body, name)
-		p.body = binary.AppendVarint(p.body, int64(l.parseNum(value)))
-	}
-	if l.has("opcode") {
-		kind(7)
-		p.body = append(p.body, byte(l.num("opcode", 0)))
-	}
-	if l.has("keywords") {
-		kind(8)
-		p.body = le.AppendUint64(p.body, l.num("keywords", 0))
-	}
-	for i, name := range []string{"level", "version"} {
-		if l.has(name) {
-			kind(byte(9 + i))
-			p.body = append(p.body, byte(l.num(name, 0)))
-		}
-	}
+	var last int
+	p.body, last = l.appendTagged(p.body, labelTags)
 	if l.has("label") {
 		last = len(p.body)
 		p.body = append(p.body, l.hex("label")...)

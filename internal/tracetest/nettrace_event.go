@@ -203,31 +203,7 @@ func (a *assembler) definitionV6(l *line) []byte {
 	b = appendString(b, l.str("name", ""))
 	b = appendFieldsV6(b, l.fields("field"), pad)
 
-	var o []byte
-	if l.has("opcode") {
-		o = append(o, 1, byte(l.num("opcode", 0)))
-	}
-	if l.has("keywords") {
-		o = le.AppendUint64(append(o, 3), l.num("keywords", 0))
-	}
-	if l.has("template") {
-		o = appendString(append(o, 4), l.str("template", ""))
-	}
-	if l.has("description") {
-		o = appendString(append(o, 5), l.str("description", ""))
-	}
-	for _, kv := range l.all("kv") {
-		o = appendPair(append(o, 6), kv)
-	}
-	if l.has("guid") {
-		id := l.id("guid", [16]byte{})
-		o = append(append(o, 7), id[:]...)
-	}
-	for i, name := range []string{"level", "version"} {
-		if l.has(name) {
-			o = append(o, byte(8+i), byte(l.num(name, 0)))
-		}
-	}
+	o, _ := l.appendTagged(nil, optionTags)
 	o = append(o, l.hex("option")...)
 	b = le.AppendUint16(b, uint16(len(o)))
 	b = append(b, o...)

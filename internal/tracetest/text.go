@@ -178,9 +178,7 @@ func (l *line) time(name string, sync, otherwise uint64) uint64 {
 
 func (l *line) id(name string, otherwise [16]byte) [16]byte {
 	if v := l.all(name); len(v) > 0 {
-		var id [16]byte
-		copy(id[:], l.parseHex(v[0]))
-		return id
+		return l.parseID(v[0])
 	}
 	return otherwise
 }
@@ -238,6 +236,11 @@ func (l *line) parseHex(s string) []byte {
 	return b
 }
 
+func (l *line) parseID(s string) (id [16]byte) {
+	copy(id[:], l.parseHex(s))
+	return id
+}
+
 // payload returns the bytes that payload= lists.
 func (l *line) payload() []byte {
 	var b []byte
@@ -273,6 +276,14 @@ func (l *line) appendValue(b []byte, kind, v string) []byte {
 		return appendUTF16(b, v)
 	case "utf8":
 		return appendString(b, v)
+	case "pair":
+		return appendPair(b, v)
+	case "number":
+		name, n, _ := strings.Cut(v, ":")
+		return binary.AppendVarint(appendString(b, name), int64(l.parseNum(n)))
+	case "id":
+		id := l.parseID(v)
+		return append(b, id[:]...)
 	case "hex":
 		return append(b, l.parseHex(v)...)
 	case "zeros":
