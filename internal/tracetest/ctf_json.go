@@ -1,9 +1,6 @@
 package tracetest
 
-import (
-	"encoding/json"
-	"maps"
-)
+import "encoding/json"
 
 type object = map[string]any
 
@@ -106,26 +103,28 @@ func member(name string, class object) object { return object{"name": name, "fie
 func (t *traceText) members(fields []ctfField, origin string) []object {
 	out := []object{}
 	for _, f := range fields {
-		name := "_" + f.name + "_length"
-		at := object{"origin": origin, "path": []string{name}}
+		var class object
 		switch f.typ.kind {
 		case 'b':
-			out = append(out, member(name, t.class(t.u(32))), member(f.name, object{
-				"type": "dynamic-length-array", "length-field-location": at,
-				"element-field-class": t.class(typ{kind: 'i', size: 8, align: 8}),
-			}))
+			class = object{"type": "dynamic-length-array", "element-field-class": t.class(typ{kind: 'i', size: 8, align: 8})}
 		case 'B':
-			out = append(out, member(name, t.class(t.u(32))),
-				member(f.name, object{"type": "dynamic-length-blob", "length-field-location": at}))
+			class = object{"type": "dynamic-length-blob"}
 		case 'q':
-			out = append(out, member(name, t.class(t.u(32))), member(f.name, object{
-				"type": "dynamic-length-array", "length-field-location": at, "element-field-class": t.class(*f.typ.elem),
-			}))
+			class = object{"type": "dynamic-length-array", "element-field-class": t.class(*f.typ.elem)}
 		default:
 			out = append(out, member(f.name, t.class(f.typ)))
+			continue
 		}
+		length := "_" + f.name + "_length"
+		class["length-field-location"] = object{"origin": origin, "path": []string{length}}
+		out = append(out, member(length, t.class(t.u(32))), member(f.name, class))
 	}
 	return out
+}
+
+// numberTypes are the field classes of numbers.
+var numberTypes = map[byte]string{
+	'u': "fixed-length-unsigned-integer", 'i': "fixed-length-signed-integer", 'f': "fixed-length-floating-point-number",
 }
 
 // class returns the field class of a type without a length of its own.
@@ -134,20 +133,10 @@ func (t *traceText) class(ty typ, roles ...string) object {
 	if roles != nil {
 		o["roles"] = roles
 	}
-	number := object{
-		"length": ty.size, "alignment": ty.align,
-		"byte-order": map[bool]string{false: "little-endian", true: "big-endian"}[ty.big],
-	}
 	switch ty.kind {
-	case 'u':
-		maps.Copy(o, number)
-		o["type"] = "fixed-length-unsigned-integer"
-	case 'i':
-		maps.Copy(o, number)
-		o["type"] = "fixed-length-signed-integer"
-	case 'f':
-		maps.Copy(o, number)
-		o["type"] = "fixed-length-floating-point-number"
+	case 'u', 'i', 'f':
+		o["type"], o["length"], o["alignment"] = numberTypes[ty.kind], ty.size, ty.align
+		o["byte-order"] = map[bool]string{false: "little-endian", true: "big-endian"}[ty.big]
 	case 's':
 		o["type"] = "null-terminated-string"
 	case 't':
