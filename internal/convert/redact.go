@@ -32,8 +32,8 @@ type Redactor struct {
 	hashes hashes
 	ids    permutation
 	code   codeMap
-	system *system // nil unless names of the framework are kept
-	plans  [clr.NumKinds]*plan
+	system *system             // nil unless names of the framework are kept
+	steps  map[clr.Kind][]step // nil for kinds whose events are left out
 	descs  map[*trace.Descriptor]*trace.Descriptor
 }
 
@@ -53,7 +53,9 @@ func NewRedactor(o RedactOptions) *Redactor {
 // Another returns a Redactor for the events of another trace, which has the same hash for the
 // same name.
 func (r *Redactor) Another() *Redactor {
-	other := &Redactor{hashes: r.hashes, ids: r.ids, code: newCodeMap(), descs: make(map[*trace.Descriptor]*trace.Descriptor)}
+	other := &Redactor{
+		hashes: r.hashes, ids: r.ids, code: newCodeMap(), steps: make(map[clr.Kind][]step), descs: make(map[*trace.Descriptor]*trace.Descriptor),
+	}
 	if r.system != nil {
 		other.system = newSystem()
 	}
@@ -132,7 +134,7 @@ func (r *Redactor) describe(d *trace.Descriptor) *trace.Descriptor {
 		return &trace.Descriptor{Provider: clr.SampleProvider, ID: sampleEvent, Level: d.Level}
 	}
 	kind := clr.KindOf(d.Provider, d.ID)
-	if kind == clr.KindUnknown || r.planOf(kind) == nil {
+	if kind == clr.KindUnknown || r.stepsFor(kind) == nil {
 		return nil
 	}
 	version := slices.Max(slices.Collect(kind.Versions()))

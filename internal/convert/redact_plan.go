@@ -9,134 +9,86 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A plan has the steps that redact one kind of event.
-type plan struct {
-	steps  []step
-	arrays []array
-}
-
 // An applier redacts one field of a struct.
 type applier func(r *Redactor, ev *trace.Event, of, field reflect.Value)
 
-// A step applies the treatment of one field.
+// A step treats one field.
 type step struct {
-	index int
+	index int // of the field
+	group int
 	apply applier
 }
 
-// An array is a field with structures, whose fields are treated.
-type array struct {
-	index int
-	steps []step
+// stepsFor returns the steps that redact the events of a kind, nil if they are left out.
+func (r *Redactor) stepsFor(kind clr.Kind) []step {
+	steps, known := r.steps[kind]
+	if !known {
+		if t := reflect.TypeOf(kind.New()).Elem(); !slices.Contains(strings.Fields(omitted), t.Name()) {
+			steps = stepsOf(t)
+		}
+		r.steps[kind] = steps
+	}
+	return steps
 }
 
-// planOf returns the plan of a kind, nil if its events are left out.
-func (r *Redactor) planOf(kind clr.Kind) *plan {
-	if r.plans[kind] == nil {
-		r.plans[kind] = newPlan(kind)
-	}
-	if r.plans[kind].steps == nil {
-		return nil
-	}
-	return r.plans[kind]
-}
-
-func newPlan(kind clr.Kind) *plan {
-	p := new(plan)
-	t := reflect.TypeOf(kind.New()).Elem()
-	if slices.Contains(strings.Fields(omitted), t.Name()) {
-		return p
-	}
-	steps, ok := stepsOf(t)
+// stepsOf returns the steps for the fields of a struct, nil if one of them has no treatment.
+func stepsOf(t reflect.Type) []step {
+	steps := []step{}
 	for i := range t.NumField() {
-		if treatmentOf(t.Name(), t.Field(i).Name) != nested {
-			continue
+		f := t.Field(i)
+		g, known := treatmentOf(t.Name(), f.Name)
+		if !known {
+			return nil
 		}
-		inner, known := stepsOf(t.Field(i).Type.Elem())
-		p.arrays = append(p.arrays, array{i, inner})
-		ok = ok && known
+		apply := groups[g].apply
+		if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct {
+			inner := stepsOf(f.Type.Elem())
+			if inner == nil {
+				return nil
+			}
+			apply = eachElement(inner)
+		}
+		if apply != nil {
+			steps = append(steps, step{i, g, apply})
+		}
 	}
-	if !ok {
-		return new(plan)
-	}
-	p.steps = append([]step{}, steps...)
-	return p
+	slices.SortStableFunc(steps, func(a, b step) int { return a.group - b.group })
+	return steps
 }
 
-// stepsOf returns the steps for the fields of a struct. It returns false if one of them
-// has no treatment. Ids come last, because other steps look them up.
-func stepsOf(t reflect.Type) ([]step, bool) {
-	var steps, ids []step
-	for i := range t.NumField() {
-		does := treatmentOf(t.Name(), t.Field(i).Name)
-		if does == 0 {
-			return nil, false
-		}
-		apply := appliers[does]
-		switch {
-		case apply == nil:
-		case does == identifier:
-			ids = append(ids, step{i, apply})
-		default:
-			steps = append(steps, step{i, apply})
+// eachElement returns an applier that takes steps for each element of a list.
+func eachElement(steps []step) applier {
+	return func(r *Redactor, ev *trace.Event, _, list reflect.Value) {
+		for i := range list.Len() {
+			r.take(steps, ev, list.Index(i))
 		}
 	}
-	return append(steps, ids...), true
+}
+
+func (r *Redactor) take(steps []step, ev *trace.Event, of reflect.Value) {
+	for _, s := range steps {
+		s.apply(r, ev, of, of.Field(s.index))
+	}
 }
 
 // Fields redacts the fields of a decoded event. It returns false if the event is to be
 // left out.
 func (r *Redactor) Fields(ev *trace.Event, e clr.Event) bool {
-	p := r.planOf(e.EventKind())
-	if p == nil {
+	steps := r.stepsFor(e.EventKind())
+	if steps == nil {
 		return false
 	}
 	if d, ok := e.(*clr.GCDynamicEvent); ok && clr.DynamicKindOf(d.Name) == clr.DynamicUnknown {
 		return false
 	}
-	v := reflect.ValueOf(e).Elem()
-	for _, s := range p.steps {
-		s.apply(r, ev, v, v.Field(s.index))
-	}
-	for _, a := range p.arrays {
-		elements := v.Field(a.index)
-		for i := range elements.Len() {
-			element := elements.Index(i)
-			for _, s := range a.steps {
-				s.apply(r, ev, element, element.Field(s.index))
-			}
-		}
-	}
+	r.take(steps, ev, reflect.ValueOf(e).Elem())
 	return true
 }
 
-// appliers has the function of each treatment that changes anything.
-var appliers = map[treatment]applier{
-	hashed:     func(r *Redactor, _ *trace.Event, _, f reflect.Value) { rewrite(f, r.Name) },
-	typeName:   func(r *Redactor, _ *trace.Event, _, f reflect.Value) { rewrite(f, r.typeName) },
-	exception:  func(r *Redactor, _ *trace.Event, _, f reflect.Value) { rewrite(f, r.exception) },
-	methodName: (*Redactor).method,
-	modulePath: (*Redactor).module,
-	assembly:   (*Redactor).assembly,
-	identifier: func(r *Redactor, ev *trace.Event, _, f reflect.Value) {
-		renumber(f, func(id uint64) uint64 { return r.ids.id(id, ev.PointerSize) })
-	},
-	codeStart: (*Redactor).codeStart,
-	codeInside: func(r *Redactor, ev *trace.Event, _, f reflect.Value) {
-		renumber(f, func(address uint64) uint64 { return r.code.inside(ev.PID, address, ev.Time()) })
-	},
-	codeSize: func(_ *Redactor, _ *trace.Event, _, f reflect.Value) { f.SetUint(min(f.Uint(), 1) * slotSize) },
-	zeroed:   func(_ *Redactor, _ *trace.Event, _, f reflect.Value) { f.SetZero() },
-	elementType: func(_ *Redactor, _ *trace.Event, _, f reflect.Value) {
-		f.SetUint(uint64(elementClass(uint8(f.Uint()))))
-	},
-	codeFlags:   func(_ *Redactor, _ *trace.Event, _, f reflect.Value) { f.SetUint(f.Uint()&keptFlags | jitted) },
-	pathVersion: func(_ *Redactor, _ *trace.Event, _, f reflect.Value) { rewrite(f, versionOf) },
-	settings:    func(r *Redactor, _ *trace.Event, _, f reflect.Value) { rewrite(f, r.settings) },
-	platform:    func(r *Redactor, _ *trace.Event, _, f reflect.Value) { rewrite(f, r.platform) },
-	dynamicData: func(_ *Redactor, _ *trace.Event, of, _ reflect.Value) {
-		cutData(of.Addr().Interface().(*clr.GCDynamicEvent))
-	},
+func zeroed(_ *Redactor, _ *trace.Event, _, f reflect.Value) { f.SetZero() }
+
+func codeSize(_ *Redactor, _ *trace.Event, _, f reflect.Value) {
+	f.SetUint(min(f.Uint(), 1) * slotSize)
 }
 
 // Flags of methods (eventtrace.h): dynamic, generic and shared code, and jitted code. The
@@ -145,6 +97,17 @@ const (
 	keptFlags = 0x7
 	jitted    = 0x8
 )
+
+func codeFlags(_ *Redactor, _ *trace.Event, _, f reflect.Value) {
+	f.SetUint(f.Uint()&keptFlags | jitted)
+}
+
+// rewritten returns an applier that replaces text.
+func rewritten(with func(*Redactor, string) string) applier {
+	return func(r *Redactor, _ *trace.Event, _, f reflect.Value) {
+		rewrite(f, func(s string) string { return with(r, s) })
+	}
+}
 
 // rewrite replaces the text of a field.
 func rewrite(field reflect.Value, with func(string) string) {
@@ -167,6 +130,14 @@ func renumber(f reflect.Value, with func(uint64) uint64) {
 	}
 }
 
+func (r *Redactor) identifier(ev *trace.Event, _, f reflect.Value) {
+	renumber(f, func(id uint64) uint64 { return r.ids.id(id, ev.PointerSize) })
+}
+
+func (r *Redactor) codeInside(ev *trace.Event, _, f reflect.Value) {
+	renumber(f, func(address uint64) uint64 { return r.code.inside(ev.PID, address, ev.Time()) })
+}
+
 func (r *Redactor) codeStart(ev *trace.Event, _, f reflect.Value) {
 	at := ev.Time()
 	if clr.KindOf(ev.Desc.Provider, ev.Desc.ID) == clr.KindMethodUnloadVerbose {
@@ -175,8 +146,9 @@ func (r *Redactor) codeStart(ev *trace.Event, _, f reflect.Value) {
 	f.SetUint(r.code.start(ev.PID, f.Uint(), at))
 }
 
-// cutData cuts the bytes of a dynamic event after the ones that the runtime defines.
-func cutData(e *clr.GCDynamicEvent) {
+// dynamicData cuts the bytes of a dynamic event after the ones that the runtime defines.
+func dynamicData(_ *Redactor, _ *trace.Event, of, _ reflect.Value) {
+	e := of.Addr().Interface().(*clr.GCDynamicEvent)
 	e.Data = e.Data[:min(len(e.Data), clr.DynamicKindOf(e.Name).Size())]
 	e.DataSize = uint32(len(e.Data))
 }
@@ -193,14 +165,13 @@ const (
 	elementString    = 0x0e
 )
 
-// elementClass returns the kind of an element type.
-func elementClass(e uint8) uint8 {
-	switch {
+// elementType leaves of an element type whether it is an array, a value type or a class.
+func elementType(_ *Redactor, _ *trace.Event, _, f reflect.Value) {
+	switch e := f.Uint(); {
 	case e == elementArray || e == elementSZArray:
-		return e
 	case e > 0 && e < elementString, e == elementValueType, e == elementTypedRef, e == elementIntPtr, e == elementUIntPtr:
-		return elementValueType
+		f.SetUint(elementValueType)
 	default:
-		return elementClassType
+		f.SetUint(elementClassType)
 	}
 }
