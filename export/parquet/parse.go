@@ -64,9 +64,22 @@ func (p *parser) text() string {
 	return s
 }
 
-// structure calls field with the number and type of each field, which it must
-// read.
-func (p *parser) structure(field func(number int16, typ byte)) {
+// readers read the fields of a structure, by their numbers; others are skipped.
+type readers map[int16]func()
+
+// structure reads a structure.
+func (p *parser) structure(read readers) {
+	p.each(func(number int16, typ byte) {
+		if read := read[number]; read != nil {
+			read()
+		} else {
+			p.skip(typ, 0)
+		}
+	})
+}
+
+// each calls field with the number and type of each field of a structure, which it must read.
+func (p *parser) each(field func(number int16, typ byte)) {
 	last := int16(0)
 	for p.err == nil {
 		head := p.byte()
@@ -84,7 +97,7 @@ func (p *parser) structure(field func(number int16, typ byte)) {
 
 // keyValue reads a KeyValue.
 func (p *parser) keyValue() (key, value string) {
-	p.structure(func(number int16, typ byte) {
+	p.each(func(number int16, typ byte) {
 		switch {
 		case typ != thriftBinary:
 			p.skip(typ, 0)
@@ -142,7 +155,7 @@ func (p *parser) skip(typ byte, depth int) {
 			p.skip(of, depth+1)
 		}
 	case thriftStruct:
-		p.structure(func(_ int16, typ byte) { p.skip(typ, depth+1) })
+		p.each(func(_ int16, typ byte) { p.skip(typ, depth+1) })
 	default:
 		p.fail(trace.ErrMalformed)
 	}

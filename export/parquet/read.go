@@ -85,26 +85,22 @@ func (r *Reader) refuse(at int64, err error) error {
 func (r *Reader) footer(b []byte) error {
 	p := parser{src: b}
 	sum, count := "", int64(-1)
-	p.structure(func(number int16, typ byte) {
-		switch number {
-		case 2:
-			r.schema(&p)
-		case 3:
-			count = p.varint()
-		case 4:
+	p.structure(readers{
+		2: func() { r.schema(&p) },
+		3: func() { count = p.varint() },
+		4: func() {
 			for range p.listOf(maxGroups) {
 				r.group(&p)
 			}
 			sum = strconv.FormatUint(uint64(crc32.ChecksumIEEE(b[:len(b)-len(p.src)])), 16)
-		case 5:
+		},
+		5: func() {
 			for range p.listOf(maxColumns) {
 				if key, value := p.keyValue(); key == footerSum && value != sum {
 					p.fail(errSum)
 				}
 			}
-		default:
-			p.skip(typ, 0)
-		}
+		},
 	})
 	rows := 0
 	for i := range r.groups {
@@ -124,17 +120,10 @@ func (r *Reader) schema(p *parser) {
 	for i := range p.listOf(maxColumns) {
 		c := stored{typ: -1}
 		repetition := int64(optional)
-		p.structure(func(number int16, typ byte) {
-			switch number {
-			case 1:
-				c.typ = p.varint()
-			case 3:
-				repetition = p.varint()
-			case 4:
-				c.name = p.text()
-			default:
-				p.skip(typ, 0)
-			}
+		p.structure(readers{
+			1: func() { c.typ = p.varint() },
+			3: func() { repetition = p.varint() },
+			4: func() { c.name = p.text() },
 		})
 		if i == 0 {
 			continue
@@ -148,21 +137,19 @@ func (r *Reader) schema(p *parser) {
 
 func (r *Reader) group(p *parser) {
 	var g group
-	p.structure(func(number int16, typ byte) {
-		switch number {
-		case 1:
+	p.structure(readers{
+		1: func() {
 			for range p.listOf(maxColumns) {
 				g.chunks = append(g.chunks, r.chunk(p))
 			}
-		case 3:
+		},
+		3: func() {
 			rows := p.varint()
 			if rows < 0 || rows > maxPage {
 				p.fail(trace.ErrMalformed)
 			}
 			g.rows = int(rows)
-		default:
-			p.skip(typ, 0)
-		}
+		},
 	})
 	r.groups = append(r.groups, g)
 }
@@ -171,26 +158,13 @@ func (r *Reader) group(p *parser) {
 func (r *Reader) chunk(p *parser) chunk {
 	var c chunk
 	codec := int64(-1)
-	p.structure(func(number int16, typ byte) {
-		if number != 3 {
-			p.skip(typ, 0)
-			return
-		}
-		p.structure(func(number int16, typ byte) {
-			switch number {
-			case 4:
-				codec = p.varint()
-			case 6:
-				c.uncompressed = p.varint()
-			case 7:
-				c.compressed = p.varint()
-			case 9:
-				c.offset = p.varint()
-			default:
-				p.skip(typ, 0)
-			}
-		})
-	})
+	metadata := readers{
+		4: func() { codec = p.varint() },
+		6: func() { c.uncompressed = p.varint() },
+		7: func() { c.compressed = p.varint() },
+		9: func() { c.offset = p.varint() },
+	}
+	p.structure(readers{3: func() { p.structure(metadata) }})
 	if codec != codecZstd {
 		p.fail(trace.ErrUnsupported)
 	}
@@ -255,23 +229,11 @@ func (r *Reader) page(v *values, c *chunk, rows int) error {
 	}
 	p := parser{src: v.packed}
 	kind, count, sum := int64(-1), int64(-1), int64(-1)
-	p.structure(func(number int16, typ byte) {
-		switch number {
-		case 1:
-			kind = p.varint()
-		case 4:
-			sum = int64(uint32(p.varint()))
-		case 5:
-			p.structure(func(number int16, typ byte) {
-				if number == 1 {
-					count = p.varint()
-					return
-				}
-				p.skip(typ, 0)
-			})
-		default:
-			p.skip(typ, 0)
-		}
+	dataPage := readers{1: func() { count = p.varint() }}
+	p.structure(readers{
+		1: func() { kind = p.varint() },
+		4: func() { sum = int64(uint32(p.varint())) },
+		5: func() { p.structure(dataPage) },
 	})
 	if p.err != nil {
 		return p.err
@@ -348,12 +310,8 @@ func (v *values) next() figure.Value {
 	}
 	bits := binary.LittleEndian.Uint64(v.rest)
 	v.rest = v.rest[8:]
-	switch v.want {
-	case figure.Int, figure.Bytes:
-		return figure.Value{Type: v.want, Int: int64(bits)}
-	case figure.Millis:
+	if v.want == figure.Millis {
 		return figure.Value{Type: v.want, Int: int64(math.Round(math.Float64frombits(bits) * float64(time.Millisecond)))}
-	default:
-		return figure.Value{Type: v.want, Int: int64(bits)}
 	}
+	return figure.Value{Type: v.want, Int: int64(bits)}
 }
