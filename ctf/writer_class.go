@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -221,26 +221,18 @@ func (c *writerClass) append(dst, payload []byte) ([]byte, bool) {
 // appendUTF8 appends the UTF-16LE at the start of payload, up to and including its zero, as
 // UTF-8. It returns the rest. A surrogate without its other half becomes U+FFFD.
 func appendUTF8(dst, payload []byte) (out, rest []byte, ok bool) {
-	le := binary.LittleEndian
-	for i := 0; i+2 <= len(payload); i += 2 {
-		unit := le.Uint16(payload[i:])
-		switch {
-		case unit == 0:
-			return append(dst, 0), payload[i+2:], true
-		case unit < utf8.RuneSelf:
-			dst = append(dst, byte(unit))
-		case !utf16.IsSurrogate(rune(unit)):
-			dst = utf8.AppendRune(dst, rune(unit))
-		default:
-			r := rune(utf8.RuneError)
-			if i+4 <= len(payload) {
-				r = utf16.DecodeRune(rune(unit), rune(le.Uint16(payload[i+2:])))
+	for i := 0; i+2 <= len(payload); {
+		if c := payload[i]; c < utf8.RuneSelf && payload[i+1] == 0 {
+			dst = append(dst, c)
+			i += 2
+			if c == 0 {
+				return dst, payload[i:], true
 			}
-			if r != utf8.RuneError {
-				i += 2
-			}
-			dst = utf8.AppendRune(dst, r)
+			continue
 		}
+		r, n := binread.DecodeUTF16(payload[i:])
+		dst = utf8.AppendRune(dst, r)
+		i += n
 	}
 	return dst, nil, false
 }
