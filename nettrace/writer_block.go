@@ -46,17 +46,14 @@ func (b *blockBuffer) fits(size int) bool {
 
 // addEvent appends an event to an event block, or to a metadata block of V4.
 func (w *Writer) addEvent(b *blockBuffer, h *eventpipe.Header, payload []byte) {
-	switch {
-	case !w.opt.Uncompressed:
+	if w.opt.Uncompressed {
+		b.b = h.AppendUncompressed(b.b, w.v6)
+	} else {
 		b.b = h.AppendCompressed(b.b, &b.prev, w.v6)
-		b.b = append(b.b, payload...)
 		b.prev = *h
-	case w.v6:
-		b.b = h.AppendUncompressedV6(b.b)
-		b.b = append(b.b, payload...)
-	default:
-		b.b = h.AppendUncompressedV4(b.b)
-		b.b = append(b.b, payload...)
+	}
+	b.b = append(b.b, payload...)
+	if w.opt.Uncompressed && !w.v6 {
 		b.b = append(b.b, make([]byte, -len(payload)&3)...)
 	}
 	b.records++

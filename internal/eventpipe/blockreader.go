@@ -183,10 +183,8 @@ func (r *BlockReader) nextChecked() bool {
 		r.Header.compressed(&c, r.Version == 6)
 	case r.Version == 3:
 		size = r.uncompressedV3(&c)
-	case r.Version == 4:
-		size = r.uncompressedV4(&c)
 	default:
-		size = r.uncompressedV6(&c)
+		size = r.uncompressed(&c, r.Version == 6)
 	}
 	at := c.Off()
 	c.Skip(r.Payload)

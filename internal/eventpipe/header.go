@@ -117,40 +117,25 @@ func (h *Header) uncompressedV3(c *binread.Cursor) (size int) {
 	return int(int32(binary.LittleEndian.Uint32(b)))
 }
 
-// uncompressedV4 reads the fixed header of a V4 event, and its size.
-func (h *Header) uncompressedV4(c *binread.Cursor) (size int) {
-	b := c.Bytes(headerSizeV4)
-	if b == nil {
-		return 0
+// uncompressed reads the fixed header of a V4 or V6 event, and its size.
+func (h *Header) uncompressed(c *binread.Cursor, v6 bool) (size int) {
+	n := headerSizeV4
+	if v6 {
+		n = headerSizeV6
 	}
-	h.common(binary.LittleEndian.Uint32(b[4:]), b[8:])
-	copy(h.Activity[:], b[44:])
-	copy(h.Related[:], b[60:])
-	h.Payload = int(int32(binary.LittleEndian.Uint32(b[76:])))
-	return int(int32(binary.LittleEndian.Uint32(b)))
-}
-
-// uncompressedV6 reads the fixed header of a V6 event, and its size.
-func (h *Header) uncompressedV6(c *binread.Cursor) (size int) {
-	b := c.Bytes(headerSizeV6)
-	if b == nil {
-		return 0
-	}
-	h.common(binary.LittleEndian.Uint32(b[4:]), b[8:])
-	h.Labels = binary.LittleEndian.Uint32(b[44:])
-	h.Payload = int(int32(binary.LittleEndian.Uint32(b[48:])))
-	return int(int32(binary.LittleEndian.Uint32(b)))
-}
-
-// common takes the common part of the uncompressed headers of V4 and V6.
-func (h *Header) common(metadata uint32, b []byte) {
-	h.MetadataID = metadata &^ unsorted
-	h.Sorted = metadata&unsorted == 0
-	h.Seq = binary.LittleEndian.Uint32(b)
-	h.Thread = binary.LittleEndian.Uint64(b[4:])
-	h.Capture = binary.LittleEndian.Uint64(b[12:])
-	h.CPU = binary.LittleEndian.Uint32(b[20:])
-	h.Stack = binary.LittleEndian.Uint32(b[24:])
-	h.Ticks = binary.LittleEndian.Uint64(b[28:])
+	b := c.Sub(n)
+	size = int(int32(b.U32()))
+	id := b.U32()
+	h.MetadataID, h.Sorted = id&^unsorted, id&unsorted == 0
 	h.Moved = h.MetadataID != 0
+	h.Seq, h.Thread, h.Capture = b.U32(), b.U64(), b.U64()
+	h.CPU, h.Stack, h.Ticks = b.U32(), b.U32(), b.U64()
+	if v6 {
+		h.Labels = b.U32()
+	} else {
+		copy(h.Activity[:], b.Bytes(16))
+		copy(h.Related[:], b.Bytes(16))
+	}
+	h.Payload = int(int32(b.U32()))
+	return size
 }

@@ -57,39 +57,30 @@ func (h *Header) AppendCompressed(dst []byte, prev *Header, v6 bool) []byte {
 	return dst
 }
 
-// AppendUncompressedV4 appends the fixed header of V4. Its size counts the
-// payload and the padding that follow, not itself.
-func (h *Header) AppendUncompressedV4(dst []byte) []byte {
+// AppendUncompressed appends the fixed header of V4 or V6. Its size counts the payload that
+// follows, in V4 with padding, but not itself.
+func (h *Header) AppendUncompressed(dst []byte, v6 bool) []byte {
 	le := binary.LittleEndian
-	dst = le.AppendUint32(dst, uint32(headerSizeV4-4+(h.Payload+3)&^3))
-	dst = h.appendCommon(dst)
-	dst = append(dst, h.Activity[:]...)
-	dst = append(dst, h.Related[:]...)
-	return le.AppendUint32(dst, uint32(h.Payload))
-}
-
-// AppendUncompressedV6 appends the fixed header of V6, whose size counts the
-// payload but not itself.
-func (h *Header) AppendUncompressedV6(dst []byte) []byte {
-	le := binary.LittleEndian
-	dst = le.AppendUint32(dst, uint32(headerSizeV6-4+h.Payload))
-	dst = h.appendCommon(dst)
-	dst = le.AppendUint32(dst, h.Labels)
-	return le.AppendUint32(dst, uint32(h.Payload))
-}
-
-// appendCommon appends the common part of the fixed headers of V4 and V6.
-func (h *Header) appendCommon(dst []byte) []byte {
-	le := binary.LittleEndian
+	size := headerSizeV4 - 4 + (h.Payload+3)&^3
+	if v6 {
+		size = headerSizeV6 - 4 + h.Payload
+	}
 	id := h.MetadataID
 	if !h.Sorted {
 		id |= unsorted
 	}
+	dst = le.AppendUint32(dst, uint32(size))
 	dst = le.AppendUint32(dst, id)
 	dst = le.AppendUint32(dst, h.Seq)
 	dst = le.AppendUint64(dst, h.Thread)
 	dst = le.AppendUint64(dst, h.Capture)
 	dst = le.AppendUint32(dst, h.CPU)
 	dst = le.AppendUint32(dst, h.Stack)
-	return le.AppendUint64(dst, h.Ticks)
+	dst = le.AppendUint64(dst, h.Ticks)
+	if v6 {
+		dst = le.AppendUint32(dst, h.Labels)
+	} else {
+		dst = append(append(dst, h.Activity[:]...), h.Related[:]...)
+	}
+	return le.AppendUint32(dst, uint32(h.Payload))
 }
