@@ -69,3 +69,18 @@ func (f *filter) divide(pass func(objects []byte)) {
 	}
 	f.buf = f.buf[:copy(f.buf, f.buf[whole:])]
 }
+
+// each calls fn with each of some whole objects, of which raw are the bytes. It returns the bytes
+// behind them, which are no objects, or damaged ones.
+func (f *filter) each(objects []byte, fn func(o *Object, raw []byte)) (rest []byte) {
+	f.feed.Reset(objects)
+	o, err := f.in.Next()
+	for ; err == nil; o, err = f.in.Next() {
+		size := f.in.Offset() + 1 - f.next // with its end tag
+		fn(o, objects[:size])
+		objects, f.next = objects[size:], f.next+size
+	}
+	f.failed = !errors.Is(err, io.EOF)
+	f.next += int64(len(objects))
+	return objects
+}

@@ -3,7 +3,6 @@ package eventpipe
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -82,38 +81,20 @@ type place struct {
 }
 
 // pass moves whole objects to the output, and inserts pending events between them.
-func (n *Inserter) pass(objects []byte) {
-	n.feed.Reset(objects)
-	at := n.next
-	for _, p := range n.places() {
-		n.out = append(n.out, objects[:p.off-at]...)
-		objects, at = objects[p.off-at:], p.off
-		n.insert(p)
-	}
-	n.out = append(n.out, objects...)
-}
+func (n *Inserter) pass(objects []byte) { n.out = append(n.out, n.each(objects, n.add)...) }
 
-// places reads the objects that have arrived, and returns the places among them.
-func (n *Inserter) places() []place {
-	var all []place
-	for {
-		begin := n.next
-		o, err := n.in.Next()
-		if err != nil {
-			n.failed = !errors.Is(err, io.EOF)
-			return all
-		}
-		n.next = n.in.Offset() + 1 // its end tag
-		last := o.Last
-		switch {
-		case o.kind == BlockSequencePoint && len(o.data) >= 8:
-			last = max(n.latest, binary.LittleEndian.Uint64(o.data))
-			all = append(all, place{begin, n.latest, last})
-		case o.Events() && o.Starts(n.latest):
-			all = append(all, place{begin, n.latest, o.First})
-		}
-		n.latest = max(n.latest, last)
+// add moves an object, of which raw are the bytes, and inserts events if it begins at a place.
+func (n *Inserter) add(o *Object, raw []byte) {
+	last := o.Last
+	switch {
+	case o.kind == BlockSequencePoint && len(o.data) >= 8:
+		last = max(n.latest, binary.LittleEndian.Uint64(o.data))
+		n.insert(place{n.next, n.latest, last})
+	case o.Events() && o.Starts(n.latest):
+		n.insert(place{n.next, n.latest, o.First})
 	}
+	n.latest = max(n.latest, last)
+	n.out = append(n.out, raw...)
 }
 
 // take removes the insertions that belong to a place, and returns them in time order. An

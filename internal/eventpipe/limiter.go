@@ -3,7 +3,6 @@ package eventpipe
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"io"
 	"time"
 
@@ -48,23 +47,10 @@ func (l *Limiter) Read(p []byte) (int, error) { return l.read(p, l.pass) }
 
 // pass appends whole objects to the output, without the events after the limit.
 func (l *Limiter) pass(objects []byte) {
-	l.feed.Reset(objects)
-	begin := l.next
-	for {
-		o, err := l.in.Next()
-		if err != nil {
-			l.failed = !errors.Is(err, io.EOF)
-			break
-		}
-		end := l.in.Offset() + 1 // its end tag
-		l.add(o, objects[l.next-begin:end-begin])
-		l.next = end
-	}
-	rest := objects[l.next-begin:]
+	rest := l.each(objects, l.add)
 	if !l.over || l.failed || bytes.Equal(rest, EndMark(4, l.off, false)) {
 		l.appendRaw(rest)
 	}
-	l.next = begin + int64(len(objects))
 }
 
 // add appends an object, of which raw are the bytes.
