@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 )
 
 const (
@@ -53,13 +52,19 @@ type tarFS struct {
 	last      string // the file that ends where the archive does then
 }
 
-// A tarFile is the place of a file in the archive. It is also its own fs.FileInfo and
-// fs.DirEntry.
+// A tarFile is a file in the archive.
 type tarFile struct {
-	name      string // without its folder
-	folder    bool
-	off, size int64
+	fs.FileInfo
+	off int64
 }
+
+// tarInfo describes a file or a folder as far as a reader asks: its owner alone may read it, and
+// nobody knows when it was written.
+func tarInfo(name string, typ byte, mode, size int64) fs.FileInfo {
+	return (&tar.Header{Name: name, Typeflag: typ, Mode: mode, Size: size}).FileInfo()
+}
+
+func tarFolder(name string) fs.FileInfo { return tarInfo(name, tar.TypeDir, 0o500, 0) }
 
 func newTarFS(r *io.SectionReader) (*tarFS, error) {
 	t := &tarFS{r: r, files: map[string]tarFile{}, folders: map[string][]fs.DirEntry{".": nil}}
@@ -86,7 +91,7 @@ func newTarFS(r *io.SectionReader) (*tarFS, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.add(name, tarFile{off: off, size: min(h.Size, r.Size()-off)})
+		t.add(name, tarFile{tarInfo(name, tar.TypeReg, 0o400, min(h.Size, r.Size()-off)), off})
 		t.last, t.truncated = name, h.Size > r.Size()-off
 	}
 }
@@ -114,12 +119,11 @@ func (t *tarFS) add(name string, f tarFile) {
 			return
 		}
 	}
-	f.name = path.Base(name)
 	t.files[name] = f
-	for entry := f; ; entry = (tarFile{name: path.Base(name), folder: true}) {
+	for entry := f.FileInfo; ; entry = tarFolder(name) {
 		dir := path.Dir(name)
 		known := t.folders[dir]
-		t.folders[dir] = append(known, entry)
+		t.folders[dir] = append(known, fs.FileInfoToDirEntry(entry))
 		if known != nil || dir == "." {
 			return
 		}
@@ -134,10 +138,10 @@ func (t *tarFS) Open(name string) (fs.File, error) {
 		if t.truncated && name == t.last {
 			end = io.ErrUnexpectedEOF
 		}
-		return &openTarFile{io.NewSectionReader(t.r, f.off, f.size), f, end}, nil
+		return &openTarFile{io.NewSectionReader(t.r, f.off, f.Size()), f, end}, nil
 	}
 	if _, ok := t.folders[name]; ok {
-		return &openTarFile{io.NewSectionReader(t.r, 0, 0), tarFile{name: path.Base(name), folder: true}, io.EOF}, nil
+		return &openTarFile{io.NewSectionReader(t.r, 0, 0), tarFolder(name), io.EOF}, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
@@ -155,7 +159,7 @@ func (t *tarFS) ReadDir(name string) ([]fs.DirEntry, error) {
 
 type openTarFile struct {
 	*io.SectionReader
-	info tarFile
+	info fs.FileInfo
 	end  error
 }
 
@@ -171,18 +175,3 @@ func (f *openTarFile) Read(p []byte) (int, error) {
 func (f *openTarFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 
 func (f *openTarFile) Close() error { return nil }
-
-func (f tarFile) Name() string               { return f.name }
-func (f tarFile) Size() int64                { return f.size }
-func (f tarFile) ModTime() time.Time         { return time.Time{} }
-func (f tarFile) IsDir() bool                { return f.folder }
-func (f tarFile) Sys() any                   { return nil }
-func (f tarFile) Info() (fs.FileInfo, error) { return f, nil }
-func (f tarFile) Type() fs.FileMode          { return f.Mode().Type() }
-
-func (f tarFile) Mode() fs.FileMode {
-	if f.folder {
-		return fs.ModeDir | 0o500
-	}
-	return 0o400
-}
