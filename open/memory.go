@@ -93,19 +93,15 @@ func (s *memoryScratch) block(number int) ([]byte, error) {
 	}
 	i := slices.IndexFunc(s.recent, func(r recentBlock) bool { return r.number == number })
 	if i < 0 {
-		var oldest []byte
-		if i = len(s.recent); i < recentBlocks {
-			s.recent = append(s.recent, recentBlock{})
-		} else {
-			i--
-			oldest = s.recent[i].data
+		var oldest recentBlock
+		if i = min(len(s.recent), recentBlocks-1); i < len(s.recent) {
+			oldest, s.recent = s.recent[i], s.recent[:i]
 		}
-		data, err := s2.Decode(oldest, s.blocks[number])
+		data, err := s2.Decode(oldest.data, s.blocks[number])
 		if err != nil {
-			s.recent = slices.Delete(s.recent, i, i+1)
 			return nil, err
 		}
-		s.recent[i] = recentBlock{number, data}
+		s.recent = append(s.recent, recentBlock{number, data})
 	}
 	r := s.recent[i]
 	copy(s.recent[1:], s.recent[:i]) // the latest is the first
