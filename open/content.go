@@ -24,27 +24,16 @@ func (c *Content) base() string { return path.Base(strings.ReplaceAll(c.Name, `\
 // Contents opens traces as Files does, but of contents. Options.Beside has the files beside
 // them.
 func Contents(files []Content, opts Options) (*Input, error) {
-	heads := make([]etl.File, len(files))
-	for i, f := range files {
-		heads[i] = etwHead(io.NewSectionReader(f, 0, f.Size))
-	}
-	open := func(group []int, opts Options) (*Input, error) {
-		var of []Content
-		for _, i := range group {
-			of = append(of, files[i])
-		}
-		return openContent(of, opts)
-	}
-	groups := sessions(heads)
+	groups := sessions(files, func(c Content) etl.File { return etwHead(io.NewSectionReader(c, 0, c.Size)) })
 	if len(groups) == 1 {
-		return open(groups[0], opts)
+		return openContent(groups[0], opts)
 	}
 	names := make([]string, len(files))
 	for i, f := range files {
 		names[i] = f.Name
 	}
 	in := &Input{Name: strings.Join(names, " + "), again: func() (*Input, error) { return Contents(files, opts) }}
-	return in.merge(groups, opts, open)
+	return in.merge(len(groups), opts, func(i int, opts Options) (*Input, error) { return openContent(groups[i], opts) })
 }
 
 // openContent opens one trace, which has several files only if it is an ETW trace.

@@ -16,45 +16,39 @@ func Files(paths []string, opts Options) (*Input, error) {
 	if len(paths) == 1 {
 		return File(paths[0], opts)
 	}
-	sorted := slices.Sorted(slices.Values(paths)) // their order makes no difference
-	heads := make([]etl.File, len(paths))
-	for i, path := range sorted {
-		heads[i] = headOf(path)
-	}
-	open := func(group []int, opts Options) (*Input, error) {
-		var of []string
-		for _, i := range group {
-			of = append(of, sorted[i])
-		}
-		return openFile(of[0], of[1:], opts)
-	}
+	groups := sessions(slices.Sorted(slices.Values(paths)), headOf) // their order makes no difference
+	open := func(i int, opts Options) (*Input, error) { return openFile(groups[i][0], groups[i][1:], opts) }
 	name, again := strings.Join(paths, " + "), func() (*Input, error) { return Files(paths, opts) }
-	groups := sessions(heads)
 	if len(groups) != 1 {
-		return (&Input{Name: name, again: again}).merge(groups, opts, open)
+		return (&Input{Name: name, again: again}).merge(len(groups), opts, open)
 	}
-	in, err := open(groups[0], opts)
+	in, err := open(0, opts)
 	if err == nil {
 		in.Name, in.again = name, again
 	}
 	return in, err
 }
 
-// sessions groups files, because ETW files that were recorded together are one trace.
-func sessions(heads []etl.File) [][]int {
-	groups := make([][]int, len(heads))
-	for i, first := range etl.Recordings(heads) {
-		groups[first] = append(groups[first], i)
+// sessions groups files, because ETW files that were recorded together are one trace: head
+// returns the first part of a file.
+func sessions[T any](files []T, head func(T) etl.File) [][]T {
+	heads := make([]etl.File, len(files))
+	for i, f := range files {
+		heads[i] = head(f)
 	}
-	return slices.DeleteFunc(groups, func(g []int) bool { return g == nil })
+	groups := make([][]T, len(files))
+	for i, first := range etl.Recordings(heads) {
+		groups[first] = append(groups[first], files[i])
+	}
+	return slices.DeleteFunc(groups, func(g []T) bool { return g == nil })
 }
 
-// merge makes the input that of several traces, each opened from a group of files.
-func (in *Input) merge(groups [][]int, opts Options, open func([]int, Options) (*Input, error)) (*Input, error) {
+// merge makes the input that of n traces, each of which open opens.
+func (in *Input) merge(n int, opts Options, open func(int, Options) (*Input, error)) (*Input, error) {
 	opts.Runs, opts.HeapDumps = nil, false // events of several traces are merged one by one
 	var sources []trace.Source
-	for _, group := range groups {
-		part, err := open(group, opts)
+	for i := range n {
+		part, err := open(i, opts)
 		if err != nil {
 			return nil, errors.Join(err, in.Close())
 		}
