@@ -43,21 +43,14 @@ type speedscopeProfile struct {
 func WriteSpeedscope(w io.Writer, p Profile, name string) error {
 	f := speedscopeFile{Schema: speedscopeSchema, Exporter: "gctrail", Name: name, Shared: speedscopeShared{Frames: []speedscopeFrame{}}, Profiles: []speedscopeProfile{}}
 	numbers := make(map[speedscopeFrame]int)
-	number := func(fr speedscopeFrame) int {
-		n, known := numbers[fr]
-		if !known {
-			n = len(f.Shared.Frames)
-			numbers[fr] = n
-			f.Shared.Frames = append(f.Shared.Frames, fr)
-		}
-		return n
-	}
 	for _, of := range p.Processes {
 		profile := speedscopeProfile{Type: "sampled", Name: p.Title + " of " + export.Name(of.Process), Unit: "bytes", Samples: [][]int{}, Weights: []int64{}}
 		for s := range of.Samples {
 			var stack []int
 			for fr := range s.Typed() {
-				stack = append(stack, number(speedscopeFrame{fr.Method, fr.Module}))
+				frame := speedscopeFrame{fr.Method, fr.Module}
+				n := number(numbers, frame, func(int) { f.Shared.Frames = append(f.Shared.Frames, frame) })
+				stack = append(stack, n-1)
 			}
 			slices.Reverse(stack)
 			profile.Samples = append(profile.Samples, stack)
