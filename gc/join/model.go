@@ -89,29 +89,25 @@ func (*Model) Kinds() []clr.Kind {
 
 // Event processes one event.
 func (m *Model) Event(e *pass.Event) {
-	switch e.Kind {
-	case clr.KindGCJoin:
-		if v, ok := pass.Decode[clr.GCJoin](e); ok {
-			m.of(e, v.ClrInstanceID, func(rt *runtime) { rt.join(e, v) })
-		}
-	case clr.KindGCSuspendEEBegin:
-		if v, ok := pass.Decode[clr.GCSuspendEEBegin](e); ok {
-			m.of(e, v.ClrInstanceID, func(rt *runtime) { m.suspend(rt, e, v) })
-		}
-	case clr.KindGCSuspendEEEnd:
+	if e.Kind == clr.KindGCSuspendEEEnd {
 		m.suspended(e)
-	case clr.KindGCRestartEEBegin:
-		if v, ok := pass.Decode[clr.GCRestartEEBegin](e); ok {
-			m.of(e, v.ClrInstanceID, func(rt *runtime) { m.restart(rt, e) })
-		}
-	case clr.KindGCStart:
-		if v, ok := pass.Decode[clr.GCStart](e); ok {
-			m.of(e, v.ClrInstanceID, func(rt *runtime) { rt.started(e.Time, v) })
-		}
-	case clr.KindGCEnd:
-		if v, ok := pass.Decode[clr.GCEnd](e); ok {
-			m.of(e, v.ClrInstanceID, func(rt *runtime) { rt.ended(e.Time, v.Count) })
-		}
+		return
+	}
+	decoded, whole := e.Decoded()
+	if !whole {
+		return
+	}
+	switch v := decoded.(type) {
+	case *clr.GCJoin:
+		m.of(e, v.ClrInstanceID, func(rt *runtime) { rt.join(e, v) })
+	case *clr.GCSuspendEEBegin:
+		m.of(e, v.ClrInstanceID, func(rt *runtime) { m.suspend(rt, e, v) })
+	case *clr.GCRestartEEBegin:
+		m.of(e, v.ClrInstanceID, func(rt *runtime) { m.restart(rt, e) })
+	case *clr.GCStart:
+		m.of(e, v.ClrInstanceID, func(rt *runtime) { rt.started(e.Time, v) })
+	case *clr.GCEnd:
+		m.of(e, v.ClrInstanceID, func(rt *runtime) { rt.ended(e.Time, v.Count) })
 	}
 }
 
