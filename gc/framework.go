@@ -24,20 +24,14 @@ const compactMechanismUsed = 1 << 31
 // 2 (.NET Framework 4.5) on, because earlier ones have no free space.
 func (m *Model) privatePerHeapHistory(e *event) {
 	v, ok := decode[clr.PrivateGCPerHeapHistory](m, e)
-	if !ok || e.Version < 2 || len(v.GenData) <= gen0Again {
+	if !ok || e.Version < 2 || len(v.GenData) < gen0Again+1 {
 		return
 	}
-	for i := range v.GenData {
-		if g := &v.GenData[i]; !plausible(g.SizeBefore, g.FreeListBefore, g.FreeObjBefore, g.SizeAfter, g.FreeListAfter,
-			g.FreeObjAfter, g.In, g.Out, g.NewAllocation) {
-			return
-		}
+	var values [gen0Again + 1]clr.GCPerHeapHistoryValue
+	for i := range values {
+		values[i] = publicRecord(&v.GenData[i])
 	}
-	rt := m.runtime(e, uint16(v.ClrInstanceID))
-	if rt == nil {
-		return
-	}
-	b := rt.heapHistory(e, v.HeapIndex)
+	b := m.heapHistory(e, uint16(v.ClrInstanceID), v.HeapIndex, values[:])
 	if b == nil {
 		return
 	}
@@ -47,28 +41,17 @@ func (m *Model) privatePerHeapHistory(e *event) {
 	if v.MemoryPressure > 0 && v.MemoryPressure <= 100 {
 		b.MemoryLoad = Some(int(v.MemoryPressure))
 	}
-	add := func(i int, g *generation) {
-		g.addPrivate(&v.GenData[i])
-		if again := &v.GenData[gen0Again]; i == gen0 && again.SizeBefore != 0 {
-			g.survived += int64(again.Out) - int64(v.GenData[gen0].Out)
-		}
+	if again := &values[gen0Again]; again.SizeBefore != 0 {
+		values[gen0].NonePinnedSurv = again.NonePinnedSurv
 	}
-	for i := range v.GenData[:gen0Again] {
-		add(i, &b.sums[i])
-	}
-	if m.PerHeap {
-		b.PerHeap = append(b.PerHeap, b.part(v.HeapIndex, add))
-	}
-	rt.release()
+	b.addHeap(v.HeapIndex, values[:])
 }
 
-func (g *generation) addPrivate(v *clr.PrivateGCPerHeapHistoryGenData) {
-	g.before += int64(v.SizeBefore)
-	g.freeBefore += int64(v.FreeListBefore + v.FreeObjBefore)
-	g.after += int64(v.SizeAfter)
-	g.freeAfter += int64(v.FreeListAfter + v.FreeObjAfter)
-	g.listed += int64(v.FreeListAfter)
-	g.in += int64(v.In)
-	g.survived += int64(v.Out)
-	g.budget += int64(v.NewAllocation)
+// publicRecord returns a record of the private provider as the runtime's provider has it.
+func publicRecord(v *clr.PrivateGCPerHeapHistoryGenData) clr.GCPerHeapHistoryValue {
+	return clr.GCPerHeapHistoryValue{
+		SizeBefore: v.SizeBefore, FreeListBefore: v.FreeListBefore, FreeObjBefore: v.FreeObjBefore,
+		SizeAfter: v.SizeAfter, FreeListAfter: v.FreeListAfter, FreeObjAfter: v.FreeObjAfter,
+		In: v.In, NonePinnedSurv: v.Out, NewAllocation: v.NewAllocation,
+	}
 }

@@ -167,17 +167,7 @@ func (m *Model) perHeapHistory(e *event) {
 	if len(v.Values) <= loh {
 		return // damaged, because all runtimes write the LOH's values
 	}
-	for i := range v.Values {
-		if g := &v.Values[i]; !plausible(g.SizeBefore, g.FreeListBefore, g.FreeObjBefore, g.SizeAfter, g.FreeListAfter,
-			g.FreeObjAfter, g.In, g.PinnedSurv, g.NonePinnedSurv, g.NewAllocation) {
-			return
-		}
-	}
-	rt := m.runtime(e, v.ClrInstanceID)
-	if rt == nil {
-		return
-	}
-	b := rt.heapHistory(e, v.HeapIndex)
+	b := m.heapHistory(e, v.ClrInstanceID, v.HeapIndex, v.Values)
 	if b == nil {
 		return
 	}
@@ -186,24 +176,24 @@ func (m *Model) perHeapHistory(e *event) {
 	b.pinned = true
 	b.addCondemned(v.CondemnReasons1)
 	b.addFreeList(v)
-	for i := range v.Values[:b.records] {
-		b.sums[i].add(&v.Values[i])
-	}
-	if m.PerHeap {
-		b.PerHeap = append(b.PerHeap, b.part(v.HeapIndex, func(i int, g *generation) { g.add(&v.Values[i]) }))
-	}
-	rt.release()
+	b.addHeap(v.HeapIndex, v.Values)
 }
 
-// part returns a heap's part. Add adds what its history has of the ith generation.
-func (b *building) part(heap uint32, add func(i int, g *generation)) HeapPart {
-	p := HeapPart{Heap: heap, Generations: make([]Generation, b.records)}
-	for i := range p.Generations {
-		var s generation
-		add(i, &s)
-		p.Generations[i] = s.public(i, b.pinned, b.allAfter || s.after != 0)
+// addHeap adds a heap's records, by generation, to the sums.
+func (b *building) addHeap(heap uint32, values []clr.GCPerHeapHistoryValue) {
+	for i := range values[:b.records] {
+		b.sums[i].add(&values[i])
 	}
-	return p
+	if b.rt.model.PerHeap {
+		p := HeapPart{Heap: heap, Generations: make([]Generation, b.records)}
+		for i := range p.Generations {
+			var s generation
+			s.add(&values[i])
+			p.Generations[i] = s.public(i, b.pinned, b.allAfter || s.after != 0)
+		}
+		b.PerHeap = append(b.PerHeap, p)
+	}
+	b.rt.release()
 }
 
 // addFreeList adds how many survivors of gen1 fitted into a heap's free list of gen2. Only
@@ -221,13 +211,23 @@ func (b *building) addFreeList(v *clr.GCPerHeapHistory) {
 }
 
 // heapHistory returns the collection that a heap's history of this thread is
-// of, or nil if there is none, or has that heap's already. Heap 0 can come
-// again: a heap that was added while a background collection ran has that
+// of, or nil if its sizes are not possible, there is none, or has that heap's already. Heap 0
+// can come again: a heap that was added while a background collection ran has that
 // number in its history (.NET 9 and 10, server GC).
 //
 // Where the global history of a later collection was lost, its heaps' histories
 // follow this one's on the thread: they come when it has them all, or has ended.
-func (rt *runtime) heapHistory(e *event, heap uint32) *building {
+func (m *Model) heapHistory(e *event, instance uint16, heap uint32, values []clr.GCPerHeapHistoryValue) *building {
+	for i := range values {
+		if v := &values[i]; !plausible(v.SizeBefore, v.FreeListBefore, v.FreeObjBefore, v.SizeAfter, v.FreeListAfter,
+			v.FreeObjAfter, v.In, v.PinnedSurv, v.NonePinnedSurv, v.NewAllocation) {
+			return nil
+		}
+	}
+	rt := m.runtime(e, instance)
+	if rt == nil {
+		return nil
+	}
 	rt.historied = true
 	b := rt.history[e.TID]
 	if b == nil || len(b.heaps) == maxHeaps || b.histories() || b.ended() && !b.ranBackground() || heap != 0 && slices.Contains(b.heaps, heap) {
