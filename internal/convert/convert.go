@@ -265,29 +265,13 @@ func (c *Converter) end(to []io.Writer) error {
 			return err
 		}
 	}
-	if c.OnlySnapshot() {
-		return c.writeSnapshot(to)
-	}
-	if c.format.Profiles() {
-		return c.writeProfile(to)
-	}
-	if err := c.writeAllocations(to); err != nil {
-		return err
+	for i, p := range c.parts() {
+		if err := p.finish(to[i], c); err != nil {
+			return err
+		}
 	}
 	if c.Samples == 0 && c.Collections == 0 && c.Snapshots == 0 && c.Requests == 0 {
 		return ErrNothing
-	}
-	return nil
-}
-
-func (c *Converter) writeAllocations(to []io.Writer) error {
-	for i, p := range c.parts() {
-		if p.allocations == nil {
-			continue
-		}
-		if err := p.allocations(to[i], c, c.allocated); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -313,41 +297,21 @@ func (c *Converter) last() error {
 	return nil
 }
 
-// writeSnapshot writes the last selected heap snapshot.
-func (c *Converter) writeSnapshot(to []io.Writer) error {
-	if err := c.last(); err != nil {
-		return err
-	}
-	for i, p := range c.parts() {
-		if err := p.snapshot(to[i], c.Snapshot); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeProfile writes the stacks of allocations, or of the last selected heap snapshot.
-func (c *Converter) writeProfile(to []io.Writer) error {
-	of := profile.Allocations(c.allocated)
-	if c.Heap || c.Samples == 0 {
-		if err := c.last(); err != nil {
-			return err
-		}
-		if c.Snapshot.Graph == nil {
-			return snapshot.ErrIncomplete
-		}
-		tree := c.tree()
-		c.Live = tree.TotalObjects
-		of = profile.Heap(c.process(c.Snapshot.PID), tree)
-	} else {
+// profile returns the stacks of allocations, or of the last selected heap snapshot.
+func (c *Converter) profile() (profile.Profile, error) {
+	if !c.Heap && c.Samples > 0 {
 		c.Snapshots = len(c.snapshots())
+		return profile.Allocations(c.allocated), nil
 	}
-	for i, p := range c.parts() {
-		if err := p.profile(to[i], c, of); err != nil {
-			return err
-		}
+	if err := c.last(); err != nil {
+		return profile.Profile{}, err
 	}
-	return nil
+	if c.Snapshot.Graph == nil {
+		return profile.Profile{}, snapshot.ErrIncomplete
+	}
+	tree := c.tree()
+	c.Live = tree.TotalObjects
+	return profile.Heap(c.process(c.Snapshot.PID), tree), nil
 }
 
 // maxStacks bounds the places of a heap that are written. Viewers are slow with more, and

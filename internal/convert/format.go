@@ -41,10 +41,30 @@ type Format struct {
 type part struct {
 	name        string
 	collections func(io.Writer, *Converter) export.Writer
-	allocations func(io.Writer, *Converter, []*export.Allocations) error
+	allocations func(io.Writer, []*export.Allocations) error
 	events      func(io.Writer) *parquet.Events
 	snapshot    func(io.Writer, *heap.Snapshot) error // the last one
 	profile     func(io.Writer, *Converter, profile.Profile) error
+}
+
+// finish writes a part that needs the whole trace.
+func (p *part) finish(w io.Writer, c *Converter) error {
+	switch {
+	case p.allocations != nil:
+		return p.allocations(w, c.allocated)
+	case p.snapshot != nil:
+		if err := c.last(); err != nil {
+			return err
+		}
+		return p.snapshot(w, c.Snapshot)
+	case p.profile != nil:
+		of, err := c.profile()
+		if err != nil {
+			return err
+		}
+		return p.profile(w, c, of)
+	}
+	return nil
 }
 
 // formats are the formats, in the order in which help lists them.
@@ -85,9 +105,7 @@ var formats = []Format{
 			{name: "collections", collections: func(w io.Writer, c *Converter) export.Writer { return parquet.Collections(w, c.start, figure.All()) }},
 			{name: "pauses", collections: func(w io.Writer, _ *Converter) export.Writer { return parquet.Pauses(w) }},
 			{name: "generations", collections: func(w io.Writer, _ *Converter) export.Writer { return parquet.Generations(w) }},
-			{name: "allocations", allocations: func(w io.Writer, _ *Converter, a []*export.Allocations) error {
-				return parquet.WriteAllocations(w, a)
-			}},
+			{name: "allocations", allocations: parquet.WriteAllocations},
 			{name: "events", events: parquet.NewEvents},
 		},
 	},
