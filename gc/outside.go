@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/timeline"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -40,20 +41,10 @@ func (rt *runtime) suspended(s *suspension, kind PauseKind) {
 	}
 	p.Outside = slices.Insert(p.Outside, i, Outside{from, to, to - from})
 	if len(p.Outside) > maxOutside {
-		p.Outside = joined(p.Outside)
+		p.Outside = timeline.Halve(p.Outside, func(into, later *Outside) {
+			into.To, into.Suspended = max(into.To, later.To), units.AddCapped(into.Suspended, later.Suspended)
+		})
 	}
-}
-
-// joined returns half as many, each joined from two neighbours.
-func joined(all []Outside) []Outside {
-	for i := range len(all) / 2 {
-		a, b := &all[2*i], &all[2*i+1]
-		all[i] = Outside{a.From, max(a.To, b.To), units.AddCapped(a.Suspended, b.Suspended)}
-	}
-	if len(all)%2 > 0 {
-		all[len(all)/2] = all[len(all)-1]
-	}
-	return all[:(len(all)+1)/2]
 }
 
 // takeOutside returns the suspensions outside collections since the last collection

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/timeline"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -76,7 +77,7 @@ func (l *Loss) Add(n uint64, from, to time.Duration) {
 	}
 	l.ranges = slices.Replace(l.ranges, i, j, Range{from, to})
 	if len(l.ranges) > maxRanges {
-		l.coarsen()
+		l.ranges = timeline.Halve(l.ranges, func(into, later *Range) { into.To = later.To })
 	}
 }
 
@@ -155,18 +156,4 @@ func (l *Loss) from(t time.Duration) int {
 		return 1
 	})
 	return i
-}
-
-// coarsen halves the number of ranges by joining each with its neighbour.
-func (l *Loss) coarsen() {
-	n := 0
-	for i := 0; i+1 < len(l.ranges); i += 2 {
-		l.ranges[n] = Range{l.ranges[i].From, l.ranges[i+1].To}
-		n++
-	}
-	if len(l.ranges)%2 == 1 {
-		l.ranges[n] = l.ranges[len(l.ranges)-1]
-		n++
-	}
-	l.ranges = l.ranges[:n]
 }

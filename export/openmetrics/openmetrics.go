@@ -17,6 +17,7 @@ import (
 
 	"github.com/gctrail/gctrail/export"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/timeline"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -237,21 +238,10 @@ func (p *process) take(at time.Duration) {
 func (p *process) thin() {
 	p.every *= 2
 	for _, s := range p.series {
-		kept := s.values[:0]
-		for i, v := range s.values {
-			if (s.first+i)%2 == 0 {
-				kept = append(kept, v)
-			}
-		}
-		s.values, s.first = kept, (s.first+1)/2
+		of := s.values[min(s.first%2, len(s.values)):] // from the first one that stays
+		s.values, s.first = timeline.Halve(of, func(_, _ *float64) {}), (s.first+1)/2
 	}
-	kept := p.points[:0]
-	for i, at := range p.points {
-		if i%2 == 0 {
-			kept = append(kept, at)
-		}
-	}
-	p.points = kept
+	p.points = timeline.Halve(p.points, func(_, _ *time.Duration) {})
 }
 
 // write writes the series of a family, each with its points in time order and

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/timeline"
 )
 
 // A Metric is one of the run metrics of Microsoft's GC.Infrastructure, by its
@@ -89,10 +90,7 @@ func (s *sums) add(pause, promoted float64) {
 	}
 	s.seen++
 	if len(s.pauses) == maxPauses {
-		for i := range maxPauses / 2 {
-			s.pauses[i] = s.pauses[2*i]
-		}
-		s.pauses, s.every = s.pauses[:maxPauses/2], 2*s.every
+		s.pauses, s.every = timeline.Halve(s.pauses, func(_, _ *float64) {}), 2*s.every
 	}
 }
 

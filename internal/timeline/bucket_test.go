@@ -8,6 +8,16 @@ import (
 	"github.com/gctrail/gctrail/internal/timeline"
 )
 
+// TestHalve checks that the later one of two elements joins the other, and an odd one stays.
+func TestHalve(t *testing.T) {
+	for n, want := range [][]string{{}, {"a"}, {"ab"}, {"ab", "c"}, {"ab", "cd"}, {"ab", "cd", "e"}} {
+		all := []string{"a", "b", "c", "d", "e"}[:n]
+		if got := timeline.Halve(all, func(into, later *string) { *into += *later }); !slices.Equal(got, want) {
+			t.Errorf("half of %d: %v, want %v", n, got, want)
+		}
+	}
+}
+
 // TestBucket checks that buckets widen when a time is beyond them, and that nothing is lost.
 func TestBucket(t *testing.T) {
 	width, all := time.Second, []int(nil)
