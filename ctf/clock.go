@@ -28,17 +28,7 @@ func newClock(t *tsdl.Trace, s *tsdl.Stream) clock {
 	if c == nil {
 		return clock{freq: second}
 	}
-	k := clock{freq: c.Frequency}
-	cycles, neg := uint64(c.Cycles), c.Cycles < 0
-	if neg {
-		cycles = -cycles
-	}
-	ns := units.MulDiv(cycles, second, c.Frequency)
-	if neg {
-		ns = -ns
-	}
-	k.offset = c.Seconds*second + ns
-	return k
+	return clock{freq: c.Frequency, offset: c.Seconds*second + units.Rescale(c.Cycles, second, c.Frequency)}
 }
 
 const second = 1e9

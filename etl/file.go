@@ -69,19 +69,8 @@ func distance(t, base int64) int64 {
 	return d
 }
 
-// rescaled converts a number of ticks of one frequency to another, rounded
-// towards zero.
-func rescaled(ticks, from, to int64) int64 {
-	neg, u := ticks < 0, uint64(ticks)
-	if neg {
-		u = -u
-	}
-	q := units.MulDiv(u, uint64(to), uint64(from))
-	if neg {
-		return -q
-	}
-	return q
-}
+// rescaled converts a number of ticks of one frequency to another.
+func rescaled(ticks, from, to int64) int64 { return units.Rescale(ticks, uint64(to), uint64(from)) }
 
 // align gives the files one time line, and returns its clock and the file that it starts
 // with. Time stamps of one clock are compared unconverted, because the files' conversions

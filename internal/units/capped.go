@@ -26,6 +26,14 @@ func IntCapped(v float64) int64 {
 	return int64(v)
 }
 
+// Rescale returns n*by/of, rounded toward zero, or the farthest number there is if that is beyond it.
+func Rescale(n int64, by, of uint64) int64 {
+	if n < 0 {
+		return -MulDiv(-uint64(n), by, of)
+	}
+	return MulDiv(uint64(n), by, of)
+}
+
 // MulDiv returns a*b/c, rounded down, or the largest number there is if that is more.
 func MulDiv(a, b, c uint64) int64 {
 	hi, lo := bits.Mul64(a, b)

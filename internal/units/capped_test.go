@@ -20,3 +20,21 @@ func TestIntCapped(t *testing.T) {
 		}
 	}
 }
+
+func TestRescale(t *testing.T) {
+	for _, tt := range []struct {
+		n      int64
+		by, of uint64
+		want   int64
+	}{
+		{7, 3, 2, 10},
+		{-7, 3, 2, -10},
+		{math.MinInt64, 1, 2, math.MinInt64 / 2},
+		{math.MaxInt64, 10, 3, math.MaxInt64},
+		{math.MinInt64, 10, 3, -math.MaxInt64},
+	} {
+		if got := Rescale(tt.n, tt.by, tt.of); got != tt.want {
+			t.Errorf("%d * %d / %d: %d, want %d", tt.n, tt.by, tt.of, got, tt.want)
+		}
+	}
+}
