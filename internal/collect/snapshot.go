@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/nettrace"
@@ -124,10 +125,8 @@ func (s *snapshot) end(p *Description) error {
 
 // write adds an event at the end of the trace.
 func (s *snapshot) write(provider string, e clr.Event) error {
-	k, version := e.EventKind(), uint32(0)
-	for v := range k.Versions() {
-		version = max(version, v)
-	}
+	k := e.EventKind()
+	version := slices.Max(slices.Collect(k.Versions()))
 	d := &trace.Descriptor{
 		Provider: provider, ID: k.ID(), Version: version, Opcode: k.Opcode(), Level: k.Level(), Keywords: k.Keywords(),
 	}

@@ -2,6 +2,7 @@ package tracetest
 
 import (
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -23,10 +24,8 @@ func (m *Maker) At(at time.Duration, e clr.Event, stack ...uint64) *trace.Event 
 	k := e.EventKind()
 	d := m.kinds[k]
 	if d == nil {
-		d = &trace.Descriptor{Provider: k.Provider(), ID: k.ID(), Level: k.Level(), Keywords: k.Keywords()}
-		for v := range k.Versions() {
-			d.Version = v
-		}
+		version := slices.Max(slices.Collect(k.Versions()))
+		d = &trace.Descriptor{Provider: k.Provider(), ID: k.ID(), Version: version, Level: k.Level(), Keywords: k.Keywords()}
 		if m.kinds == nil {
 			m.kinds = make(map[clr.Kind]*trace.Descriptor)
 		}
