@@ -22,33 +22,26 @@ type CSV struct {
 
 // AppendHeader appends the line with the names.
 func (w *CSV) AppendHeader(dst []byte) []byte {
-	for i := range w.Columns {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendText(dst, w.Columns[i].Key)
-	}
-	return append(dst, '\n')
+	return appendLine(dst, len(w.Columns), func(dst []byte, i int) []byte { return appendText(dst, w.Columns[i].Key) })
 }
 
 // AppendCollection appends the line of c.
 func (w *CSV) AppendCollection(dst []byte, c *gc.Collection) []byte {
-	for i := range w.Columns {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = w.appendValue(dst, w.Columns[i].Value(c))
-	}
-	return append(dst, '\n')
+	return appendLine(dst, len(w.Columns), func(dst []byte, i int) []byte { return w.appendValue(dst, w.Columns[i].Value(c)) })
 }
 
 // AppendRow appends a line of values.
 func (w *CSV) AppendRow(dst []byte, values []figure.Value) []byte {
-	for i := range values {
+	return appendLine(dst, len(values), func(dst []byte, i int) []byte { return w.appendValue(dst, values[i]) })
+}
+
+// appendLine appends a line of n fields, each of which field appends.
+func appendLine(dst []byte, n int, field func(dst []byte, i int) []byte) []byte {
+	for i := range n {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = w.appendValue(dst, values[i])
+		dst = field(dst, i)
 	}
 	return append(dst, '\n')
 }
