@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -121,11 +122,7 @@ func (r *Requests) lane(s *request.Span, end time.Duration) (track string, free 
 // Close writes the pauses that arrows lead to. It does not close the Writer.
 func (r *Requests) Close() error {
 	w := r.w
-	pauses := make([]request.Pause, 0, len(r.stops))
-	for pause := range r.stops {
-		pauses = append(pauses, pause)
-	}
-	slices.SortFunc(pauses, func(a, b request.Pause) int {
+	pauses := slices.SortedFunc(maps.Keys(r.stops), func(a, b request.Pause) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Duration, b.Duration))
 	})
 	for _, pause := range pauses {

@@ -2,6 +2,7 @@ package handle
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/gctrail/gctrail/clr"
@@ -272,10 +273,7 @@ func (p *pins) sum(name clr.UTF16) *pinSum {
 func (p *pins) plug(v *clr.PinPlugAtGCTime) {
 	p.plugs.add(v.GapBeforeSize)
 	if len(p.sorted) != len(p.objects) {
-		p.sorted = p.sorted[:0]
-		for addr := range p.objects {
-			p.sorted = append(p.sorted, addr)
-		}
+		p.sorted = slices.AppendSeq(p.sorted[:0], maps.Keys(p.objects))
 		slices.Sort(p.sorted)
 	}
 	i, _ := slices.BinarySearch(p.sorted, v.PlugStart)
