@@ -16,7 +16,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A part is a source without some of its events. Their loss is counted if it is told.
+// A part is a source without some of its events. Their loss is counted if the trace says so.
 type part struct {
 	trace.Source
 	lacks func(n int, ev *trace.Event) bool // event n

@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestPinsBounded: objects, types and handles beyond the bounds of Pins are not told apart,
+// TestPinsBounded: objects, types and handles beyond the bounds of Pins are not distinguished,
 // but counted, and the ones within the bounds are followed on.
 func TestPinsBounded(t *testing.T) {
 	m := tracetest.Maker{PID: 7}

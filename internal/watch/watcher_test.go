@@ -25,7 +25,7 @@ type machine struct {
 	mu      sync.Mutex
 	running []*program
 	stopped int           // traces that were asked to end
-	slow    time.Duration // in telling of processes
+	slow    time.Duration // until processes are listed
 }
 
 // A program raises the updates that it is sent.
