@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -105,9 +106,6 @@ func tarball(files []file, modified time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	err := z.Close()
+	err := errors.Join(w.Close(), z.Close())
 	return b.Bytes(), err
 }

@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"encoding/xml"
+	"errors"
 	"hash/crc32"
 	"path"
 	"slices"
@@ -180,14 +181,9 @@ func zipped(files []file, modified time.Time) ([]byte, error) {
 	z := zip.NewWriter(&b)
 	for _, f := range files {
 		var packed bytes.Buffer
-		w, err := flate.NewWriter(&packed, flate.DefaultCompression)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(f.data); err != nil {
-			return nil, err
-		}
-		if err := w.Close(); err != nil {
+		w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // the level is valid
+		_, err := w.Write(f.data)
+		if err = errors.Join(err, w.Close()); err != nil {
 			return nil, err
 		}
 		h, err := zip.FileInfoHeader(f.header(modified).FileInfo())

@@ -75,14 +75,9 @@ func buildModule() ([]byte, error) {
 		return nil, err
 	}
 	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := z.Write(module); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
+	_, err = z.Write(module)
+	if err = errors.Join(err, z.Close()); err != nil {
 		return nil, err
 	}
 	if packed.Len() > maxModule {
