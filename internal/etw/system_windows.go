@@ -30,9 +30,7 @@ func (Windows) StartTrace(session string, properties []byte) (handle uint64, err
 	if err != nil {
 		return 0, err
 	}
-	err = call(startTrace, uintptr(unsafe.Pointer(&handle)), uintptr(unsafe.Pointer(name)), address(properties))
-	runtime.KeepAlive(name)
-	runtime.KeepAlive(properties)
+	err = call(startTrace, uintptr(unsafe.Pointer(&handle)), uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&properties[0])))
 	return handle, err
 }
 
@@ -66,17 +64,12 @@ func (Windows) Control(handle uint64, session string, properties []byte, code ui
 			return err
 		}
 	}
-	err := call(controlTrace, uintptr(handle), uintptr(unsafe.Pointer(name)), address(properties), uintptr(code))
-	runtime.KeepAlive(name)
-	runtime.KeepAlive(properties)
-	return err
+	return call(controlTrace, uintptr(handle), uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&properties[0])), uintptr(code))
 }
 
 // SetInformation is TraceSetInformation.
 func (Windows) SetInformation(handle uint64, class uint32, info []byte) error {
-	err := call(setInformation, uintptr(handle), uintptr(class), address(info), uintptr(len(info)))
-	runtime.KeepAlive(info)
-	return err
+	return call(setInformation, uintptr(handle), uintptr(class), uintptr(unsafe.Pointer(&info[0])), uintptr(len(info)))
 }
 
 // QueryAll is QueryAllTracesW.
@@ -109,8 +102,8 @@ func (Windows) Free(folder string) (bytes int64, known bool) { return outfile.Fr
 
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(&b[0])) }
 
-// call calls a function of Windows. The directive keeps the targets of its arguments in
-// place.
+// call calls a function of Windows. The directive keeps the targets of pointers that are converted
+// in its arguments alive, and in place.
 //
 //go:uintptrescapes
 func call(p *windows.LazyProc, args ...uintptr) error {
