@@ -2,6 +2,7 @@ package emit
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -88,22 +89,21 @@ func (c *etwControl) wants(d *trace.Descriptor) bool {
 }
 
 // etwProviders are the providers that are registered.
-var etwProviders = [...]struct {
-	name string
-	guid clr.GUID
-}{
+var etwProviders = [...]registered{
 	{clr.RuntimeProvider, clr.RuntimeGUID},
 	{clr.PrivateProvider, clr.PrivateGUID},
 	{clr.RundownProvider, clr.RundownGUID},
 }
 
+// A registered provider is known to ETW by its GUID.
+type registered struct {
+	name string
+	guid clr.GUID
+}
+
+// etwProvider returns the index of a provider; negative if it is not registered.
 func etwProvider(name string) int {
-	for i := range etwProviders {
-		if strings.EqualFold(name, etwProviders[i].name) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(etwProviders[:], func(p registered) bool { return strings.EqualFold(name, p.name) })
 }
 
 // An etw is the state of a session that passes events to ETW.

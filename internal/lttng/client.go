@@ -79,6 +79,12 @@ type client struct {
 	err  error // the first; nothing is asked after it
 }
 
+// A connection is what both sides say of it.
+type connection struct {
+	ID                 uint64
+	Major, Minor, Type uint32
+}
+
 // dial connects to a daemon.
 func dial(ctx context.Context, address string) (*client, error) {
 	d := net.Dialer{Timeout: answerTime}
@@ -87,15 +93,8 @@ func dial(ctx context.Context, address string) (*client, error) {
 		return nil, err
 	}
 	c := &client{conn: conn}
-	var answer struct {
-		ID           uint64
-		Major, Minor uint32
-		Type         uint32
-	}
-	c.ask(cmdConnect, &struct {
-		ID                 uint64
-		Major, Minor, Type uint32
-	}{0, major, minor, clientCommand}, &answer)
+	var answer connection
+	c.ask(cmdConnect, &connection{Major: major, Minor: minor, Type: clientCommand}, &answer)
 	if c.err == nil && answer.Major != major {
 		c.err = fmt.Errorf("%w: it has version %d.%d", ErrProtocol, answer.Major, answer.Minor)
 	}
