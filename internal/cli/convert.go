@@ -164,10 +164,10 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 		return err
 	}
 	writers := text.Each(outs, func(out **output) io.Writer { return *out })
-	if r.in.HeapDump != nil {
+	if r.In.HeapDump != nil {
 		var s *heap.Snapshot
-		if s, err = o.ReadGCDump(r.in.HeapDump); err == nil {
-			err = c.WriteHeapDump(r.in.Name, s, writers)
+		if s, err = o.ReadGCDump(r.In.HeapDump); err == nil {
+			err = c.WriteHeapDump(r.Name(), s, writers)
 		} else {
 			err = r.Fail(err)
 		}
@@ -177,12 +177,12 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 	nothing := errors.Is(err, convert.ErrNothing)
 	switch {
 	case nothing && (c.OnlySnapshot() || c.Heap):
-		err = fmt.Errorf("%s: %s", r.in.Name, o.noSnapshot(r))
+		err = fmt.Errorf("%s: %s", r.Name(), o.noSnapshot(r))
 	case errors.Is(err, snapshot.ErrIncomplete):
-		err = fmt.Errorf("%s: %s, and other tools cannot tell; what it has: gctrail objects %s", r.in.Name, notWhole(c.Snapshot), text.Quoted(r.in.Name))
+		err = fmt.Errorf("%s: %s, and other tools cannot tell; what it has: gctrail objects %s", r.Name(), notWhole(c.Snapshot), text.Quoted(r.Name()))
 	case nothing && c.OnlyAllocations():
 		l := lack{what: "allocation events", recording: report.RecordAllocations}
-		err = fmt.Errorf("%s: %s", r.in.Name, l.of(r, &o.Selection, nil))
+		err = fmt.Errorf("%s: %s", r.Name(), l.of(r, &o.Selection, nil))
 	case nothing:
 		err = nil
 	}
@@ -192,7 +192,7 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 	r.finish(nil)
 	switch {
 	case nothing:
-		std.lacks(r, &o.Selection, nil, lack{what: "collections", recording: report.RecordCollections})
+		r.lacks(&o.Selection, nil, lack{what: "collections", recording: report.RecordCollections})
 	case o.output != "-":
 		o.summarize(std, outs, held(c))
 	}
@@ -253,7 +253,7 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 	}
 	opts := convert.EventOptions{Selected: &o.Selection, PIDs: pids}
 	if o.On {
-		opts.Redact, opts.Lost, err = o.learn(ctx, std, r)
+		opts.Redact, opts.Lost, err = o.learn(ctx, r)
 	} else {
 		opts.Lost, err = r.lossAhead(ctx)
 	}
@@ -274,7 +274,7 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 	}
 	r.finish(nil)
 	if nothing {
-		std.nothingSelected(r, &o.Selection, nil, "no event matches")
+		r.nothingSelected(&o.Selection, nil, "no event matches")
 		return nil
 	}
 	said := text.Plural(int64(written.Events), "event", "events")

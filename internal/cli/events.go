@@ -84,10 +84,10 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 	r.finish(nil)
 	unmet := slices.DeleteFunc(slices.Clone(o.names), func(name string) bool { return met[name] })
 	for _, name := range unmet {
-		std.warn(r.in.Name, fmt.Sprintf("no event is named %s", name))
+		r.Warn(fmt.Sprintf("no event is named %s", name))
 	}
 	if written == 0 && len(unmet) == 0 {
-		std.nothingSelected(r, &o.Selection, nil, "no event matches")
+		r.nothingSelected(&o.Selection, nil, "no event matches")
 	}
 	return nil
 }

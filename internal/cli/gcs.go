@@ -158,17 +158,17 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w *strea
 		return err
 	}
 	r.finish(incomplete)
-	o.warnEmpty(std, r, m.Processes(), all, kept)
+	o.warnEmpty(r, m.Processes(), all, kept)
 	return nil
 }
 
 // warnEmpty warns that a trace has no collections, or none that the options keep.
-func (o *gcsOptions) warnEmpty(std *stdio, r *reading, processes []*gc.Process, all, kept int) {
+func (o *gcsOptions) warnEmpty(r *reading, processes []*gc.Process, all, kept int) {
 	switch {
 	case all == 0:
-		std.lacks(r, new(selection.Selection), processes, lack{what: "collections", recording: report.RecordCollections})
+		r.lacks(new(selection.Selection), processes, lack{what: "collections", recording: report.RecordCollections})
 	case kept == 0:
-		std.nothingSelected(r, &o.Selection, processes, "none of the "+text.Plural(int64(all), "collection", "collections")+" matches")
+		r.nothingSelected(&o.Selection, processes, "none of the "+text.Plural(int64(all), "collection", "collections")+" matches")
 	}
 }
 

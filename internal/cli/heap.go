@@ -138,7 +138,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 		return err
 	}
 	w.rejected = segments.Rejected()
-	return sections(scan, std, w, tables.all, func(t *heapTable) uint64 { return t.process.PID }, heapHead,
+	return sections(scan, w, tables.all, func(t *heapTable) uint64 { return t.process.PID }, heapHead,
 		func(t *heapTable) []heapRow { return t.rows }, lack{what: "collections", recording: report.RecordCollections})
 }
 

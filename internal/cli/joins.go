@@ -106,7 +106,7 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 		}
 		return joinRows(s.pid, 0, s.Rows())
 	}
-	return sections(scan, std, w, all.all, func(s *joinSum) uint64 { return s.pid }, joinsHead, rows,
+	return sections(scan, w, all.all, func(s *joinSum) uint64 { return s.pid }, joinsHead, rows,
 		lack{what: "join events, which server GC has,", recording: report.RecordVerbose, server: true})
 }
 
@@ -218,7 +218,7 @@ func (o *joinsOptions) listTunings(ctx context.Context, std *stdio, out *output,
 	for _, t := range model.All() {
 		all.of(t.PID).tune(tuningRow{t, heaps[key{t.PID, t.Number}]})
 	}
-	return sections(scan, std, w, all.all, func(s *tuningSum) uint64 { return s.pid }, tuningsHead, func(s *tuningSum) []tuningRow { return s.rows },
+	return sections(scan, w, all.all, func(s *tuningSum) uint64 { return s.pid }, tuningsHead, func(s *tuningSum) []tuningRow { return s.rows },
 		lack{what: "tunings of the number of heaps (DATAS, from .NET 8 on)", recording: report.RecordCollections, server: true})
 }
 

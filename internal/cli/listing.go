@@ -146,7 +146,7 @@ func (l *listing) scan(ctx context.Context, std *stdio, paths []string, models [
 		return nil, err
 	}
 	defer r.Close()
-	if dump := r.in.HeapDump; dump != nil {
+	if dump := r.In.HeapDump; dump != nil {
 		if err := l.heapDump(dump); err != nil {
 			return nil, r.Fail(err)
 		}
@@ -252,7 +252,7 @@ func (w *rowWriter[R]) table(p *text.Page, rows []R) {
 
 // sections writes the rows of each selected process, and warns of gaps in the trace. None is
 // the warning where no process has rows.
-func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
+func sections[T, R any](s *scanned, w *rowWriter[R], totals []T,
 	pid func(T) uint64, head func(*text.Page, *gc.Process, T), rows func(T) []R, none lack,
 ) error {
 	shown := 0
@@ -266,21 +266,21 @@ func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
 			return err
 		}
 	}
-	return w.finish(s, std, w.out, shown, none)
+	return w.finish(s, w.out, shown, none)
 }
 
 // finish writes the rest of the rows of a trace, and warns of its gaps, and if it shows none of its
 // processes.
-func (l *listing) finish(s *scanned, std *stdio, out *output, shown int, none lack) error {
+func (l *listing) finish(s *scanned, out *output, shown int, none lack) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
 	s.finish(nil)
 	if l.rejected > 0 {
-		std.warn(s.in.Name, text.Counted(l.rejected, "event")+" with impossible sizes left out")
+		s.Warn(text.Counted(l.rejected, "event") + " with impossible sizes left out")
 	}
 	if shown == 0 {
-		std.lacks(s.reading, &l.Selection, s.model.Processes(), none)
+		s.lacks(&l.Selection, s.model.Processes(), none)
 	}
 	return nil
 }

@@ -165,7 +165,7 @@ func (o *gcsOptions) account(ctx context.Context, std *stdio, out *output, paths
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	o.warnAccounts(std, a)
+	o.warnAccounts(a)
 	return nil
 }
 
@@ -213,14 +213,13 @@ func (a *accounts) complete() {
 }
 
 // warnAccounts prints the gaps of the trace.
-func (o *gcsOptions) warnAccounts(std *stdio, a *accounts) {
-	name := a.r.in.Name
+func (o *gcsOptions) warnAccounts(a *accounts) {
 	a.r.finish(nil)
 	if a.left > 0 {
-		std.warn(name, "only the first "+text.Plural(maxPerfviewRows, "collection", "collections")+"; narrow them with --from and --to")
+		a.r.Warn("only the first " + text.Plural(maxPerfviewRows, "collection", "collections") + "; narrow them with --from and --to")
 	}
-	o.warnEmpty(std, a.r, a.own.Processes(), a.all, a.kept)
+	o.warnEmpty(a.r, a.own.Processes(), a.all, a.kept)
 	if len(a.processes) == 0 && a.kept > 0 {
-		std.warn(name, "none of "+text.Plural(int64(a.kept), "collection", "collections")+" is complete in TraceEvent's account")
+		a.r.Warn("none of " + text.Plural(int64(a.kept), "collection", "collections") + " is complete in TraceEvent's account")
 	}
 }

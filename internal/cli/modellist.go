@@ -44,5 +44,5 @@ func (l *modelList[T, R]) list(ctx context.Context, o *listing, std *stdio, out 
 	if l.rejected != nil {
 		w.rejected = l.rejected()
 	}
-	return sections(l.scan, std, w, l.totals(), l.pid, l.head, l.rows, l.none)
+	return sections(l.scan, w, l.totals(), l.pid, l.head, l.rows, l.none)
 }

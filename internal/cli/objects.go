@@ -247,7 +247,7 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 	if err != nil {
 		return err
 	}
-	if s.in.HeapDump == nil {
+	if s.In.HeapDump == nil {
 		if o.typesFrom != "" {
 			if _, err := model.Borrow(&named); err != nil {
 				return misusef("--types-from %s: %w", o.typesFrom, err)
@@ -261,15 +261,15 @@ func (o *objectsOptions) list(ctx context.Context, std *stdio, out *output, path
 	if err := o.write(std, out, snapshots); err != nil {
 		return err
 	}
-	if s.in.HeapDump != nil {
+	if s.In.HeapDump != nil {
 		return nil
 	}
 	s.finish(nil)
 	if n := model.Startless(); n > 0 {
-		std.warn(s.in.Name, text.Plural(n, "object", "objects")+" of a snapshot whose start is not in the trace left out")
+		s.Warn(text.Plural(n, "object", "objects") + " of a snapshot whose start is not in the trace left out")
 	}
 	if len(snapshots) == 0 {
-		std.lacks(s.reading, &o.Selection, s.model.Processes(), lack{what: "heap snapshots", command: "gctrail dump -p PID"})
+		s.lacks(&o.Selection, s.model.Processes(), lack{what: "heap snapshots", command: "gctrail dump -p PID"})
 	}
 	return nil
 }

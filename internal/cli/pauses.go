@@ -163,7 +163,7 @@ func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths
 			return err
 		}
 	}
-	return o.finish(scan, std, out, len(pauses), lack{what: "collections with a known pause", recording: report.RecordCollections, partial: true})
+	return o.finish(scan, out, len(pauses), lack{what: "collections with a known pause", recording: report.RecordCollections, partial: true})
 }
 
 // pauseTables writes the tables of one process after the other.

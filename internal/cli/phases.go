@@ -97,7 +97,7 @@ func (l *listing) listPhases(ctx context.Context, std *stdio, out *output, paths
 		return err
 	}
 	end := scan.Info().Last
-	return sections(scan, std, w, all.all, func(s *phaseSum) uint64 { return s.pid },
+	return sections(scan, w, all.all, func(s *phaseSum) uint64 { return s.pid },
 		func(p *text.Page, of *gc.Process, s *phaseSum) { s.head(p, of, end) },
 		func(s *phaseSum) []background.Collection { return s.rows },
 		lack{what: "phases of background GCs", recording: report.RecordPhases})
@@ -278,7 +278,7 @@ func (l *listing) listPhaseTimes(ctx context.Context, std *stdio, out *output, p
 	if err != nil {
 		return err
 	}
-	return sections(scan, std, w, all.all, func(s *timedSum) uint64 { return s.process.PID },
+	return sections(scan, w, all.all, func(s *timedSum) uint64 { return s.process.PID },
 		func(p *text.Page, of *gc.Process, s *timedSum) {
 			p.Heading("%s: %s paused in %s", called(of), sumInWords(s.pause), text.Plural(int64(len(s.rows)), "GC", "GCs"))
 			var words []string

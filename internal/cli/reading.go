@@ -24,14 +24,13 @@ import (
 // shows its progress.
 type reading struct {
 	*report.Reading
-	in       *open.Input
 	progress *progress
 }
 
 // reading returns a reading of an open trace.
 func (std *stdio) reading(ctx context.Context, in *open.Input, paths []string) *reading {
 	std.showing = std.progress(in)
-	r := &reading{report.NewReading(ctx, in, in.Name, paths), in, std.showing}
+	r := &reading{report.NewReading(ctx, in, in.Name, paths), std.showing}
 	r.Once = slices.Contains(paths, "-")
 	r.Warn = func(what string) { std.warn(in.Name, what) }
 	r.Fail = func(err error) error { return &inputError{in.Name, err} }
@@ -86,10 +85,10 @@ func (r *reading) Close() {
 // finish closes the reading, and warns of what is missing of the trace.
 func (r *reading) finish(incomplete []uint32) {
 	r.Close()
-	if r.in.HeapDump != nil { // which lacks no events
+	if r.In.HeapDump != nil { // which lacks no events
 		return
 	}
-	r.Warn(report.Missing(r.in, incomplete))
+	r.Warn(report.Missing(r.In, incomplete))
 	r.Warn(report.Unmerged(r.Merged()))
 }
 
@@ -137,8 +136,8 @@ type lack struct {
 
 // lacks warns that a trace has no data for a command, and says how to record it where another
 // trace would have it. processes are the ones with data of any kind.
-func (std *stdio) lacks(r *reading, o *selection.Selection, processes []*gc.Process, l lack) {
-	std.warn(r.in.Name, l.of(r, o, processes))
+func (r *reading) lacks(o *selection.Selection, processes []*gc.Process, l lack) {
+	r.Warn(l.of(r, o, processes))
 }
 
 // of describes the lack of a trace.
@@ -166,8 +165,8 @@ func (l *lack) of(r *reading, o *selection.Selection, processes []*gc.Process) s
 
 // nothingSelected warns that a selection has nothing of a trace, and which processes or
 // which time the trace has instead.
-func (std *stdio) nothingSelected(r *reading, o *selection.Selection, processes []*gc.Process, words string) {
-	std.warn(r.in.Name, outside(r, o, processes, words))
+func (r *reading) nothingSelected(o *selection.Selection, processes []*gc.Process, words string) {
+	r.Warn(outside(r, o, processes, words))
 }
 
 // outside adds to words which processes or which time the trace has.

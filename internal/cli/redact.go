@@ -35,10 +35,10 @@ func (o *redaction) conflict(selected *selection.Selection, named bool) error {
 }
 
 // learn returns a Redactor for the next trace that has read it ahead, and the trace's loss.
-func (o *redaction) learn(ctx context.Context, std *stdio, r *reading) (*convert.Redactor, *trace.Loss, error) {
+func (o *redaction) learn(ctx context.Context, r *reading) (*convert.Redactor, *trace.Loss, error) {
 	redactor := o.Next()
 	if r.Once {
-		std.warn(r.in.Name, "standard input can be read only once, so the frames of stacks have no names; redact a file to keep them")
+		r.Warn("standard input can be read only once, so the frames of stacks have no names; redact a file to keep them")
 	}
 	lost, err := r.lossAhead(ctx, pass.Raw(nil, redactor.Learn))
 	return redactor, lost, err
@@ -54,11 +54,11 @@ func (o *redaction) read(ctx context.Context, std *stdio, paths []string, opts o
 	original.Head, original.Runs = nil, nil // events are copied whole, one by one
 	original.Want = func(d *trace.Descriptor) bool { return convert.Wants(d) || opts.Want == nil || opts.Want(d) }
 	from, err := std.read(ctx, paths, original)
-	if err != nil || from.in.HeapDump != nil {
+	if err != nil || from.In.HeapDump != nil {
 		return from, err
 	}
 	defer from.Close()
-	redactor, lost, err := o.learn(ctx, std, from)
+	redactor, lost, err := o.learn(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (o *redaction) read(ctx context.Context, std *stdio, paths []string, opts o
 		write.CloseWithError(err)
 		close(copied)
 	}()
-	in, err := open.Spooled(read, from.in.Name, math.MaxInt64-1, opts)
+	in, err := open.Spooled(read, from.Name(), math.MaxInt64-1, opts)
 	read.Close()
 	<-copied
 	if err != nil {

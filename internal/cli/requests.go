@@ -111,10 +111,10 @@ func (o *requestsOptions) list(ctx context.Context, std *stdio, out *output, pat
 	processes := model.Processes(scan.Loss())
 	none := lack{what: "requests", command: "gctrail collect --requests"}
 	if o.by.value == byRoute {
-		return sections(scan, std, newRowWriter(&o.listing, std, out, routeFields), processes, requestsPID, o.head(scan, wanted, false),
+		return sections(scan, newRowWriter(&o.listing, std, out, routeFields), processes, requestsPID, o.head(scan, wanted, false),
 			func(p *request.Process) []routeRow { _, routes := p.Summaries(wanted); return routeRows(p.PID, routes) }, none)
 	}
-	return sections(scan, std, newRowWriter(&o.listing, std, out, spanFields), processes, requestsPID, o.head(scan, wanted, true),
+	return sections(scan, newRowWriter(&o.listing, std, out, spanFields), processes, requestsPID, o.head(scan, wanted, true),
 		func(p *request.Process) []spanRow { return o.spanRows(p, wanted) }, none)
 }
 

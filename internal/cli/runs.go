@@ -62,7 +62,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, 
 	if err != nil {
 		return nil, err
 	}
-	std.warn(r.in.Name, report.Missing(r.in, nil))
+	r.Warn(report.Missing(r.In, nil))
 	run.Name = text.Clean(path)
 	if run.Work, err = readWork(path); err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (s *stream) begin(r *reading) error {
 	if s.begun > 1 {
 		space = "\n"
 	}
-	_, err := fmt.Fprintf(s.out, "%s%s:\n", space, r.in.Name)
+	_, err := fmt.Fprintf(s.out, "%s%s:\n", space, r.Name())
 	return err
 }
 
@@ -75,7 +75,7 @@ func (s *stream) row(row *heapRow) error {
 // that the user named are left out.
 func (s *stream) end() error {
 	if s.missing > 0 {
-		s.std.warn(s.r.in.Name, "the trace lacks the heap histories of "+text.Plural(int64(s.missing), "collection", "collections"))
+		s.r.Warn("the trace lacks the heap histories of " + text.Plural(int64(s.missing), "collection", "collections"))
 	}
 	if s.table.W == nil {
 		return nil

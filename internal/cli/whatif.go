@@ -90,14 +90,14 @@ func (o *whatIfOptions) program(ctx context.Context, std *stdio) (*whatif.Progra
 			programs.of(c.Process).Add(c)
 		}
 	}
-	std.warn(r.in.Name, report.Missing(r.in, nil))
+	r.Warn(report.Missing(r.In, nil))
 	n := len(programs.all)
 	if n == 0 {
 		return &whatif.Program{Process: &gc.Process{}}, nil
 	}
 	worst := slices.MaxFunc(programs.all, func(a, b *whatif.Program) int { return cmp.Compare(a.Paused(), b.Paused()) })
 	if n > 1 {
-		std.warn(r.in.Name, fmt.Sprintf("has %d processes with collections; using %s, which paused longest; select another with --process or --pid",
+		r.Warn(fmt.Sprintf("has %d processes with collections; using %s, which paused longest; select another with --process or --pid",
 			n, text.Quoted(worst.Process.Name)))
 	}
 	return worst, nil
