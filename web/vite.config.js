@@ -23,7 +23,7 @@ function script(entry, outDir, name) {
   return {
     target: "es2022",
     outDir,
-    emptyOutDir: name === "page",
+    emptyOutDir: name === "page" || name === "main", // the first of each folder
     cssCodeSplit: false,
     reportCompressedSize: false,
     lib: { entry, name: "gctrail", formats: ["iife"], fileName: () => `${name}.js`, cssFileName: name },
