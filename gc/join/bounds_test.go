@@ -270,3 +270,30 @@ func TestThresholds(t *testing.T) {
 		}
 	}
 }
+
+// TestPausesApart: that threads came last in one pause says nothing of other threads in the
+// next one.
+func TestPausesApart(t *testing.T) {
+	s := newScript()
+	for _, tid := range []uint64{13, 14} {
+		s.makers[tid] = &tracetest.Maker{PID: 7, TID: tid}
+	}
+	const stage = clr.JoinStageScanDependentHandles
+	suspend := func(at time.Duration, number uint32) {
+		s.at(at, 12, &clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGC})
+		s.at(at, 12, &clr.GCStart{Count: number})
+	}
+	suspend(0, 1)
+	for heap, tid := range []uint64{10, 11} {
+		s.join(1*ms, tid, clr.JoinHeap(heap), clr.JoinTimeStart, clr.JoinTypeLastJoin, stage)
+	}
+	s.at(2*ms, 12, &clr.GCRestartEEBegin{})
+	suspend(10*ms, 2)
+	s.join(11*ms, 13, 2, clr.JoinTimeStart, clr.JoinTypeJoin, stage)
+	s.join(12*ms, 14, clr.JoinHeapJoinRestart, clr.JoinTimeStart, clr.JoinTypeRestart, ^clr.JoinStage(0))
+	s.join(15*ms, 13, 2, clr.JoinTimeEnd, clr.JoinTypeJoin, stage)
+	s.at(16*ms, 12, &clr.GCRestartEEBegin{})
+	if len(s.done) != 2 || s.done[1].Rows[0] != (Row{Heap: 2, Phase: "scan_dependent_handles", Working: ms, Waiting: 4 * ms}) {
+		t.Errorf("%+v", s.done[1])
+	}
+}
