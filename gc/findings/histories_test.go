@@ -113,23 +113,20 @@ func drawn(d draw) history {
 }
 
 // TestHistories holds which findings hundreds of drawn histories have, with a sum over all
-// their words and figures. To see these of one history, print them.
+// their figures. To see the figures of one history, print them. Words are not in it, because other
+// tests read them.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for seed := range uint64(600) {
 		h := drawn(draw{rand.New(rand.NewPCG(seed, 1))})
-		r := h.judged()
 		fmt.Fprintf(&b, "%d:", seed)
-		words := []byte(r.Verdict)
-		for _, f := range r.Findings {
+		var figures []byte
+		for _, f := range h.judged().Findings {
 			fmt.Fprintf(&b, " %s", f.ID)
-			words = fmt.Appendln(words, f.Severity, f.Confidence, f.Title, f.Description, f.Shown, f.Collections, f.Evidence, f.Settings, f.Next)
-			for _, a := range f.Advice {
-				words = fmt.Appendf(words, "%+v\n", a)
-			}
+			figures = fmt.Appendln(figures, f.Severity, f.Confidence, len(f.Advice), len(f.Settings), f.Shown, f.Collections, f.Evidence)
 		}
-		fmt.Fprintf(&b, " %08x\n", crc32.ChecksumIEEE(words))
+		fmt.Fprintf(&b, " %08x\n", crc32.ChecksumIEEE(figures))
 	}
 	extent.Golden(t, "testdata/histories.txt", b.String())
 }
