@@ -59,7 +59,7 @@ func (c *Case) add(col *gc.Collection) {
 	}
 	for i, figure := range trended {
 		if v := figure(col); v.Known() && !c.startup.holds(col) {
-			c.trends[i].add(v.Or(0))
+			c.trends[i].add(v.Or(0), maxValues)
 		}
 	}
 	if col.Pause().Or(0) > c.allowed.orDefault().Pause {

@@ -103,7 +103,7 @@ func oldGrows(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: Warning, Confidence: Medium,
 		Description: fmt.Sprintf("Objects in gen 2, the LOH and the POH grew from %s to %s over %s, and have not levelled off.",
-			units.Bytes(first), units.Bytes(last), gcs(t.count)),
+			units.Bytes(first), units.Bytes(last), gcs(t.seen)),
 		Evidence: []Figure{{"old_objects_first_bytes", float64(first)}, {"old_objects_last_bytes", float64(last)}},
 		Next: []Step{{
 			Action: ListCollections, Purpose: "see them grow",

@@ -40,9 +40,7 @@ type suspect struct {
 // A pauseFit compares the pauses of one generation and kind with their promoted bytes. It
 // samples every so many collections, so that its memory is bounded.
 type pauseFit struct {
-	seen     int
-	every    int
-	sample   []point
+	thinned[point]
 	suspects []suspect // with the longest pauses, the longest first
 	last     gc.Opt[point]
 }
@@ -63,18 +61,6 @@ func (f *pauseFit) add(c *gc.Collection, startup bool) {
 			f.suspects[i].after = gc.Some(p)
 		}
 	}
-	if f.every == 0 {
-		f.every = 1
-	}
-	if f.seen%f.every == 0 {
-		f.sample = append(f.sample, p)
-	}
-	if len(f.sample) == maxSample {
-		for i := range maxSample / 2 {
-			f.sample[i] = f.sample[2*i]
-		}
-		f.sample, f.every = f.sample[:maxSample/2], 2*f.every
-	}
 	if p.working >= aloneLongest {
 		i := len(f.suspects)
 		for i > 0 && f.suspects[i-1].working < p.working {
@@ -84,7 +70,7 @@ func (f *pauseFit) add(c *gc.Collection, startup bool) {
 		f.suspects = f.suspects[:min(len(f.suspects), maxSuspects)]
 	}
 	f.last = gc.Some(p)
-	f.seen++
+	f.thinned.add(p, maxSample)
 }
 
 // A random pause is a pause that its collection's promoted bytes do not explain.
@@ -100,16 +86,16 @@ func (f *pauseFit) random() []random {
 	if f.seen < fewestAlike || len(f.suspects) == 0 {
 		return nil
 	}
-	usual := median(f.sample, func(p point) float64 { return float64(p.working) })
+	usual := median(f.values, func(p point) float64 { return float64(p.working) })
 	if float64(f.suspects[0].working) <= farFromMedian*usual {
 		return nil
 	}
 	slope := max(0, f.slope())
-	base := median(f.sample, func(p point) float64 { return float64(p.working) - slope*float64(p.promoted) })
+	base := median(f.values, func(p point) float64 { return float64(p.working) - slope*float64(p.promoted) })
 	explained := func(p point) float64 { return max(1, usual, base+slope*float64(p.promoted)) }
 	ratio := func(p point) float64 { return math.Log(max(1, float64(p.working)) / explained(p)) }
-	middle := median(f.sample, ratio)
-	deviation := max(leastDeviation, gaussian*median(f.sample, func(p point) float64 { return math.Abs(ratio(p) - middle) }))
+	middle := median(f.values, ratio)
+	deviation := max(leastDeviation, gaussian*median(f.values, func(p point) float64 { return math.Abs(ratio(p) - middle) }))
 	normal := func(p gc.Opt[point]) bool {
 		v, known := p.Get()
 		return !known || ratio(v) <= math.Log(normalFactor)
@@ -118,9 +104,9 @@ func (f *pauseFit) random() []random {
 	for i := range f.suspects {
 		s := &f.suspects[i]
 		asLarge := 0
-		for _, p := range f.sample {
+		for _, p := range f.values {
 			if 3*(p.promoted/2) >= s.promoted {
-				asLarge += f.every
+				asLarge += max(1, f.every)
 			}
 		}
 		if float64(s.working) > farFromMedian*explained(s.point) && ratio(s.point)-middle > robustDistance*deviation &&
@@ -134,8 +120,8 @@ func (f *pauseFit) random() []random {
 // slope returns the median of the slopes between all pairs of the sample.
 func (f *pauseFit) slope() float64 {
 	var slopes []float64
-	for i, a := range f.sample {
-		for _, b := range f.sample[i+1:] {
+	for i, a := range f.values {
+		for _, b := range f.values[i+1:] {
 			if a.promoted != b.promoted {
 				slopes = append(slopes, float64(b.working-a.working)/float64(b.promoted-a.promoted))
 			}
@@ -152,7 +138,8 @@ func median[T any](list []T, of func(T) float64) float64 {
 	return medianOf(values)
 }
 
-func medianOf(values []float64) float64 {
+// medianOf sorts values and returns the median, 0 if there are none.
+func medianOf[T int64 | float64](values []T) T {
 	if len(values) == 0 {
 		return 0
 	}

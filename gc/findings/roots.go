@@ -111,7 +111,7 @@ func handlesGrow(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: max(Warning, j.costs(share)), Confidence: Medium, weight: share,
 		Description: fmt.Sprintf("The number of GC handles rose from %s to %s over %s; marking from them%s, clearing and updating them took about %s of the pause time.",
-			units.Count(first), units.Count(last), gcs(t.count), j.mostlyDependent(), units.Percent(share)),
+			units.Count(first), units.Count(last), gcs(t.seen), j.mostlyDependent(), units.Percent(share)),
 		Evidence: []Figure{{"handles_first", float64(first)}, {"handles_last", float64(last)}, {"mark_handles_pct_of_pause", share}},
 	}
 	f.quoteHandles(&j.Details)

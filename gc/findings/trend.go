@@ -2,33 +2,34 @@ package findings
 
 import "slices"
 
-// A trend retains a figure's values, thinned out evenly.
-type trend struct {
-	values []int64
-	every  int // retains one value in every
-	skip   int // values to skip before the next is retained
-	count  int
+// A thinned list retains every so many values of a series: when it is full, it drops every other
+// one.
+type thinned[T int64 | point] struct {
+	values []T
+	every  int // retains one value in every; 0 stands for 1
+	seen   int
 }
 
-// maxValues bounds trend.values.
-const maxValues = 120
-
-func (t *trend) add(v int64) {
-	t.count++
-	if t.skip > 0 {
-		t.skip--
+func (t *thinned[T]) add(v T, full int) {
+	if t.seen%max(1, t.every) == 0 {
+		t.values = append(t.values, v)
+	}
+	t.seen++
+	if len(t.values) < full {
 		return
 	}
-	if len(t.values) == maxValues {
-		for i := range maxValues / 2 {
-			t.values[i] = t.values[2*i]
-		}
-		t.values = t.values[:maxValues/2]
-		t.every = max(1, t.every) * 2
+	kept := (full + 1) / 2
+	for i := range kept {
+		t.values[i] = t.values[2*i]
 	}
-	t.values = append(t.values, v)
-	t.skip = max(1, t.every) - 1
+	t.values, t.every = t.values[:kept], 2*max(1, t.every)
 }
+
+// A trend has the values of a figure over time.
+type trend struct{ thinned[int64] }
+
+// maxValues bounds the values of a trend.
+const maxValues = 121
 
 // grows reports whether a figure was larger in each third of the time than in the
 // previous one, and has not levelled off. first and last are the medians of the
@@ -38,16 +39,9 @@ func (t *trend) grows() (first, last int64, ok bool) {
 	if n < growthSamples {
 		return 0, 0, false
 	}
-	first = middle(t.values[:n/3])
-	between := middle(t.values[n/3 : n-n/3])
-	last = middle(t.values[n-n/3:])
+	first = medianOf(slices.Clone(t.values[:n/3]))
+	between := medianOf(slices.Clone(t.values[n/3 : n-n/3]))
+	last = medianOf(slices.Clone(t.values[n-n/3:]))
 	ok = first >= 0 && between > first && float64(last) >= growth*float64(first) && float64(last) >= stillGrowing*float64(between)
 	return first, last, ok
-}
-
-// middle returns the median.
-func middle(values []int64) int64 {
-	s := slices.Clone(values)
-	slices.Sort(s)
-	return s[len(s)/2]
 }
