@@ -74,7 +74,7 @@ func (c *Case) add(col *gc.Collection) {
 	c.attribute(col)
 	c.entry[0].add(col, 2, c.retain)
 	c.entry[1].add(col, 3, c.retain)
-	c.pinned.add(col, 4, c.retain)
+	c.pinned.addAfter(col, 4, c.retain)
 	c.attempt.add(col)
 	if g := generation(col, 0); g != nil && g.Budget > 0 {
 		c.gen0Budget = g.Budget
@@ -186,9 +186,8 @@ func afterRoots(m *gc.Mark) bool {
 // collections began: space that the previous one freed and nothing used. mem-doc
 // judges fragmentation by it.
 type entryFragmentation struct {
-	tally      tally // of collections with much free space
-	seen       int   // background collections with known sizes
-	free, size int64 // of the one of tally with the most free space
+	freeSpace
+	seen int // background collections with known sizes
 }
 
 func (e *entryFragmentation) add(c *gc.Collection, i, retain int) {
@@ -200,19 +199,24 @@ func (e *entryFragmentation) add(c *gc.Collection, i, retain int) {
 	if g.FreeBefore < someBytes || of(g.FreeBefore, g.Before) < fragmented {
 		return
 	}
-	e.tally.add(c, retain)
-	if g.FreeBefore > e.free {
-		e.free, e.size = g.FreeBefore, g.Before
+	e.count(c, g.FreeBefore, g.Before, retain)
+}
+
+// A freeSpace counts collections with much free space in a generation.
+type freeSpace struct {
+	tally      tally
+	free, size int64 // of the one with the most
+}
+
+func (s *freeSpace) count(c *gc.Collection, free, size int64, retain int) {
+	s.tally.add(c, retain)
+	if free > s.free {
+		s.free, s.size = free, size
 	}
 }
 
-// A freeSpace is the free space of a generation after gen2 collections.
-type freeSpace struct {
-	tally      tally // of collections with much free space
-	free, size int64 // of the one of tally with the most free space
-}
-
-func (s *freeSpace) add(c *gc.Collection, i, retain int) {
+// addAfter adds the free space after a gen2 collection.
+func (s *freeSpace) addAfter(c *gc.Collection, i, retain int) {
 	g := generation(c, i)
 	if g == nil || !isFull(c) || !g.After.Known() || !g.Fragmentation.Known() || !c.HeapAfter.Known() {
 		return
@@ -221,10 +225,7 @@ func (s *freeSpace) add(c *gc.Collection, i, retain int) {
 	if free < someBytes || of(free, c.HeapAfter.Or(0)) < freeShare {
 		return
 	}
-	s.tally.add(c, retain)
-	if free > s.free {
-		s.free, s.size = free, g.After.Or(0)
-	}
+	s.count(c, free, g.After.Or(0), retain)
 }
 
 // heapCounts follows the number of heaps of a server GC.
