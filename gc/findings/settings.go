@@ -214,12 +214,11 @@ func versionOf(p *gc.Process) version {
 	if p == nil {
 		return version{}
 	}
-	name, number, ok := cutLast(p.Runtime)
-	if !ok {
-		return version{}
-	}
-	major, err := strconv.Atoi(strings.SplitN(number, ".", 2)[0])
-	if err != nil {
+	i := strings.LastIndexByte(p.Runtime, ' ')
+	name, number := p.Runtime[:max(i, 0)], p.Runtime[i+1:]
+	first, _, _ := strings.Cut(number, ".")
+	major, err := strconv.Atoi(first)
+	if i < 0 || err != nil {
 		return version{}
 	}
 	if name == ".NET Framework" {
@@ -229,14 +228,6 @@ func versionOf(p *gc.Process) version {
 		major = 3
 	}
 	return version{known: true, major: major}
-}
-
-func cutLast(s string) (before, after string, ok bool) {
-	i := strings.LastIndexByte(s, ' ')
-	if i < 0 {
-		return "", "", false
-	}
-	return s[:i], s[i+1:], true
 }
 
 // frameworkOf returns the .NET Framework version of a build number:
@@ -267,22 +258,27 @@ func (s *setting) of(p *gc.Process) (Setting, bool) {
 	case s.datas.Known() && s.datas.Or(false) != datas(p):
 		return Setting{}, false
 	}
-	out := Setting{Variable: prefix(v) + s.name, Value: s.value, Effect: s.effect, Cost: s.cost, Since: s.sinceText()}
-	if !v.framework && (!v.known || v.major >= s.propertySince) {
-		out.Property, out.JSON = s.property, s.json
+	out := s.as(v)
+	if v.framework || v.known && v.major < s.propertySince {
+		out.Property, out.JSON = "", ""
 	}
 	return out, true
 }
 
 // latest returns the setting as the latest runtime reads it.
 func (s *setting) latest() Setting {
-	since := s.sinceText()
+	out := s.as(version{})
 	if s.propertySince > s.since {
-		since += fmt.Sprintf(", in runtimeconfig.json .NET %d", s.propertySince)
+		out.Since += fmt.Sprintf(", in runtimeconfig.json .NET %d", s.propertySince)
 	}
+	return out
+}
+
+// as returns the setting with the prefix of a runtime's variables.
+func (s *setting) as(v version) Setting {
 	return Setting{
-		Variable: prefix(version{}) + s.name, Value: s.value, Property: s.property, JSON: s.json,
-		Effect: s.effect, Cost: s.cost, Since: since,
+		Variable: prefix(v) + s.name, Value: s.value, Property: s.property, JSON: s.json,
+		Effect: s.effect, Cost: s.cost, Since: s.sinceText(),
 	}
 }
 
