@@ -156,6 +156,17 @@ var severityNames = [...]string{"note", "warning", "problem"}
 
 func (s Severity) String() string { return units.Name("Severity", severityNames[:], s) }
 
+// warningIf returns Warning if a condition holds, otherwise Note.
+func warningIf(holds bool) Severity {
+	if holds {
+		return Warning
+	}
+	return Note
+}
+
+// problemIf returns Problem if a condition holds, otherwise Warning.
+func problemIf(holds bool) Severity { return Warning + warningIf(holds) }
+
 // Confidence is how certain a finding is.
 type Confidence uint8
 

@@ -220,7 +220,7 @@ func memoryScarce(j *judgement) (Finding, bool) {
 	}
 	load, threshold := j.Summary.Heap.MaxLoad.Or(0), highMemoryLoad(j.Summary.Process)
 	f := Finding{
-		Severity: Warning, Confidence: High, weight: j.explains(high.pause + low.pause),
+		Severity: problemIf(load >= veryHighLoad), Confidence: High, weight: j.explains(high.pause + low.pause),
 		Description: fmt.Sprintf("At %s, %d %% or more of %s was in use, up to %d %%.%s",
 			gcs(high.count), threshold, j.loadText(), load, j.limitText()),
 		Evidence: []Figure{{"memory_load_pct", float64(load)}, {"at_high_load", float64(high.count)}, {"low_memory_signals", float64(low.count)}},
@@ -234,9 +234,7 @@ func memoryScarce(j *judgement) (Finding, bool) {
 		f.Description = fmt.Sprintf("%s ran because the system or the host signalled low memory.", gcs(low.count))
 		f.quotes = low
 	}
-	if load >= veryHighLoad {
-		f.Severity = Problem
-	} else if j.tallies[fullFragmented].count == 0 && j.tallies[provisional].count == 0 && low.count == 0 {
+	if load < veryHighLoad && j.tallies[fullFragmented].count == 0 && j.tallies[provisional].count == 0 && low.count == 0 {
 		f.Confidence = Medium // on a large machine, the GC may start to save memory only at 97 %
 	}
 	return f, true

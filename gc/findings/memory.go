@@ -136,16 +136,12 @@ func atEntry(j *judgement, i int, name string) (Finding, bool) {
 	if e.tally.count < several || of(e.tally.count, e.seen) < largeShare {
 		return Finding{}, false
 	}
-	f := Finding{
-		Severity: Note, Confidence: Medium, quotes: &e.tally,
+	return Finding{
+		Severity: warningIf(e.free >= manyBytes), Confidence: Medium, quotes: &e.tally,
 		Description: fmt.Sprintf("When %s of %s began, half of %s or more was free space (the most: %s of %s). Up to 15 %% is nothing to worry about.",
 			units.Count(e.tally.count), plural(e.seen, "background gen 2 GC"), name, units.Bytes(e.free), units.Bytes(e.size)),
 		Evidence: []Figure{{"background_gcs_with_free_space", float64(e.tally.count)}, {"free_pct", of(e.free, e.size)}, {"free_bytes", float64(e.free)}, {"size_bytes", float64(e.size)}},
-	}
-	if e.free >= manyBytes {
-		f.Severity = Warning
-	}
-	return f, true
+	}, true
 }
 
 func fragmentedOld(j *judgement) (Finding, bool)   { return atEntry(j, 0, "gen 2") }
@@ -157,15 +153,12 @@ func fragmentedPinned(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: Note, Confidence: High, quotes: t,
+		Severity: warningIf(j.pinned.free >= manyBytes), Confidence: High, quotes: t,
 		Description: fmt.Sprintf("After %s of %s, %d %% of the heap or more was free space in the pinned object heap (the most: %s of its %s).",
 			units.Count(t.count), plural(fulls, "gen 2 GC"), freeShare, units.Bytes(j.pinned.free), units.Bytes(j.pinned.size)),
 		Evidence: []Figure{
 			{"gcs_with_free_poh", float64(t.count)}, {"poh_free_bytes", float64(j.pinned.free)}, {"poh_size_bytes", float64(j.pinned.size)},
 		},
-	}
-	if j.pinned.free >= manyBytes {
-		f.Severity = Warning
 	}
 	f.quoteTypes(&j.Details, alloc.Pinned)
 	return f, true

@@ -115,14 +115,11 @@ func pauseShare(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: Warning, Confidence: High,
+		Severity: problemIf(j.share >= j.budget.high()), Confidence: High,
 		Description: fmt.Sprintf("GC pauses took %s: %s of %s%s, %s on average over %s.",
 			j.bound(units.Duration(j.all.Pause.Sum())), units.Percent(j.overall()), units.Duration(j.Summary.Watched()), j.besideBudget(),
 			units.Duration(j.all.Pause.Mean()), gcs(j.all.Pause.Count())),
 		Evidence: append(j.shares(), Figure{"pause_ms", millis(j.all.Pause.Sum())}, Figure{"pause_mean_ms", millis(j.all.Pause.Mean())}),
-	}
-	if j.share >= j.budget.high() {
-		f.Severity = Problem
 	}
 	if j.affected() {
 		f.Confidence = Medium
@@ -257,7 +254,7 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: Warning, Confidence: High, quotes: &j.long,
+		Severity: problemIf(j.all.Pause.Max() > veryLongPause*j.budget.Pause), Confidence: High, quotes: &j.long,
 		Description: fmt.Sprintf("%s of %s paused the program for longer than %s, the longest for %s.",
 			units.Count(j.long.count), gcs(j.all.Count), j.budget.pause(), units.Duration(j.all.Pause.Max())),
 		Evidence: []Figure{{"pauses_over_budget", float64(j.long.count)}, {"budget_ms", millis(j.budget.Pause)}, {"pause_max_ms", millis(j.all.Pause.Max())}},
@@ -265,9 +262,6 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 			Action: ListCollections, Purpose: "see what these GCs did", MinPause: j.budget.Pause,
 			Figures: []string{"number", "start_ms", "generation", "kind", "reason", "pause_ms", "suspend_ms", "promoted_bytes"},
 		}},
-	}
-	if j.all.Pause.Max() > veryLongPause*j.budget.Pause {
-		f.Severity = Problem
 	}
 	if longest := j.Summary.Longest; len(longest) > 0 {
 		d := longest[0]

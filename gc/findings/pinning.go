@@ -65,14 +65,12 @@ func fragmentedYoung(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause), quotes: t,
+		Severity:   max(warningIf(j.Summary.Heap.Peak.Or(0) >= manyBytes), min(Warning, j.costs(j.explains(t.pause)))),
+		Confidence: Medium, weight: j.explains(t.pause), quotes: t,
 		Description: fmt.Sprintf("After %s of %s, free space in gen 0 was %d %% of the heap or more.",
 			units.Count(t.count), gcs(j.all.Count), freeShare),
 		Evidence: []Figure{{"gcs_with_free_gen0", float64(t.count)}},
 	}
 	f.quotePins(&j.Details)
-	if peak := j.Summary.Heap.Peak; peak.Or(0) >= manyBytes {
-		f.Severity = Warning
-	}
 	return f, true
 }

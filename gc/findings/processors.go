@@ -158,8 +158,8 @@ func throttled(j *judgement) (Finding, bool) {
 	}
 	th := t.Throttling.Or(gc.Throttling{})
 	share := of(th.PauseTime, th.PauseCovered)
-	f := Finding{
-		Severity: j.costs(share), Confidence: Medium, weight: share,
+	return Finding{
+		Severity: max(j.costs(share), warningIf(j.hurts())), Confidence: Medium, weight: share,
 		Description: fmt.Sprintf("The container was throttled for %s, in %s of %s%s. Around the GC pauses, it was throttled %s of the time. Overall, %s.",
 			units.Duration(th.Time), units.Count(th.Throttled), plural(int(th.Periods), "period"), j.quota(), units.Percent(share), waited(&t)),
 		Evidence: append([]Figure{
@@ -168,11 +168,7 @@ func throttled(j *judgement) (Finding, bool) {
 			{"throttled_ms", millis(th.Time)},
 			{"throttled_pct_in_pauses", share},
 		}, j.processorFigures(&t)...),
-	}
-	if j.hurts() {
-		f.Severity = max(f.Severity, Warning)
-	}
-	return f, true
+	}, true
 }
 
 // quota describes the quota in processors; empty if it is not known.

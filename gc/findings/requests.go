@@ -34,8 +34,8 @@ func pausesDelay(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	t := &all.Slowest
-	f := Finding{
-		Severity: Note, Confidence: High,
+	return Finding{
+		Severity: warningIf(t.Share() >= request.MostlyPaused && t.From >= slowRequest), Confidence: High,
 		Description: fmt.Sprintf("GC pauses took %s of the time of the slowest %s (1 %%), which took %s or longer. Without pauses, the 99th percentile of all %s would be %s instead of %s.",
 			units.Percent(100*t.Share()), plural(t.Count, "request"), units.Duration(t.From), units.Count(all.Count), units.Duration(all.Running.Percentile(99)), units.Duration(all.Duration.Percentile(99))),
 		Evidence: []Figure{
@@ -45,9 +45,5 @@ func pausesDelay(j *judgement) (Finding, bool) {
 			{"p99_ms", millis(all.Duration.Percentile(99))},
 			{"p99_running_ms", millis(all.Running.Percentile(99))},
 		},
-	}
-	if t.Share() >= request.MostlyPaused && t.From >= slowRequest {
-		f.Severity = Warning
-	}
-	return f, true
+	}, true
 }

@@ -81,13 +81,10 @@ func unfinishedFinalizers(j *judgement) (Finding, bool) {
 	}
 	lasts := max(j.Summary.Process.Stopped, run.Latest) - run.Since
 	f := Finding{
-		Severity: Warning, Confidence: High, weight: j.finalization(),
+		Severity: problemIf(j.finalization() >= largeShare && j.hurts()), Confidence: High, weight: j.finalization(),
 		Description: fmt.Sprintf("The finalizer thread began to run finalizers at %s and had not finished %s later. Meanwhile GCs found %s for it: either a finalizer is blocked, or finalizers run more slowly than objects need them.",
 			units.Duration(run.Since), units.Duration(lasts), plural(int(run.Objects), "object")),
 		Evidence: []Figure{{"finalizing_ms", millis(lasts)}, {"objects_found", float64(run.Objects)}},
-	}
-	if f.weight >= largeShare && j.hurts() {
-		f.Severity = Problem
 	}
 	f.quoteFinalized(&j.Details)
 	return f, true
@@ -124,13 +121,10 @@ func finalizers(j *judgement) (Finding, bool) {
 		return Finding{}, false // disposed objects need no finalizer, but waiting ones have to be found first
 	}
 	f := Finding{
-		Severity: Note, Confidence: Medium, weight: min(j.explains(t.pause), j.finalization()), quotes: t,
+		Severity: warningIf(j.hurts()), Confidence: Medium, weight: min(j.explains(t.pause), j.finalization()), quotes: t,
 		Description: fmt.Sprintf("In %s of %s, %s dead objects or more were kept alive for their finalizers.",
 			units.Count(t.count), gcs(j.all.Count), units.Count(finalizedObjects)),
 		Evidence: []Figure{{"gcs_with_many_finalizers", float64(t.count)}},
-	}
-	if j.hurts() {
-		f.Severity = Warning
 	}
 	f.quoteFinalized(&j.Details)
 	return f, true

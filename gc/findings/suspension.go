@@ -35,7 +35,7 @@ func slowToSuspend(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: j.costs(share), Confidence: Medium, weight: share,
+		Severity: max(j.costs(share), warningIf(slow.count >= several && j.long.count > 0)), Confidence: Medium, weight: share,
 		Description: fmt.Sprintf("Suspending the threads took %s of %s paused, %s per GC on average; well below %s is normal.",
 			units.Duration(suspended), units.Duration(j.all.Pause.Sum()), units.Duration(mean), units.Duration(normalSuspension)),
 		Evidence: []Figure{
@@ -52,9 +52,6 @@ func slowToSuspend(j *judgement) (Finding, bool) {
 	if slow.count > 0 {
 		f.Description += fmt.Sprintf(" %s took %s or more.", units.Count(slow.count), units.Duration(slowSuspension))
 		f.quotes = slow
-	}
-	if slow.count >= several && j.long.count > 0 {
-		f.Severity = max(f.Severity, Warning)
 	}
 	return f, true
 }

@@ -176,14 +176,7 @@ func tracedCostly(j *judgement, _ *Finding) bool {
 }
 
 func tracingCosts(j *judgement) (Finding, bool) {
-	var walks time.Duration
-	var count int
-	for _, s := range j.Suspensions() {
-		if s.Kind == gc.PauseHeapWalk {
-			walks += s.Total
-			count += s.Count
-		}
-	}
+	walks := j.outsideOf(func(s *gc.SuspensionTotal) bool { return s.Kind == gc.PauseHeapWalk })
 	var what []string
 	for _, k := range []struct {
 		keyword uint64
@@ -200,25 +193,20 @@ func tracingCosts(j *judgement) (Finding, bool) {
 			what = append(what, k.costs)
 		}
 	}
-	if len(what) == 0 && count == 0 {
+	if len(what) == 0 && walks.count == 0 {
 		return Finding{}, false
-	}
-	f := Finding{
-		Severity: Note, Confidence: High,
-		Evidence: []Figure{{"heap_walks", float64(count)}, {"heap_walk_ms", millis(walks)}},
 	}
 	var said []string
 	if len(what) > 0 {
 		said = append(said, "The session recorded "+list(what)+".")
 	}
-	if count > 0 {
-		said = append(said, fmt.Sprintf("%s for the trace took %s, not counted in any GC's pause.", plural(count, "heap walk"), units.Duration(walks)))
+	if walks.count > 0 {
+		said = append(said, fmt.Sprintf("%s for the trace took %s, not counted in any GC's pause.", plural(walks.count, "heap walk"), units.Duration(walks.total)))
 	}
-	f.Description = strings.Join(said, " ")
-	if of(walks, j.all.Pause.Sum()) >= tracingShare {
-		f.Severity = Warning
-	}
-	return f, true
+	return Finding{
+		Severity: warningIf(of(walks.total, j.all.Pause.Sum()) >= tracingShare), Confidence: High, Description: strings.Join(said, " "),
+		Evidence: []Figure{{"heap_walks", float64(walks.count)}, {"heap_walk_ms", millis(walks.total)}},
+	}, true
 }
 
 func verboseOverflow(j *judgement) (Finding, bool) {
@@ -252,15 +240,11 @@ func eventsLost(j *judgement) (Finding, bool) {
 	if j.all.Affected > 0 {
 		then = fmt.Sprintf("the figures of %s of %s may be too low", units.Count(j.all.Affected), gcs(j.all.Count))
 	}
-	f := Finding{
-		Severity: Note, Confidence: High,
+	return Finding{
+		Severity: warningIf(j.affected()), Confidence: High,
 		Description: fmt.Sprintf("%s: %s.", list(what), then),
 		Evidence:    []Figure{{"lost_events", float64(j.Trace.Loss.Dropped())}, {"affected", float64(j.all.Affected)}, {"collections", float64(j.all.Count)}},
-	}
-	if j.affected() {
-		f.Severity = Warning
-	}
-	return f, true
+	}, true
 }
 
 func shortOf(j *judgement) (Finding, bool) {
