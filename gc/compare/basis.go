@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"slices"
+	"time"
 )
 
 // A Basis is the divisor of totals before they are compared.
@@ -29,14 +30,9 @@ const steadier = 0.5
 // former agree in their totals, the latter in their rates.
 func basisOf(sides ...[]*Run) Basis {
 	all := slices.Concat(sides...)
-	shortest, longest, work := math.Inf(1), 0.0, len(all) > 0
-	for _, r := range all {
-		seconds := r.compared().Seconds()
-		shortest, longest = min(shortest, seconds), max(longest, seconds)
-		work = work && r.Work > 0
-	}
+	shortest, longest := extremes(all, (*Run).compared)
 	switch {
-	case work:
+	case len(all) > 0 && !slices.ContainsFunc(all, func(r *Run) bool { return !(r.Work > 0) }):
 		return PerWork
 	case longest <= (1+tolerance)*shortest:
 		return PerRun
@@ -46,6 +42,15 @@ func basisOf(sides ...[]*Run) Basis {
 		return PerRun
 	}
 	return PerSecond
+}
+
+// extremes returns the shortest and the longest of times of runs, in seconds.
+func extremes(runs []*Run, of func(*Run) time.Duration) (shortest, longest float64) {
+	shortest = math.Inf(1)
+	for _, r := range runs {
+		shortest, longest = min(shortest, of(r).Seconds()), max(longest, of(r).Seconds())
+	}
+	return shortest, longest
 }
 
 // spread returns the typical difference between neighbouring runs of a side: the median of

@@ -98,47 +98,45 @@ func notes(c *Comparison) []Note {
 	}
 	if !differ(&recordedSettings) {
 		for i := range settings {
-			s := &settings[i]
-			differ(&fact{"settings", s.text, func(r *Run) string {
-				if r.Process.Settings == nil {
-					return ""
-				}
-				return s.of(r.Process.Settings)
-			}})
+			differ(&settings[i])
 		}
 	}
 	return all
 }
 
-var recordedSettings = fact{"settings", "GC settings", func(r *Run) string {
-	if r.Process.Settings == nil {
-		return ""
-	}
-	return "recorded"
-}}
+var recordedSettings = setting("GC settings", func(*clr.GCSettingsRundown) string { return "recorded" })
 
-// A setting is one of the GC's, in words and with its unit.
-type setting struct {
-	text string
-	of   func(*clr.GCSettingsRundown) string
-}
-
-var settings = [...]setting{
-	{"hard limit of the heap", func(s *clr.GCSettingsRundown) string { return size(s.HardLimit, "none") }},
-	{"LOH threshold", func(s *clr.GCSettingsRundown) string { return size(s.LOHThreshold, "default") }},
-	{"smallest gen 0 budget", func(s *clr.GCSettingsRundown) string { return size(s.Gen0MinBudgetConfig, "default") }},
-	{"largest gen 0 budget", func(s *clr.GCSettingsRundown) string { return size(s.Gen0MaxBudgetConfig, "default") }},
-	{"high memory threshold", func(s *clr.GCSettingsRundown) string {
+var settings = [...]fact{
+	setting("hard limit of the heap", func(s *clr.GCSettingsRundown) string { return size(s.HardLimit, "none") }),
+	setting("LOH threshold", func(s *clr.GCSettingsRundown) string { return size(s.LOHThreshold, "default") }),
+	setting("smallest gen 0 budget", func(s *clr.GCSettingsRundown) string { return size(s.Gen0MinBudgetConfig, "default") }),
+	setting("largest gen 0 budget", func(s *clr.GCSettingsRundown) string { return size(s.Gen0MaxBudgetConfig, "default") }),
+	setting("high memory threshold", func(s *clr.GCSettingsRundown) string {
 		if s.HighMemPercentConfig == 0 {
 			return "default"
 		}
 		return fmt.Sprintf("%d %%", s.HighMemPercentConfig)
-	}},
-	{"concurrent GC", onOff(clr.GCSettingsBitsConcurrent)},
-	{"large pages", onOff(clr.GCSettingsBitsLargePages)},
-	{"frozen segments", onOff(clr.GCSettingsBitsFrozenSegments)},
-	{"hard limit set by configuration", onOff(clr.GCSettingsBitsHardLimitConfigured)},
-	{"GCNoAffinitize", onOff(clr.GCSettingsBitsNoAffinitize)},
+	}),
+	setting("concurrent GC", onOff(clr.GCSettingsBitsConcurrent)),
+	setting("large pages", onOff(clr.GCSettingsBitsLargePages)),
+	setting("frozen segments", onOff(clr.GCSettingsBitsFrozenSegments)),
+	setting("hard limit set by configuration", onOff(clr.GCSettingsBitsHardLimitConfigured)),
+	setting("GCNoAffinitize", onOff(clr.GCSettingsBitsNoAffinitize)),
+}
+
+// setting returns a setting of the GC, in words and with its unit, as a fact.
+func setting(text string, of func(*clr.GCSettingsRundown) string) fact {
+	return recorded("settings", text, of)
+}
+
+// recorded returns a fact that is known where the trace has the GC's settings.
+func recorded(kind, text string, of func(*clr.GCSettingsRundown) string) fact {
+	return fact{kind, text, func(r *Run) string {
+		if r.Process.Settings == nil {
+			return ""
+		}
+		return of(r.Process.Settings)
+	}}
 }
 
 func onOff(bit clr.GCSettingsBits) func(*clr.GCSettingsRundown) string {
@@ -176,12 +174,7 @@ var facts = [...]fact{
 		}
 		return "workstation"
 	}},
-	{"memory", "memory of the machine or container", func(r *Run) string {
-		if r.Process.Settings == nil {
-			return ""
-		}
-		return size(r.Process.Settings.PhysicalMemoryConfig, "0 B")
-	}},
+	recorded("memory", "memory of the machine or container", func(s *clr.GCSettingsRundown) string { return size(s.PhysicalMemoryConfig, "0 B") }),
 	{"heaps", "number of heaps", func(r *Run) string { return number(r.heaps) }},
 	{"processors", "number of processors", func(r *Run) string { return number(r.Processors) }},
 	{"platform", "platform", func(r *Run) string {
@@ -210,14 +203,7 @@ func (f *fact) values(runs []*Run) string {
 		}
 		seen[v] = true
 	}
-	text := ""
-	for i, v := range slices.Sorted(maps.Keys(seen)) {
-		if i > 0 {
-			text += " or "
-		}
-		text += v
-	}
-	return text
+	return strings.Join(slices.Sorted(maps.Keys(seen)), " or ")
 }
 
 // A Cause is a difference in why collections ran, in what was allocated, or in
@@ -298,11 +284,7 @@ func hiddenIn(runs []*Run) float64 {
 }
 
 func lengths(runs []*Run) string {
-	shortest, longest := math.Inf(1), 0.0
-	for _, r := range runs {
-		seconds := r.Watched().Seconds()
-		shortest, longest = min(shortest, seconds), max(longest, seconds)
-	}
+	shortest, longest := extremes(runs, (*Run).Watched)
 	if longest-shortest < 0.05 {
 		return fmt.Sprintf("%.3g s", longest)
 	}
