@@ -68,7 +68,7 @@ func mean(values []float64) float64 {
 // number of collections, so that a replicate's can be compared with the run's:
 // totals are divided by the number of collections.
 func intensive(m *Metric, f *figures) float64 {
-	v := m.of(f)
+	v := m.of(f).Low
 	if m.Total && f.count > 0 {
 		return v / float64(f.count)
 	}

@@ -179,7 +179,7 @@ func TestUnknown(t *testing.T) {
 	random := rand.New(rand.NewPCG(16, 16))
 	blind := ordinary.run(random)
 	for i := range blind.samples {
-		blind.samples[i].pause = nan
+		blind.samples[i].figures[pause] = nan
 	}
 	c := Compare([]*Run{blind}, ordinary.runs(random, 1))
 	for _, name := range []string{pauseShare, "pause_mean_ms", pauseTail} {
@@ -317,8 +317,8 @@ func TestLargestHeap(t *testing.T) {
 	before.Add(&gc.Collection{Process: process, HeapBefore: gc.Some[int64](160)})
 	for want, r := range map[float64]*Run{150: after, 160: before} {
 		f := r.figures(nil, nil)
-		if f.heapPeak != want {
-			t.Errorf("%s: the largest heap is %v, want %v", r.Name, f.heapPeak, want)
+		if most := f.sums[heapPeak].largest(); most != want {
+			t.Errorf("%s: the largest heap is %v, want %v", r.Name, most, want)
 		}
 	}
 }

@@ -34,8 +34,7 @@ type Metric struct {
 	floor float64 // the same in the metric's unit
 	noise float64 // relative deviation between equal runs, where too few runs show it
 	quant float64 // the share of the pauses that a percentile is of, else 0
-	of    func(*figures) float64
-	most  func(*figures) float64 // the upper bound, where a trace may leave it open; else nil
+	of    func(*figures) Bounds
 }
 
 // Metrics returns the compared metrics, each primary metric followed by the ones that
@@ -52,74 +51,49 @@ const (
 )
 
 var metrics = [...]Metric{
-	{
-		Name: allocatedTotal, Text: "allocated", Unit: Bytes, Total: true, band: 0.03, floor: 1e6, noise: 0.02,
-		of: func(f *figures) float64 { return f.allocatedBounds.Low }, most: func(f *figures) float64 { return f.allocatedBounds.High },
-	},
-	{
-		Name: collections, Text: "collections", Unit: Count, Total: true, band: 0.05, floor: 2, noise: 0.03,
-		of: func(f *figures) float64 { return float64(f.count) },
-	},
-	{
-		Name: "gen0_collections", Text: "gen 0 collections", Unit: Count, Explains: collections, Total: true, band: 0.05, floor: 2, noise: 0.03,
-		of: func(f *figures) float64 { return float64(f.generation[0]) },
-	},
-	{
-		Name: "gen1_collections", Text: "gen 1 collections", Unit: Count, Explains: collections, Total: true, band: 0.10, floor: 2, noise: 0.10,
-		of: func(f *figures) float64 { return float64(f.generation[1]) },
-	},
-	{
-		Name: "gen2_collections", Text: "gen 2 collections", Unit: Count, Explains: collections, Total: true, band: 0.10, floor: 2, noise: 0.10,
-		of: func(f *figures) float64 { return float64(f.generation[2]) },
-	},
-	{
-		Name: pauseShare, Text: "GC pause time", Unit: Percent, band: 0.10, floor: 0.2, noise: 0.10,
-		of: func(f *figures) float64 { return 100 * f.total(f.pause) / 1000 / f.seconds },
-	},
-	{
-		Name: "pause_mean_ms", Text: "mean pause", Unit: Milliseconds, Explains: pauseShare, band: 0.10, floor: 0.02, noise: 0.10,
-		of: func(f *figures) float64 { return f.mean(f.pause) },
-	},
-	{
-		Name: "pause_p50_ms", Text: "median pause", Unit: Milliseconds, Explains: pauseShare, band: 0.10, floor: 0.02, noise: 0.10, quant: 0.50,
-		of: func(f *figures) float64 { return percentile(f.pauses, 0.50) },
-	},
-	{
-		Name: "pause_p90_ms", Text: "p90 pause", Unit: Milliseconds, Explains: pauseShare, band: 0.15, floor: 0.05, noise: 0.15, quant: 0.90,
-		of: func(f *figures) float64 { return percentile(f.pauses, 0.90) },
-	},
-	{
-		Name: "suspend_mean_ms", Text: "mean suspension", Unit: Milliseconds, Explains: pauseShare, band: 0.20, floor: 0.05, noise: 0.25,
-		of: func(f *figures) float64 { return f.mean(f.suspend) },
-	},
-	{
-		Name: "promoted_mean_bytes", Text: "promoted by a collection", Unit: Bytes, Explains: pauseShare, band: 0.10, floor: 1e5, noise: 0.10,
-		of: func(f *figures) float64 { return f.mean(f.promoted) },
-	},
-	{
-		Name: pauseTail, Text: "p99 pause", Unit: Milliseconds, band: 0.20, floor: 0.1, noise: 0.25, quant: 0.99,
-		of: func(f *figures) float64 { return percentile(f.pauses, 0.99) },
-	},
-	{
-		Name: "pause_max_ms", Text: "longest pause", Unit: Milliseconds, Explains: pauseTail, band: 0.25, floor: 0.1, noise: 0.50, quant: 1,
-		of: func(f *figures) float64 { return percentile(f.pauses, 1) },
-	},
-	{
-		Name: gcTime, Text: "GC processor time", Unit: Percent, band: 0.15, floor: 1, noise: 0.15,
-		of: func(f *figures) float64 { return f.gcTime.Low }, most: func(f *figures) float64 { return f.gcTime.High },
-	},
-	{
-		Name: heapMean, Text: "heap after collections", Unit: Bytes, band: 0.10, floor: 1e6, noise: 0.10,
-		of: func(f *figures) float64 { return f.mean(f.heapAfter) },
-	},
-	{
-		Name: "heap_peak_bytes", Text: "largest heap", Unit: Bytes, Explains: heapMean, band: 0.10, floor: 1e6, noise: 0.15,
-		of: func(f *figures) float64 { return f.heapPeak },
-	},
-	{
-		Name: "committed_peak_bytes", Text: "most committed", Unit: Bytes, Explains: heapMean, band: 0.10, floor: 1e6, noise: 0.15,
-		of: func(f *figures) float64 { return f.committedPeak },
-	},
+	{Name: allocatedTotal, Text: "allocated", Unit: Bytes, Total: true, band: 0.03, floor: 1e6, noise: 0.02, of: allocatedBytes},
+	{Name: collections, Text: "collections", Unit: Count, Total: true, band: 0.05, floor: 2, noise: 0.03, of: count},
+	{Name: "gen0_collections", Text: "gen 0 collections", Unit: Count, Explains: collections, Total: true, band: 0.05, floor: 2, noise: 0.03, of: countOf(0)},
+	{Name: "gen1_collections", Text: "gen 1 collections", Unit: Count, Explains: collections, Total: true, band: 0.10, floor: 2, noise: 0.10, of: countOf(1)},
+	{Name: "gen2_collections", Text: "gen 2 collections", Unit: Count, Explains: collections, Total: true, band: 0.10, floor: 2, noise: 0.10, of: countOf(2)},
+	{Name: pauseShare, Text: "GC pause time", Unit: Percent, band: 0.10, floor: 0.2, noise: 0.10, of: pausedPct},
+	{Name: "pause_mean_ms", Text: "mean pause", Unit: Milliseconds, Explains: pauseShare, band: 0.10, floor: 0.02, noise: 0.10, of: meanOf(pause)},
+	percentileOfPauses(Metric{Name: "pause_p50_ms", Text: "median pause", Explains: pauseShare, band: 0.10, floor: 0.02, noise: 0.10, quant: 0.50}),
+	percentileOfPauses(Metric{Name: "pause_p90_ms", Text: "p90 pause", Explains: pauseShare, band: 0.15, floor: 0.05, noise: 0.15, quant: 0.90}),
+	{Name: "suspend_mean_ms", Text: "mean suspension", Unit: Milliseconds, Explains: pauseShare, band: 0.20, floor: 0.05, noise: 0.25, of: meanOf(suspend)},
+	{Name: "promoted_mean_bytes", Text: "promoted by a collection", Unit: Bytes, Explains: pauseShare, band: 0.10, floor: 1e5, noise: 0.10, of: meanOf(promoted)},
+	percentileOfPauses(Metric{Name: pauseTail, Text: "p99 pause", band: 0.20, floor: 0.1, noise: 0.25, quant: 0.99}),
+	percentileOfPauses(Metric{Name: "pause_max_ms", Text: "longest pause", Explains: pauseTail, band: 0.25, floor: 0.1, noise: 0.50, quant: 1}),
+	{Name: gcTime, Text: "GC processor time", Unit: Percent, band: 0.15, floor: 1, noise: 0.15, of: gcTimePct},
+	{Name: heapMean, Text: "heap after collections", Unit: Bytes, band: 0.10, floor: 1e6, noise: 0.10, of: meanOf(heapAfter)},
+	{Name: "heap_peak_bytes", Text: "largest heap", Unit: Bytes, Explains: heapMean, band: 0.10, floor: 1e6, noise: 0.15, of: largestOf(heapPeak)},
+	{Name: "committed_peak_bytes", Text: "most committed", Unit: Bytes, Explains: heapMean, band: 0.10, floor: 1e6, noise: 0.15, of: largestOf(committed)},
+}
+
+func allocatedBytes(f *figures) Bounds { return f.allocated }
+func gcTimePct(f *figures) Bounds      { return f.gcTime }
+func count(f *figures) Bounds          { return Exactly(float64(f.count)) }
+func pausedPct(f *figures) Bounds      { return Exactly(100 * f.total(pause) / 1000 / f.seconds) }
+
+// countOf returns the number of collections of a generation.
+func countOf(generation int) func(*figures) Bounds {
+	return func(f *figures) Bounds { return Exactly(float64(f.generation[generation])) }
+}
+
+// meanOf returns the mean of a figure over the collections.
+func meanOf(figure int) func(*figures) Bounds {
+	return func(f *figures) Bounds { return Exactly(f.total(figure) / float64(f.sums[figure].count)) }
+}
+
+// largestOf returns the largest of a figure; NaN if no collection has it.
+func largestOf(figure int) func(*figures) Bounds {
+	return func(f *figures) Bounds { return Exactly(f.sums[figure].largest()) }
+}
+
+// percentileOfPauses completes a metric that is a percentile.
+func percentileOfPauses(m Metric) Metric {
+	m.Unit, m.of = Milliseconds, func(f *figures) Bounds { return Exactly(percentile(f.pauses, m.quant)) }
+	return m
 }
 
 // missing is the share of collections that may lack a figure before the run's is unknown.
@@ -127,14 +101,13 @@ var metrics = [...]Metric{
 const missing = 0.02
 
 // total returns the sum of a figure; NaN if too many collections lack it.
-func (f *figures) total(k known) float64 {
+func (f *figures) total(figure int) float64 {
+	k := &f.sums[figure]
 	if k.count == 0 || float64(f.count-k.count) > max(2, missing*float64(f.count)) {
 		return math.NaN()
 	}
 	return k.sum
 }
-
-func (f *figures) mean(k known) float64 { return f.total(k) / float64(k.count) }
 
 // Band returns the relative change that is too small to matter.
 func (m *Metric) Band() float64 { return m.band }
@@ -175,10 +148,6 @@ func (m *Metric) Bounds(r *Run, basis Basis) Bounds {
 }
 
 func (m *Metric) bounds(f *figures, basis Basis) Bounds {
-	b := Exactly(m.of(f))
-	if m.most != nil {
-		b.High = m.most(f)
-	}
 	divisor := 1.0
 	switch {
 	case m.Total && basis == PerSecond:
@@ -186,7 +155,7 @@ func (m *Metric) bounds(f *figures, basis Basis) Bounds {
 	case m.Total && basis == PerWork:
 		divisor = f.work
 	}
-	return b.scaled(divisor)
+	return m.of(f).scaled(divisor)
 }
 
 // UnitOn returns the unit of the metric's values on a basis.

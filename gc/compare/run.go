@@ -58,17 +58,23 @@ type Run struct {
 	kinds   map[string]int64
 }
 
+// The compared figures of a collection.
+const (
+	interval  = iota // seconds from the start of the previous collection
+	pause            // ms
+	suspend          // ms
+	allocated        // bytes
+	promoted
+	heapAfter
+	heapPeak
+	committed
+	numFigures
+)
+
 // A sample holds the compared figures of one collection. NaN is unknown.
 type sample struct {
-	interval   float32 // seconds from the start of the previous collection
-	pause      float32 // ms
-	suspend    float32 // ms
-	allocated  float32 // bytes
-	promoted   float32
-	heapAfter  float32
-	heapPeak   float32
-	committed  float32
-	generation int8
+	figures    [numFigures]float32
+	generation int8 // negative if unknown
 }
 
 var nan = float32(math.NaN())
@@ -94,29 +100,20 @@ func (r *Run) Add(c *gc.Collection) {
 	if len(r.samples) == MaxCollections {
 		return
 	}
-	s := sample{
-		interval:   nan,
-		pause:      milliseconds(c.Pause()),
-		suspend:    milliseconds(c.Suspend()),
-		allocated:  float(c.Allocated),
-		promoted:   float(c.Promoted),
-		heapAfter:  float(c.HeapAfter),
-		heapPeak:   float(c.LargestHeap()),
-		committed:  max(float(c.CommittedBefore), float(c.CommittedAfter)),
-		generation: -1,
-	}
+	s := sample{generation: int8(min(max(c.Generation.Or(-1), -1), 2)), figures: [numFigures]float32{
+		pause: milliseconds(c.Pause()), suspend: milliseconds(c.Suspend()), interval: nan,
+		allocated: float(c.Allocated), promoted: float(c.Promoted), heapAfter: float(c.HeapAfter), heapPeak: float(c.LargestHeap()),
+		committed: max(float(c.CommittedBefore), float(c.CommittedAfter)),
+	}}
 	if !c.CommittedAfter.Known() { // of a background collection
-		s.committed = float(c.CommittedBefore)
+		s.figures[committed] = float(c.CommittedBefore)
 	}
 	if !c.Allocated.Known() {
-		s.allocated = float(c.AllocatedTicks)
-	}
-	if c.Generation.Known() {
-		s.generation = int8(min(max(c.Generation.Or(0), -1), 2))
+		s.figures[allocated] = float(c.AllocatedTicks)
 	}
 	if c.Start.Known() {
 		if r.first.Known() {
-			s.interval = float32((c.Start.Or(0) - r.last).Seconds())
+			s.figures[interval] = float32((c.Start.Or(0) - r.last).Seconds())
 		} else {
 			r.first = c.Start
 		}
@@ -176,7 +173,7 @@ func (r *Run) compared() time.Duration {
 func (r *Run) worth() float64 {
 	known := make([]float64, 0, len(r.samples))
 	for i := range r.samples {
-		if p := float64(r.samples[i].pause); !math.IsNaN(p) {
+		if p := float64(r.samples[i].figures[pause]); !math.IsNaN(p) {
 			known = append(known, p)
 		}
 	}
@@ -185,50 +182,54 @@ func (r *Run) worth() float64 {
 
 // figures are sums over some of a run's collections, from which metrics are computed.
 type figures struct {
-	count      int
-	seconds    float64
-	work       float64
-	generation [3]int
-
-	pause, suspend, allocated, promoted, heapAfter known
-	heapPeak, committedPeak                        float64
-	allocatedBounds, gcTime                        Bounds
-	pauses                                         []float64 // ms, sorted
+	count             int
+	seconds           float64
+	work              float64
+	generation        [3]int
+	sums              [numFigures]known
+	allocated, gcTime Bounds
+	pauses            []float64 // ms, sorted
 }
 
-// known sums up the figures that are known.
+// known sums up the collections in which a figure is known.
 type known struct {
 	sum   float64
 	count int
+	most  float64
 }
 
 func (k *known) add(v float32) {
 	if v == v { // not NaN
+		if k.count == 0 || float64(v) > k.most {
+			k.most = float64(v)
+		}
 		k.sum += float64(v)
 		k.count++
 	}
 }
 
+// largest returns the largest value, NaN if none is known.
+func (k *known) largest() float64 {
+	if k.count == 0 {
+		return math.NaN()
+	}
+	return k.most
+}
+
 // figures sums up the run's collections at the given positions, or all if there
 // are none.
 func (r *Run) figures(positions []int, scratch []float64) figures {
-	f := figures{work: r.Work, pauses: scratch[:0], heapPeak: math.NaN(), committedPeak: math.NaN()}
-	var interval known
+	f := figures{work: r.Work, pauses: scratch[:0]}
 	add := func(s *sample) {
 		f.count++
-		interval.add(s.interval)
-		f.pause.add(s.pause)
-		f.suspend.add(s.suspend)
-		f.allocated.add(s.allocated)
-		f.promoted.add(s.promoted)
-		f.heapAfter.add(s.heapAfter)
-		f.heapPeak = larger(f.heapPeak, s.heapPeak)
-		f.committedPeak = larger(f.committedPeak, s.committed)
+		for i, v := range s.figures {
+			f.sums[i].add(v)
+		}
 		if s.generation >= 0 {
 			f.generation[s.generation]++
 		}
-		if s.pause == s.pause {
-			f.pauses = append(f.pauses, float64(s.pause))
+		if p := s.figures[pause]; p == p {
+			f.pauses = append(f.pauses, float64(p))
 		}
 	}
 	if positions == nil {
@@ -240,22 +241,22 @@ func (r *Run) figures(positions []int, scratch []float64) figures {
 		for _, i := range positions {
 			add(&r.samples[i])
 		}
-		f.seconds = interval.sum
+		f.seconds = f.sums[interval].sum
 	}
 	slices.Sort(f.pauses)
-	f.allocatedBounds, f.gcTime = r.allocatedBounds(&f, positions == nil), r.gcTime()
+	f.allocated, f.gcTime = r.allocatedBounds(&f, positions == nil), r.gcTime()
 	return f
 }
 
 // allocatedBounds bounds the bytes allocated up to the end of the whole run, or only up to
 // the last of some of its collections.
 func (r *Run) allocatedBounds(f *figures, whole bool) Bounds {
-	switch known := Exactly(f.total(f.allocated)); {
+	switch known := Exactly(f.total(allocated)); {
 	case !whole || r.Collections > len(r.samples):
 		return known
 	case r.Allocated.Known():
 		return r.Allocated.Or(known)
-	case f.count > 0 && f.allocated.count == 0:
+	case f.count > 0 && f.sums[allocated].count == 0:
 		return known
 	}
 	r.sums.From, r.sums.To = r.From, r.To
@@ -300,11 +301,4 @@ func (r *Run) estimate() float64 {
 		return math.NaN()
 	}
 	return float64(sum.Sum)
-}
-
-func larger(a float64, b float32) float64 {
-	if b != b || a >= float64(b) {
-		return a
-	}
-	return float64(b)
 }

@@ -43,10 +43,10 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d collections, %d affected, %v bytes exactly", r.Collections, r.Affected, r.exact)
 	}
 	want := []sample{
-		{nan, nan, nan, 10, nan, nan, nan, 300, 2},
-		{nan, 3, 1, 20, 4, 50, 70, 100, 2},
-		{3, nan, nan, 30, nan, nan, nan, 110, -1},
-		{1, nan, nan, 40, nan, nan, nan, nan, -1},
+		{[numFigures]float32{nan, nan, nan, 10, nan, nan, nan, 300}, 2},
+		{[numFigures]float32{nan, 3, 1, 20, 4, 50, 70, 100}, 2},
+		{[numFigures]float32{3, nan, nan, 30, nan, nan, nan, 110}, -1},
+		{[numFigures]float32{1, nan, nan, 40, nan, nan, nan, nan}, -1},
 	}
 	if got := fmt.Sprint(r.samples); got != fmt.Sprint(want) {
 		t.Errorf("samples %s, expected %v", got, want)

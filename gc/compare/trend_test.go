@@ -12,9 +12,9 @@ func TestTrends(t *testing.T) {
 	more := ordinary
 	more.allocated *= 1.2
 	runs := append(ordinary.runs(random, 12), more.runs(random, 12)...)
-	runs[3].samples[0].heapAfter = nan // one figure does not matter
+	runs[3].samples[0].figures[heapAfter] = nan // one figure does not matter
 	for i := range runs[5].samples {
-		runs[5].samples[i].pause = nan
+		runs[5].samples[i].figures[pause] = nan
 	}
 	for _, trend := range Trends(runs) {
 		if len(trend.Values) != len(runs) {
