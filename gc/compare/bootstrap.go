@@ -76,10 +76,9 @@ func intensive(m *Metric, f *figures) float64 {
 }
 
 func (c *Comparison) resampled(ch *Change, before, after []float64) {
-	t := c.table[ch.Name]
-	ch.shift = Bounds{medianDifference(t.least()), medianDifference(t.most())}
+	ch.shift = Bounds{medianDifference(ch.least()), medianDifference(ch.most())}
 	random := rand.New(rand.NewPCG(seed, uint64(len(ch.Name))))
-	noise := max(c.noise(ch.Metric), observedNoise(t.before.low, t.after.low))
+	noise := max(c.noise(ch.Metric), observedNoise(ch.before.low, ch.after.low))
 	noiseBefore := noise / math.Sqrt(float64(len(c.Before)))
 	noiseAfter := noise / math.Sqrt(float64(len(c.After)))
 	deviations := make([]float64, replicates)

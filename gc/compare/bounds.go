@@ -55,12 +55,12 @@ func (t *table) most() (before, after []float64) { return t.before.low, t.after.
 
 // nearest returns the values that make the change smallest, whatever its direction;
 // false if they allow for no change.
-func (t *table) nearest(shift Bounds) (before, after []float64, differ bool) {
+func (ch *Change) nearest() (before, after []float64, differ bool) {
 	switch {
-	case shift.Low > 0:
-		before, after = t.least()
-	case shift.High < 0:
-		before, after = t.most()
+	case ch.shift.Low > 0:
+		before, after = ch.least()
+	case ch.shift.High < 0:
+		before, after = ch.most()
 	default:
 		return nil, nil, false
 	}

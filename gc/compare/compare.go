@@ -66,6 +66,8 @@ type Change struct {
 	// sides, and the intervals that hold it with a confidence of 95 and of 90 %.
 	matters             float64
 	shift, wide, narrow Bounds
+
+	table // of the runs
 }
 
 // A Reason is why a metric has no result.
@@ -91,7 +93,6 @@ type Comparison struct {
 	Notes         []Note
 	Causes        []Cause
 
-	table map[string]table
 	worth map[*Run]float64 // how many independent pauses each run has
 	scale float64          // divisor of the totals of a median run
 }
@@ -105,9 +106,9 @@ func Compare(before, after []*Run) *Comparison {
 	for _, r := range slices.Concat(before, after) {
 		c.worth[r] = r.worth()
 	}
-	c.tabulate()
+	valuesBefore, valuesAfter := valuesOf(before, c.Basis), valuesOf(after, c.Basis)
 	for i := range metrics {
-		c.Changes = append(c.Changes, c.describe(&metrics[i]))
+		c.Changes = append(c.Changes, c.describe(&metrics[i], table{valuesBefore[i], valuesAfter[i]}))
 	}
 	c.bound()
 	c.test("")
@@ -132,10 +133,9 @@ func Compare(before, after []*Run) *Comparison {
 func (c *Comparison) runs() int { return min(len(c.Before), len(c.After)) }
 
 // describe returns a change that is not decided yet.
-func (c *Comparison) describe(m *Metric) Change {
-	t := c.table[m.Name]
+func (c *Comparison) describe(m *Metric, t table) Change {
 	ch := Change{
-		Metric: m, Verdict: CannotTell, P: math.NaN(), Before: t.before.median(), After: t.after.median(),
+		Metric: m, table: t, Verdict: CannotTell, P: math.NaN(), Before: t.before.median(), After: t.after.median(),
 		Percent: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), AtMost: math.Inf(1),
 	}
 	needed, have := m.needed(), min(c.worthOf(c.Before), c.worthOf(c.After))
@@ -149,15 +149,6 @@ func (c *Comparison) describe(m *Metric) Change {
 	}
 	ch.matters = m.Matters(ch.Before.Low, c.scale)
 	return ch
-}
-
-// tabulate computes the metrics of all runs, on the comparison's basis.
-func (c *Comparison) tabulate() {
-	c.table = make(map[string]table)
-	before, after := valuesOf(c.Before, c.Basis), valuesOf(c.After, c.Basis)
-	for i := range metrics {
-		c.table[metrics[i].Name] = table{before[i], after[i]}
-	}
 }
 
 // gate withdraws the changes of metrics whose primary metric has not changed.
@@ -207,15 +198,14 @@ func (c *Comparison) verdict() Verdict {
 
 // decide sets the verdict of a change whose intervals are known.
 func (c *Comparison) decide(ch *Change) {
-	t := c.table[ch.Name]
 	low, high := ch.shift.Low, ch.shift.High
 	ch.Low = -100 // no metric is negative
-	if p := percent(ch.wide.Low, t.before.high); p > ch.Low {
+	if p := percent(ch.wide.Low, ch.before.high); p > ch.Low {
 		ch.Low = p
 	}
-	ch.High, ch.AtMost = percent(ch.wide.High, t.before.low), percent(ch.narrow.High, t.before.low)
+	ch.High, ch.AtMost = percent(ch.wide.High, ch.before.low), percent(ch.narrow.High, ch.before.low)
 	if high-low <= ch.matters {
-		ch.Percent = percent(ch.estimate(ch.After.Low-ch.Before.Low), t.before.low)
+		ch.Percent = percent(ch.estimate(ch.After.Low-ch.Before.Low), ch.before.low)
 	}
 	far := ch.wide.Low > ch.matters || ch.wide.High < -ch.matters
 	switch {
@@ -278,7 +268,7 @@ func moreRuns(have int, wanted float64) int {
 }
 
 func medianOf(values []float64) float64 {
-	sorted := sortedCopy(values)
+	sorted := slices.Sorted(slices.Values(values))
 	if len(sorted) > 0 && math.IsNaN(sorted[0]) { // NaN sorts first
 		return math.NaN()
 	}

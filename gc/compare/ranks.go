@@ -100,9 +100,3 @@ func median(sorted []float64) float64 {
 	}
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
-
-func sortedCopy(values []float64) []float64 {
-	sorted := slices.Clone(values)
-	slices.Sort(sorted)
-	return sorted
-}

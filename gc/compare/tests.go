@@ -9,8 +9,7 @@ func (c *Comparison) bound() {
 	}
 	for i := range c.Changes {
 		if ch := &c.Changes[i]; ch.Reason == Decided {
-			t := c.table[ch.Name]
-			ch.rank(&t)
+			ch.rank()
 		}
 	}
 }
@@ -18,11 +17,11 @@ func (c *Comparison) bound() {
 // rank sets the intervals from the differences of all pairs of runs. The lower ends come
 // from the values that make the change smallest, and the upper ends from the values that
 // make it largest, because the ends of all runs may hide the same amount.
-func (ch *Change) rank(t *table) {
-	before, after := t.least()
+func (ch *Change) rank() {
+	before, after := ch.least()
 	ch.shift.Low, ch.wide.Low, _ = hodgesLehmann(before, after, 1-outside)
 	_, ch.narrow.Low, _ = hodgesLehmann(before, after, 1-2*outside)
-	before, after = t.most()
+	before, after = ch.most()
 	ch.shift.High, _, ch.wide.High = hodgesLehmann(before, after, 1-outside)
 	_, _, ch.narrow.High = hodgesLehmann(before, after, 1-2*outside)
 }
@@ -41,8 +40,7 @@ func (c *Comparison) test(of string) {
 			continue
 		}
 		ch.P = 1
-		t := c.table[ch.Name]
-		if before, after, differ := t.nearest(ch.shift); differ {
+		if before, after, differ := ch.nearest(); differ {
 			family.add(before, after, ch.matters)
 			tested = append(tested, ch)
 		}
