@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // A Trend is a metric over many runs, in their order.
@@ -128,15 +129,9 @@ func (t *Trend) find() {
 			values, most, positions = append(values, v), append(most, t.Most[i]), append(positions, i)
 		}
 	}
-	points := ChangePoints(values, minStretch, Alpha)
-	for i, at := range points {
-		from, to := 0, len(values)
-		if i > 0 {
-			from = points[i-1]
-		}
-		if i+1 < len(points) {
-			to = points[i+1]
-		}
+	bounds := slices.Concat([]int{0}, ChangePoints(values, minStretch, Alpha), []int{len(values)})
+	for i, at := range bounds[1 : len(bounds)-1] {
+		from, to := bounds[i], bounds[i+2]
 		s := Step{Run: positions[at], Before: medianOf(values[from:at]), After: medianOf(values[at:to])}
 		more := s.After - medianOf(most[from:at])
 		less := s.Before - medianOf(most[at:to])
