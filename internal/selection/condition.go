@@ -45,12 +45,12 @@ func (c *Condition) OfRequests() bool { return c.ofRequests }
 
 // Holds reports whether a collection meets the condition.
 func (c *Condition) Holds(col *gc.Collection) bool {
-	return !c.ofRequests && c.root.holds(subject{collection: col})
+	return !c.ofRequests && c.root(subject{collection: col})
 }
 
 // HoldsFor reports whether a request that has ended meets the condition.
 func (c *Condition) HoldsFor(s *request.Span) bool {
-	return c.ofRequests && c.root.holds(subject{request: s})
+	return c.ofRequests && c.root(subject{request: s})
 }
 
 // A subject meets a condition, or does not.
@@ -59,63 +59,51 @@ type subject struct {
 	request    *request.Span
 }
 
-// A node is a part of a condition.
-type node interface{ holds(subject) bool }
+// A node is a part of a condition: it reports whether a subject meets it.
+type node func(subject) bool
 
-// A joined node combines its parts: with or, one of them has to hold; otherwise all.
-type joined struct {
-	parts []node
-	or    bool
+// joined combines parts: with or, one of them has to hold; otherwise all.
+func joined(parts []node, or bool) node {
+	return func(s subject) bool {
+		for _, holds := range parts {
+			if holds(s) == or {
+				return or
+			}
+		}
+		return !or
+	}
 }
 
-func (j *joined) holds(s subject) bool {
-	for _, n := range j.parts {
-		if n.holds(s) == j.or {
-			return j.or
+// amount compares a figure that is a number with a value, of times in nanoseconds.
+func amount(of func(subject) figure.Value, op operator, value float64) node {
+	return func(s subject) bool {
+		switch v := of(s); v.Type {
+		case figure.Unknown:
+			return false
+		case figure.Percent, figure.Rate:
+			return op.holds(v.Float(), value)
+		default:
+			return op.holds(float64(v.Int), value)
 		}
 	}
-	return !j.or
 }
 
-// An amount compares a figure that is a number.
-type amount struct {
-	of    func(subject) figure.Value
-	op    operator
-	value float64 // of times, in nanoseconds
-}
-
-func (a *amount) holds(s subject) bool {
-	switch v := a.of(s); v.Type {
-	case figure.Unknown:
-		return false
-	case figure.Percent, figure.Rate:
-		return a.op.holds(v.Float(), a.value)
-	default:
-		return a.op.holds(float64(v.Int), a.value)
+// name compares a figure that is one of several words.
+func name(of func(subject) figure.Value, op operator, word string) node {
+	return func(s subject) bool {
+		v := of(s)
+		return v.Type != figure.Unknown && (v.Text == word) == (op == equal)
 	}
 }
 
-// A name compares a figure that is one of several words.
-type name struct {
-	of   func(subject) figure.Value
-	op   operator
-	word string
-}
-
-func (n *name) holds(s subject) bool {
-	v := n.of(s)
-	return v.Type != figure.Unknown && (v.Text == n.word) == (n.op == equal)
-}
-
+// An operator is the set of relations between a figure and a value for which it holds.
 type operator uint8
 
 const (
-	greater operator = iota
-	atLeast
-	less
-	atMost
+	less operator = 1 << iota
 	equal
-	unequal
+	greater
+	unequal = less | greater
 )
 
 // operators has longer ones before their prefixes.
@@ -123,22 +111,16 @@ var operators = [...]struct {
 	text string
 	is   operator
 }{
-	{">=", atLeast}, {"<=", atMost}, {"!=", unequal}, {"==", equal}, {">", greater}, {"<", less}, {"=", equal},
+	{">=", greater | equal}, {"<=", less | equal}, {"!=", unequal}, {"==", equal}, {">", greater}, {"<", less}, {"=", equal},
 }
 
 func (op operator) holds(v, than float64) bool {
-	switch op {
-	case greater:
-		return v > than
-	case atLeast:
-		return v >= than
-	case less:
-		return v < than
-	case atMost:
-		return v <= than
-	case equal:
-		return v == than
-	default:
-		return v != than
+	relation := equal
+	switch {
+	case v < than:
+		relation = less
+	case v > than:
+		relation = greater
 	}
+	return op&relation != 0
 }

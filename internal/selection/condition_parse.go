@@ -132,7 +132,7 @@ func (p *parser) joined(word string, depth int, part func(depth int) (node, erro
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
-	return &joined{parts, word == "or"}, nil
+	return joined(parts, word == "or"), nil
 }
 
 // single reads a comparison, or a condition in parentheses.
@@ -197,7 +197,7 @@ func (p *parser) name(f *word, op operator) (node, error) {
 		return nil, p.wrong("unknown %[2]s %[1]s; valid values: %[3]s", p.tok, f.Until.Word, strings.Join(words, ", "))
 	}
 	p.next()
-	return &name{f.of, op, words[i]}, nil
+	return name(f.of, op, words[i]), nil
 }
 
 // amount reads a number with its unit, which may stand apart.
@@ -207,7 +207,7 @@ func (p *parser) amount(f *word, op operator) (node, error) {
 	if p.tok.kind == tokenWord && endsInDigit(first.text) {
 		if v, ok := f.parse(first.text + p.tok.text); ok {
 			p.next()
-			return &amount{f.of, op, v}, nil
+			return amount(f.of, op, v), nil
 		}
 	}
 	v, ok := f.parse(first.text)
@@ -215,7 +215,7 @@ func (p *parser) amount(f *word, op operator) (node, error) {
 		p.tok = first
 		return nil, p.wrong("%s is %s, as in %s, and not %s", f.Until.Word, f.in.Is, f.in.Example, first)
 	}
-	return &amount{f.of, op, v}, nil
+	return amount(f.of, op, v), nil
 }
 
 // parse reads a number with its unit. Zero needs none, because it is the same in every unit.

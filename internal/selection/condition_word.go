@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/gctrail/gctrail/gc/figure"
-	"github.com/gctrail/gctrail/gc/request"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -25,35 +24,28 @@ var words = sync.OnceValue(func() []word {
 		}
 		all = append(all, w)
 	}
-	for _, r := range requests {
-		f := figure.Figure{Type: r.typ, Until: &r.Condition}
-		all = append(all, word{f, func(s subject) figure.Value { return r.value(s.request) }, dimensionOf(&f), true})
-	}
-	return all
+	request := figure.Condition{Word: "request", Meaning: "how long a request took", Example: "500ms"}
+	paused := figure.Condition{Word: "paused", Meaning: "how much of that GC pauses took", Example: "50%"}
+	return append(all,
+		word{figure.Figure{Type: figure.Millis, Until: &request}, took, &times, true},
+		word{figure.Figure{Type: figure.Percent, Until: &paused}, pausedShare, &shares, true},
+	)
 })
 
-// A requestWord is a figure of a request that conditions ask for.
-type requestWord struct {
-	figure.Condition
-	typ   figure.Type
-	value func(*request.Span) figure.Value
+// took returns how long a request took.
+func took(s subject) figure.Value {
+	if took, known := s.request.Duration.Get(); known {
+		return figure.Value{Type: figure.Millis, Int: int64(took)}
+	}
+	return figure.Value{}
 }
 
-var requests = [...]requestWord{
-	{figure.Condition{Word: "request", Meaning: "how long a request took", Example: "500ms"}, figure.Millis, func(s *request.Span) figure.Value {
-		took, known := s.Duration.Get()
-		if !known {
-			return figure.Value{}
-		}
-		return figure.Value{Type: figure.Millis, Int: int64(took)}
-	}},
-	{figure.Condition{Word: "paused", Meaning: "how much of that GC pauses took", Example: "50%"}, figure.Percent, func(s *request.Span) figure.Value {
-		took, known := s.Duration.Get()
-		if !known || took == 0 {
-			return figure.Value{}
-		}
-		return figure.Number(figure.Percent, 100*float64(s.Paused)/float64(took))
-	}},
+// pausedShare returns the share of the time of a request in which GC pauses stopped it.
+func pausedShare(s subject) figure.Value {
+	if took := s.request.Duration.Or(0); took != 0 {
+		return figure.Number(figure.Percent, 100*float64(s.request.Paused)/float64(took))
+	}
+	return figure.Value{}
 }
 
 // ConditionWords returns how conditions ask for figures, in the order of help texts: for the ones of
