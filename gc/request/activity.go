@@ -2,6 +2,7 @@ package request
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"strings"
 
 	"github.com/gctrail/gctrail/clr"
@@ -186,28 +187,15 @@ func decodeHex(dst []byte, digits clr.UTF16) {
 	if len(digits) != 4*len(dst) {
 		return
 	}
-	for i := range dst {
-		high, ok := nibble(digits[4*i:])
-		low, ok2 := nibble(digits[4*i+2:])
-		if !ok || !ok2 {
-			clear(dst)
-			return
+	var ascii [2 * len(TraceID{})]byte // zero, which is no digit, for characters beyond ASCII
+	for i := range 2 * len(dst) {
+		if digits[2*i+1] == 0 {
+			ascii[i] = digits[2*i]
 		}
-		dst[i] = high<<4 | low
 	}
-}
-
-func nibble(unit []byte) (byte, bool) {
-	c := unit[0]
-	switch {
-	case unit[1] != 0:
-		return 0, false
-	case '0' <= c && c <= '9':
-		return c - '0', true
-	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return c | 0x20 - 'a' + 10, true
+	if _, err := hex.Decode(dst, ascii[:2*len(dst)]); err != nil {
+		clear(dst)
 	}
-	return 0, false
 }
 
 // cutText cuts a text with its terminating zero off a payload.
