@@ -47,7 +47,7 @@ type process struct {
 	pid         uint64
 	spans       []span // by start
 	suspensions []interval
-	pauses      []pause
+	pauses      []interval // of collections
 	pending     []suspending
 	stalls      []interval // in which the thread pool's queue did not move
 	startless   int
@@ -76,16 +76,11 @@ type span struct {
 	nested, ended bool
 }
 
-// An interval is a time in which threads were suspended.
+// An interval is a time in which threads were suspended, or the thread pool's queue did not move.
 type interval struct {
 	begin, end time.Duration
 	forGC      bool
-}
-
-// A pause is one of a collection.
-type pause struct {
-	begin, end time.Duration
-	number     uint32
+	number     uint32 // of the collection, of a pause
 }
 
 // A suspending thread has begun to suspend the others.
@@ -109,7 +104,7 @@ func (m *Model) Collected(c *gc.Collection) {
 			return
 		}
 		m.intervals++
-		p.pauses = append(p.pauses, pause{c.Pauses[i].Start, c.Pauses[i].End(), c.Number})
+		p.pauses = append(p.pauses, interval{begin: c.Pauses[i].Start, end: c.Pauses[i].End(), number: c.Number})
 	}
 }
 
@@ -250,7 +245,7 @@ func (m *Model) restarted(p *process, e *pass.Event) {
 	if n := len(p.suspensions); n > 0 {
 		s.begin = max(s.begin, p.suspensions[n-1].end)
 	}
-	p.suspensions = append(p.suspensions, interval{s.begin, max(s.begin, e.Time), s.forGC})
+	p.suspensions = append(p.suspensions, interval{begin: s.begin, end: max(s.begin, e.Time), forGC: s.forGC})
 }
 
 // names numbers texts, from 1 on; 0 is none.

@@ -36,7 +36,7 @@ func (m *Model) Processes(loss *trace.Loss) []*Process {
 		if len(of.spans)+of.startless == 0 {
 			continue
 		}
-		slices.SortFunc(of.pauses, func(a, b pause) int { return cmp.Compare(a.begin, b.begin) })
+		slices.SortFunc(of.pauses, func(a, b interval) int { return cmp.Compare(a.begin, b.begin) })
 		p := &Process{PID: of.pid, Len: len(of.spans), Startless: of.startless, model: m, of: of, loss: loss}
 		for i := range of.spans {
 			s := &of.spans[i]
@@ -129,24 +129,13 @@ func (p *Process) Pauses(s *Span) iter.Seq[Pause] {
 	}
 }
 
-// A stretch is a time with a begin and an end.
-type stretch interface {
-	from() time.Duration
-	to() time.Duration
-}
-
-func (i interval) from() time.Duration { return i.begin }
-func (i interval) to() time.Duration   { return i.end }
-func (p pause) from() time.Duration    { return p.begin }
-func (p pause) to() time.Duration      { return p.end }
-
-// overlapping yields the stretches that overlap the time from begin to end. The stretches of
-// all are in order, and do not overlap each other.
-func overlapping[T stretch](all []T, begin, end time.Duration) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		first := sort.Search(len(all), func(i int) bool { return all[i].to() > begin })
-		for _, s := range all[first:] {
-			if s.from() >= end || !yield(s) {
+// overlapping yields the intervals that overlap the time from begin to end. All are in order, and
+// do not overlap each other.
+func overlapping(all []interval, begin, end time.Duration) iter.Seq[interval] {
+	return func(yield func(interval) bool) {
+		first := sort.Search(len(all), func(i int) bool { return all[i].end > begin })
+		for _, i := range all[first:] {
+			if i.begin >= end || !yield(i) {
 				return
 			}
 		}
