@@ -1,7 +1,7 @@
 package stats
 
 import (
-	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -26,11 +26,9 @@ type Ranked struct {
 // long.
 type Ranking struct {
 	count   int
-	all     []Ranked                   // in the order of Add; nil once counted in buckets
-	buckets map[bucketIndex]*rankedSet // nil while all is kept
+	all     []Ranked           // in the order of Add; nil once counted in buckets
+	buckets map[int]*rankedSet // by group, then bucket; nil while all is kept
 }
-
-type bucketIndex struct{ group, bucket int }
 
 // A rankedSet are the collections of one bucket.
 type rankedSet struct {
@@ -47,7 +45,7 @@ func (r *Ranking) Add(c *gc.Collection) {
 	r.count++
 	of := Ranked{Number: c.Number, Start: c.Start, Pause: max(0, pause), Reason: c.Reason}
 	if r.buckets == nil && r.count > maxExact {
-		r.buckets = make(map[bucketIndex]*rankedSet)
+		r.buckets = make(map[int]*rankedSet)
 		for _, old := range r.all {
 			r.put(old)
 		}
@@ -62,10 +60,11 @@ func (r *Ranking) Add(c *gc.Collection) {
 
 func (r *Ranking) put(of Ranked) {
 	g, i := bucket(of.Pause)
-	s := r.buckets[bucketIndex{g, i}]
+	at := g<<bucketBits | i
+	s := r.buckets[at]
 	if s == nil {
 		s = new(rankedSet)
-		r.buckets[bucketIndex{g, i}] = s
+		r.buckets[at] = s
 	}
 	if s.count++; s.count == 1 || of.Pause > s.longest.Pause {
 		s.longest = of
@@ -103,16 +102,9 @@ func (r *Ranking) Percentile(p float64) (of Ranked, longer int, ok bool) {
 
 // counted returns the longest pause of the bucket that the rankth one is in.
 func (r *Ranking) counted(rank int) (of Ranked, longer int, ok bool) {
-	indexes := make([]bucketIndex, 0, len(r.buckets))
-	for i := range r.buckets {
-		indexes = append(indexes, i)
-	}
-	slices.SortFunc(indexes, func(a, b bucketIndex) int {
-		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.bucket, b.bucket))
-	})
 	shorter := 0
-	for _, i := range indexes {
-		s := r.buckets[i]
+	for _, at := range slices.Sorted(maps.Keys(r.buckets)) {
+		s := r.buckets[at]
 		if rank <= shorter+s.count {
 			// Of its bucket, only the longest pause itself is known to be as long.
 			return s.longest, r.count - shorter - s.count + 1, true
