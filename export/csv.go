@@ -3,11 +3,11 @@ package export
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/jsontext"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A CSV writes collections as comma-separated values (RFC 4180): a line with the names of the
@@ -59,7 +59,7 @@ func (w *CSV) appendValue(dst []byte, v figure.Value) []byte {
 	case figure.Bool:
 		return strconv.AppendBool(dst, v.Int != 0)
 	case figure.Millis:
-		return figure.AppendMillis(dst, time.Duration(v.Int))
+		return trace.Millis(v.Int).Append(dst)
 	case figure.Float, figure.Percent:
 		return strconv.AppendFloat(dst, v.Float(), 'f', -1, 64)
 	default:

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -60,7 +59,7 @@ const exactTicks = 1 << 53 / 1000
 // shortest ones.
 func appendMillis(dst []byte, ev *trace.Event) []byte {
 	if t := ev.Ticks; ev.Clock.Frequency == int64(time.Second) && -exactTicks < t && t < exactTicks {
-		return figure.AppendMillis(dst, time.Duration(t))
+		return trace.Millis(t).Append(dst)
 	}
 	return appendFloat(dst, ev.Millis())
 }

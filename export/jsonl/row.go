@@ -3,10 +3,10 @@ package jsonl
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/jsontext"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // AppendRow appends a line with the values under their names. Unknown values
@@ -36,7 +36,7 @@ func appendValue(dst []byte, v figure.Value) []byte {
 	case figure.Bool:
 		return strconv.AppendBool(dst, v.Int != 0)
 	case figure.Millis:
-		return figure.AppendMillis(dst, time.Duration(v.Int))
+		return trace.Millis(v.Int).Append(dst)
 	case figure.Float, figure.Percent, figure.Rate:
 		return appendFloat(dst, v.Float())
 	case figure.List:
