@@ -71,7 +71,7 @@ func (c *Chart) Heap(lines int) []Line {
 	}
 	picture := newCanvas(c.Width, lines)
 	for i := range c.Points {
-		for x := range c.columnsOf(i) {
+		for x := c.first(i); x < c.first(i+1); x++ {
 			picture.bar(x, dotsOf(after[i], top, lines))
 			if h := dotsOf(before[i], top, lines); h > 0 {
 				picture.set(x, h-1)
@@ -89,23 +89,19 @@ func (c *Chart) Pauses(lines int) []Line {
 	}
 	picture := newCanvas(c.Width, lines)
 	for i := range c.Points {
-		for x := range c.columnsOf(i) {
+		for x := c.first(i); x < c.first(i+1); x++ {
 			picture.bar(x, dotsOf(float64(c.Points[i].Longest), float64(top), lines))
 		}
 	}
 	return c.lines(picture, units.Duration(top))
 }
 
-// columnsOf yields the columns of dots of the ith point.
-func (c *Chart) columnsOf(i int) func(func(int) bool) {
-	first := i * c.Columns
+// first returns the first column of dots of the ith point.
+func (c *Chart) first(i int) int {
 	if c.Right {
-		first += c.Width*dotsAcross - len(c.Points)*c.Columns
+		return c.Width*dotsAcross - (len(c.Points)-i)*c.Columns
 	}
-	return func(yield func(int) bool) {
-		for x := first; x < first+c.Columns && yield(x); x++ {
-		}
-	}
+	return i * c.Columns
 }
 
 // dotsOf returns the height of a value in dots, at least one unless it is 0.
