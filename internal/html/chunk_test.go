@@ -177,7 +177,8 @@ func TestDetailsOfMany(t *testing.T) {
 			t.Errorf("%s: %d bytes, at most %d are allowed", fixture, out.Len(), maxPage)
 		}
 		shortest, left := time.Duration(1<<62), time.Duration(0)
-		for _, d := range trace.details.details {
+		for _, run := range trace.details.details {
+			d := &run.Of
 			if _, has := all[[2]int{0, d.row}]; has {
 				shortest = min(shortest, d.pause)
 			} else {

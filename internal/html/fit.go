@@ -86,7 +86,7 @@ func (p *Page) fit(room int) *fit {
 			f.processes = append(f.processes, of)
 		}
 		for i := range t.details.details {
-			d := &t.details.details[i]
+			d := &t.details.details[i].Of
 			f.all = append(f.all, pageDetail{d, place[d.process]})
 		}
 	}

@@ -3,12 +3,12 @@ package html
 import (
 	"bytes"
 	"cmp"
-	"container/heap"
 	"encoding/json"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/internal/timeline"
 )
 
 // The bounds of a page's data about a trace.
@@ -66,31 +66,18 @@ type storedDetail struct {
 
 // longest holds the details of the collections with the longest pauses.
 type longest struct {
-	details []storedDetail // a heap once there is no room, with the shortest pause first
+	details timeline.Heap[storedDetail] // by pause
 	bytes   int
 	full    bool   // there was no room for one
 	figures detail // of the latest collection
 	text    []byte // of these
 }
 
-func (l *longest) Len() int           { return len(l.details) }
-func (l *longest) Less(i, j int) bool { return l.details[i].pause < l.details[j].pause }
-func (l *longest) Swap(i, j int)      { l.details[i], l.details[j] = l.details[j], l.details[i] }
-func (l *longest) Push(v any)         { l.details = append(l.details, v.(storedDetail)) }
-
-func (l *longest) Pop() any {
-	last := len(l.details) - 1
-	d := l.details[last]
-	l.details[last] = storedDetail{}
-	l.details = l.details[:last]
-	return d
-}
-
 // add adds the details of a collection, which has these columns, if there is room or others
 // have shorter pauses.
 func (l *longest) add(p *process, c *gc.Collection, columns row) {
 	pause := c.Pause().Or(0)
-	if l.full && pause <= l.details[0].pause {
+	if l.full && pause <= l.details[0].Of.pause {
 		return
 	}
 	l.figures = l.figures[:0]
@@ -101,18 +88,11 @@ func (l *longest) add(p *process, c *gc.Collection, columns row) {
 	l.text = l.figures.appendBytes(l.text[:0])
 	d := storedDetail{p, p.table.rows - 1, pause, bytes.Clone(l.text)}
 	l.bytes += len(d.data)
-	if !l.full {
-		l.details = append(l.details, d)
-		if l.bytes <= maxDetails {
-			return
-		}
-		l.full = true
-		heap.Init(l)
-	} else {
-		heap.Push(l, d)
-	}
+	l.details.Push(timeline.Run[storedDetail]{Time: int64(pause), Of: d})
 	for l.bytes > maxDetails {
-		l.bytes -= len(heap.Pop(l).(storedDetail).data)
+		l.full = true
+		l.bytes -= len(l.details[0].Of.data)
+		l.details.Drop()
 	}
 }
 
