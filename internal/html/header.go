@@ -124,12 +124,10 @@ func headerColumns() []headerColumn {
 
 func wordsOfPage() words {
 	names := gc.GenerationNames()
-	w := words{Generations: names[:], Reasons: make(map[uint32]string)}
-	for k := gc.KindUnknown; k <= gc.Foreground; k++ {
-		w.Kinds = append(w.Kinds, k.String())
-	}
-	for c := gc.Uncertain; c <= gc.LowerBound; c++ {
-		w.Certainties = append(w.Certainties, c.String())
+	w := words{
+		Generations: names[:], Kinds: namesBelow(gc.Foreground + 1), Certainties: namesBelow(gc.LowerBound + 1), Reasons: make(map[uint32]string),
+		Phases: namesBelow(background.NumPhases), PhaseTimes: timeNames, Roots: namesBelow(clr.RootTypeBGC + 1), Pauses: namesBelow(gc.PauseOther + 1),
+		Parts: namesBelow(stats.NumParts),
 	}
 	for r := range clr.GCReasonInducedAggressive + 1 {
 		w.Reasons[uint32(r)] = r.String()
@@ -142,20 +140,19 @@ func wordsOfPage() words {
 			w.Mechanisms = append(w.Mechanisms, bit{1 << i, names[0]})
 		}
 	}
-	for p := range background.NumPhases {
-		w.Phases = append(w.Phases, p.String())
-	}
-	w.PhaseTimes = timeNames
-	for r := range clr.RootTypeBGC + 1 {
-		w.Roots = append(w.Roots, r.String())
-	}
-	for k := range gc.PauseOther + 1 {
-		w.Pauses = append(w.Pauses, k.String())
-	}
-	for part := range stats.NumParts {
-		w.Parts = append(w.Parts, part.String())
-	}
 	return w
+}
+
+// namesBelow returns the names of the values of an enumeration below an end.
+func namesBelow[T interface {
+	~uint8 | ~uint32
+	String() string
+}](end T) []string {
+	var names []string
+	for v := T(0); v < end; v++ {
+		names = append(names, v.String())
+	}
+	return names
 }
 
 // listed returns the processes in the order of the report.
