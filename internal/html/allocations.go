@@ -22,12 +22,6 @@ const (
 	maxParts = 60_000
 )
 
-// Allocations are the allocations of one process by type and stack.
-type Allocations struct {
-	pid  uint64 // trace.UnknownID if unknown
-	page allocations
-}
-
 // allocations is the page's data about a process's allocations.
 type allocations struct {
 	Source  string        `json:"source"`
@@ -72,13 +66,12 @@ const leftOut = -2
 
 // NewAllocations returns the allocations of a process, which are by type and stack,
 // and when its collections begin.
-func NewAllocations(a *export.Allocations, total alloc.Total, types []alloc.Row, begins []time.Duration) *Allocations {
-	of := &Allocations{pid: a.Process.PID, page: allocations{
+func NewAllocations(a *export.Allocations, total alloc.Total, types []alloc.Row, begins []time.Duration) *Part {
+	page := &allocations{
 		Source: a.Source.String(), Event: a.Source.Event(),
 		Bytes: total.Bytes, Low: total.Low, High: gc.SomeIf(total.High, !total.Open), Samples: total.Samples,
 		Types: []typeRow{}, Frames: []string{}, Nodes: [][2]int{}, Stacks: []stackBytes{},
-	}}
-	page := &of.page
+	}
 	index := make(map[on]int64)
 	for _, r := range types[:min(len(types), maxTypes)] {
 		index[on{r.Type, r.Heap}] = int64(len(page.Types))
@@ -111,7 +104,7 @@ func NewAllocations(a *export.Allocations, total alloc.Total, types []alloc.Row,
 		page.Stacks[place][2] += r.Bytes
 	}
 	page.divide(a.Timeline, places, begins)
-	return of
+	return &Part{a.Process.PID, page}
 }
 
 // The subjects of allocations: objects of a type on a heap, and the place of the
@@ -175,16 +168,6 @@ func (page *allocations) group(before, collections int) int {
 		return (collections + page.Group - 1) / page.Group
 	}
 	return before / page.Group
-}
-
-// allocations returns the allocations of a process, nil for none.
-func (t *Trace) allocations(of *process) any {
-	for _, a := range t.Allocations {
-		if a.pid == of.PID {
-			return &a.page
-		}
-	}
-	return nil
 }
 
 // A tree puts stacks together from the outermost frame on.

@@ -190,7 +190,7 @@ func (t *Trace) headerProcess(p *process) headerProcess {
 	}
 	h.Record = t.Record[p.Process]
 	h.Phases = append(h.Phases, t.phases[p.PID]...)
-	h.Allocations, h.Objects, h.Requests = t.allocations(p) != nil, t.objects(p) != nil, t.requests(p) != nil
+	h.Allocations, h.Objects, h.Requests = partOf(t.Allocations, p) != nil, partOf(t.Objects, p) != nil, partOf(t.Requests, p) != nil
 	return h
 }
 

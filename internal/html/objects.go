@@ -25,12 +25,6 @@ type Snapshot struct {
 	File string
 }
 
-// Objects are the heap snapshots of one process.
-type Objects struct {
-	pid  uint64 // trace.UnknownID if unknown
-	page objects
-}
-
 // objects is the page's data about a process's heap snapshots.
 type objects struct {
 	// Names are the names of types, and of roots. Modules are the files of types, and of
@@ -105,7 +99,7 @@ const absent = -1
 
 // NewObjects returns the heap snapshots of a process, in their order. There is one dominator
 // tree at a time.
-func NewObjects(pid uint64, snapshots []Snapshot) *Objects {
+func NewObjects(pid uint64, snapshots []Snapshot) *Part {
 	n := names{types: make(map[*heap.Type]int), same: make(map[sameType]int), roots: make(map[string]int), files: make(map[string]int)}
 	n.page = objects{
 		Names: []string{}, Modules: []int{}, Files: []string{}, Generations: heap.GenerationNames(), FoldBelow: foldBelow,
@@ -145,7 +139,7 @@ func NewObjects(pid uint64, snapshots []Snapshot) *Objects {
 			n.page.Unsuspected = heap.Unsuspected(all)
 		}
 	}
-	return &Objects{pid, n.page}
+	return &Part{pid, &n.page}
 }
 
 // names numbers the names of a page.
@@ -295,14 +289,4 @@ func (n *names) addNodes(of *pageSnapshot, above *heap.TreeNode, parent int64) {
 	if o := above.Omitted; o.Nodes > 0 {
 		of.Tree = append(of.Tree, [6]int64{absent, parent, o.Nodes, 0, o.Objects, o.Bytes})
 	}
-}
-
-// objects returns the heap snapshots of a process, nil for none.
-func (t *Trace) objects(of *process) any {
-	for _, o := range t.Objects {
-		if o.pid == of.PID {
-			return &o.page
-		}
-	}
-	return nil
 }

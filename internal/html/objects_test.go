@@ -79,7 +79,7 @@ func addsUp(t *testing.T, page *objects, s *pageSnapshot) {
 // and the suspect.
 func TestObjects(t *testing.T) {
 	snapshots := dotnettest.Snapshots(t, leak)
-	page := &NewObjects(31720, snapshotsOf(snapshots)).page
+	page := NewObjects(31720, snapshotsOf(snapshots)).data.(*objects)
 	if len(page.Snapshots) != 3 || page.LeftOut != 0 || page.Unsuspected != "" || len(page.Suspects) != 1 {
 		t.Fatalf("%d snapshots, %d left out, suspects %+v, %q", len(page.Snapshots), page.LeftOut, page.Suspects, page.Unsuspected)
 	}
@@ -124,10 +124,10 @@ func TestObjects(t *testing.T) {
 func TestObjectsOfLoss(t *testing.T) {
 	snapshots := dotnettest.Snapshots(t, leak)
 	snapshots[1].Missing.Lost, snapshots[1].Graph = true, nil
-	if page := &NewObjects(31720, snapshotsOf(snapshots)).page; len(page.Suspects) != 1 {
+	if page := NewObjects(31720, snapshotsOf(snapshots)).data.(*objects); len(page.Suspects) != 1 {
 		t.Errorf("two snapshots are whole, which show what grew: %+v, %q", page.Suspects, page.Unsuspected)
 	}
-	page := &NewObjects(31720, snapshotsOf(snapshots[:2])).page
+	page := NewObjects(31720, snapshotsOf(snapshots[:2])).data.(*objects)
 	s := &page.Snapshots[1]
 	addsUp(t, page, s)
 	if s.About != "at least " || s.Lacks != "events that the trace lost. What objects retain is unknown." || s.Live.Known() || s.LiveBytes.Known() || len(s.Tree)+len(s.Paths) > 0 {
@@ -196,7 +196,7 @@ func TestObjectsBounds(t *testing.T) {
 			snapshots[i] = &of
 		}
 		of := NewObjects(7, snapshotsOf(snapshots))
-		page := &of.page
+		page := of.data.(*objects)
 		if page.LeftOut != 3 || len(page.Snapshots) != maxSnapshots || page.Snapshots[0].Label != "GC 1" || page.Snapshots[1].Label != "GC 5" {
 			t.Errorf("%d left out, %d shown: %s, %s", page.LeftOut, len(page.Snapshots), page.Snapshots[0].Label, page.Snapshots[1].Label)
 		}
@@ -207,7 +207,7 @@ func TestObjectsBounds(t *testing.T) {
 				t.Errorf("%d other types, want %d; %d nodes, %d paths", shown.Others.Types, others, len(shown.Tree), len(shown.Paths))
 			}
 		}
-		trace := &Trace{Report: json.RawMessage(`{"processes":[]}`), Objects: []*Objects{of}}
+		trace := &Trace{Report: json.RawMessage(`{"processes":[]}`), Objects: []*Part{of}}
 		trace.Add(&gc.Collection{Process: &gc.Process{PID: 7}, Number: 1})
 		blocks, err := (&Page{Traces: []*Trace{trace}}).Blocks()
 		if n := len(blocks["objects"]); err != nil || n > 1_000_000 || n < 1_000 {
@@ -218,7 +218,7 @@ func TestObjectsBounds(t *testing.T) {
 
 // TestObjectsBlock: a page has the snapshots of the processes that have some, in a line each.
 func TestObjectsBlock(t *testing.T) {
-	tr := &Trace{Report: json.RawMessage(`{"processes":[]}`), Objects: []*Objects{NewObjects(31720, snapshotsOf(dotnettest.Snapshots(t, leak)))}}
+	tr := &Trace{Report: json.RawMessage(`{"processes":[]}`), Objects: []*Part{NewObjects(31720, snapshotsOf(dotnettest.Snapshots(t, leak)))}}
 	for _, pid := range []uint64{1, 31720, 2} {
 		tr.Add(&gc.Collection{Process: &gc.Process{PID: pid}, Number: 1})
 	}
@@ -240,14 +240,14 @@ func TestObjectsBlock(t *testing.T) {
 // their files.
 func TestObjectsOfFiles(t *testing.T) {
 	one := dotnettest.Snapshots(t, leak)
-	same := NewObjects(31720, snapshotsOf([]*heap.Snapshot{one[0], one[2]})).page
-	several := NewObjects(31720, []Snapshot{{one[0], "/tmp/before.nettrace"}, {dotnettest.Snapshots(t, leak)[2], `C:\after.nettrace`}}).page
+	same := NewObjects(31720, snapshotsOf([]*heap.Snapshot{one[0], one[2]})).data.(*objects)
+	several := NewObjects(31720, []Snapshot{{one[0], "/tmp/before.nettrace"}, {dotnettest.Snapshots(t, leak)[2], `C:\after.nettrace`}}).data.(*objects)
 	if !slices.Equal(several.Names, same.Names) || !slices.EqualFunc(several.Snapshots[1].Types, same.Snapshots[1].Types, slices.Equal) {
 		t.Errorf("%d names in two files, and %d in one", len(several.Names), len(same.Names))
 	}
 	var labels []string
 	for i := range several.Snapshots {
-		addsUp(t, &several, &several.Snapshots[i])
+		addsUp(t, several, &several.Snapshots[i])
 		labels = append(labels, several.Snapshots[i].Label)
 	}
 	if want := []string{"GC 5 of before.nettrace", "GC 7 of after.nettrace"}; !slices.Equal(labels, want) {

@@ -132,7 +132,12 @@ func (p *Page) blocks() ([]block, error) {
 		t.processes = t.listed()
 	}
 	parts := []block{{id: "allocations"}, {id: "objects"}, {id: "requests"}, {id: "quoted"}}
-	of := []func(*Trace, *process) any{(*Trace).allocations, (*Trace).objects, (*Trace).requests, (*Trace).quotes}
+	of := []func(*Trace, *process) any{
+		func(t *Trace, of *process) any { return partOf(t.Allocations, of) },
+		func(t *Trace, of *process) any { return partOf(t.Objects, of) },
+		func(t *Trace, of *process) any { return partOf(t.Requests, of) },
+		(*Trace).quotes,
+	}
 	errs := make([]error, len(parts))
 	var compressed sync.WaitGroup
 	compressed.Go(func() {

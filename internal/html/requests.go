@@ -19,12 +19,6 @@ const (
 	cellDurations = 12
 )
 
-// Requests are the requests of one process.
-type Requests struct {
-	pid  uint64 // trace.UnknownID if unknown
-	page requests
-}
-
 // requests is the page's data about a process's requests.
 type requests struct {
 	Count   int        `json:"requests"`
@@ -58,21 +52,21 @@ type dots struct {
 
 // NewRequests returns the requests of a process that want holds for, nil if there are none. last is
 // when the trace ends, and leftOut how many spans it has more than were kept.
-func NewRequests(p *request.Process, want func(*request.Span) bool, last time.Duration, leftOut int) *Requests {
+func NewRequests(p *request.Process, want func(*request.Span) bool, last time.Duration, leftOut int) *Part {
 	all, _ := p.Summaries(want)
-	of := &Requests{pid: p.PID, page: requests{
+	page := &requests{
 		LeftOut: leftOut, Labels: []string{}, Cells: [][4]int64{},
 		P50: all.Duration.Percentile(50).Microseconds(), P99: all.Duration.Percentile(99).Microseconds(),
 		Running: all.Running.Percentile(99).Microseconds(), Slowest: tail{all.Slowest.Count, 100 * all.Slowest.Share()},
 		CellUS: max(1, last.Microseconds()/cellTimes+1), Tenth: cellDurations,
 		Dots: dots{Start: []int64{}, Took: []int64{}, Paused: []int64{}, Label: []int{}},
-	}}
-	slow := shortestDot(p, want, &of.page)
-	if of.page.Count+of.page.Unended == 0 {
+	}
+	slow := shortestDot(p, want, page)
+	if page.Count+page.Unended == 0 {
 		return nil
 	}
-	of.page.place(p, want, slow)
-	return of
+	page.place(p, want, slow)
+	return &Part{p.PID, page}
 }
 
 // shortestDot counts requests, and returns the duration from which they are shown one by one.
@@ -148,14 +142,4 @@ func (page *requests) label(known map[string]int, text string) int {
 	known[text] = len(page.Labels)
 	page.Labels = append(page.Labels, text)
 	return known[text]
-}
-
-// requests returns the requests of a process, nil if there are none.
-func (t *Trace) requests(of *process) any {
-	for _, r := range t.Requests {
-		if r.pid == of.PID {
-			return &r.page
-		}
-	}
-	return nil
 }

@@ -35,7 +35,7 @@ func TestRequests(t *testing.T) {
 		model.Collected(c)
 	}
 	p := model.Processes(in.Source.Loss())[0]
-	page := NewRequests(p, anySpan, in.Source.Info().Last, 3).page
+	page := NewRequests(p, anySpan, in.Source.Info().Last, 3).data.(*requests)
 	if page.Count != 240 || len(page.Dots.Start) != page.Count || len(page.Cells) != 0 || page.LeftOut != 3 || page.Slowest.Count != 3 || math.Round(page.Slowest.PausedPct) != 60 || page.P99 != 11282 {
 		t.Errorf("%d requests, %d dots, %d cells, p99 %d µs, %+v", page.Count, len(page.Dots.Start), len(page.Cells), page.P99, page.Slowest)
 	}
@@ -52,7 +52,7 @@ func TestRequests(t *testing.T) {
 		i++
 	}
 	if none := NewRequests(p, func(*request.Span) bool { return false }, time.Second, 0); none != nil {
-		t.Errorf("a page of no requests: %+v", none.page)
+		t.Errorf("a page of no requests: %+v", none.data)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestManyRequests(t *testing.T) {
 	if err := pass.Run(t.Context(), src, model.Models()...); err != nil {
 		t.Fatal(err)
 	}
-	page := NewRequests(model.Processes(&src.Lost)[0], anySpan, n*100*time.Millisecond, 0).page
+	page := NewRequests(model.Processes(&src.Lost)[0], anySpan, n*100*time.Millisecond, 0).data.(*requests)
 	var counted int64
 	for _, c := range page.Cells {
 		counted += c[2]

@@ -32,10 +32,8 @@ type Trace struct {
 	Record map[*gc.Process]Record
 	// PauseAtLeast holds the processes whose total pause is a lower bound.
 	PauseAtLeast map[*gc.Process]bool
-	// Allocations of processes, where the trace has them.
-	Allocations []*Allocations
-	Objects     []*Objects // heap snapshots of processes
-	Requests    []*Requests
+	// Allocations, heap snapshots and requests of processes, where the trace has them.
+	Allocations, Objects, Requests []*Part
 
 	processes []*process
 	byProcess map[*gc.Process]*process
@@ -54,6 +52,23 @@ type process struct {
 	table   *table
 	begins  []time.Duration // of the collections; never decreasing
 	leftOut int             // collections for which there was no room
+}
+
+// A Part is what a page has about one process besides its collections: its allocations, its heap
+// snapshots or its requests.
+type Part struct {
+	pid  uint64 // trace.UnknownID if unknown
+	data any    // as JSON
+}
+
+// partOf returns the data about a process, nil for none.
+func partOf(parts []*Part, of *process) any {
+	for _, p := range parts {
+		if p.pid == of.PID {
+			return p.data
+		}
+	}
+	return nil
 }
 
 // A storedDetail is a detail of a collection.

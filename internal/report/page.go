@@ -154,8 +154,8 @@ func (page *Page) Gather(p *Paged, budget Budget, complete func(*Report)) (*Repo
 }
 
 // objects returns the selected heap snapshots of some processes.
-func (p *Paged) objects(of []*gc.Process) []*html.Objects {
-	var all []*html.Objects
+func (p *Paged) objects(of []*gc.Process) []*html.Part {
+	var all []*html.Part
 	for _, process := range of {
 		var snapshots []html.Snapshot
 		for _, s := range p.details.snapshotsOf(process.PID) {
@@ -177,8 +177,8 @@ func (p *Paged) objects(of []*gc.Process) []*html.Objects {
 const maxPageSpans = 1 << 21
 
 // requestsOn returns the requests of some processes that began in the time that is selected.
-func (d *Details) requestsOn(of []*gc.Process, last time.Duration) []*html.Requests {
-	var all []*html.Requests
+func (d *Details) requestsOn(of []*gc.Process, last time.Duration) []*html.Part {
+	var all []*html.Part
 	for _, r := range d.requests.Processes(d.loss) {
 		if !slices.ContainsFunc(of, func(p *gc.Process) bool { return p.PID == r.PID }) {
 			continue
@@ -192,7 +192,7 @@ func (d *Details) requestsOn(of []*gc.Process, last time.Duration) []*html.Reque
 
 // AddSnapshots adds heap snapshots of a process to a page that has nothing else of it.
 func (page *Page) AddSnapshots(name string, of *gc.Process, snapshots []html.Snapshot) {
-	t := &html.Trace{Name: name, Report: json.RawMessage(`{"processes":[]}`), Objects: []*html.Objects{html.NewObjects(of.PID, snapshots)}}
+	t := &html.Trace{Name: name, Report: json.RawMessage(`{"processes":[]}`), Objects: []*html.Part{html.NewObjects(of.PID, snapshots)}}
 	t.AddProcess(of)
 	page.Traces = append(page.Traces, t)
 }
@@ -225,8 +225,8 @@ func Terms() []html.Term {
 }
 
 // allocations returns the allocations of some processes.
-func (d *Details) allocations(of []*gc.Process, t *html.Trace) []*html.Allocations {
-	var all []*html.Allocations
+func (d *Details) allocations(of []*gc.Process, t *html.Trace) []*html.Part {
+	var all []*html.Part
 	for _, p := range of {
 		source := d.allocs.BestSource(p.PID)
 		for _, total := range d.allocs.Totals() {
