@@ -52,6 +52,16 @@ var limitSuffixes = [...]struct {
 	{"_per_work", compare.PerWork, " per unit of work"},
 }
 
+// suffixOn returns the suffix of limits on a basis, and its words; empty for those of a run.
+func suffixOn(basis compare.Basis) (text, words string) {
+	for _, s := range limitSuffixes {
+		if s.basis == basis {
+			return s.text, s.words
+		}
+	}
+	return "", ""
+}
+
 // ParseBudget reads a budget file. Its errors name the line or the key.
 func ParseBudget(data []byte) (*Budget, error) {
 	if len(data) > MaxBudgetSize {

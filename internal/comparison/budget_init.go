@@ -75,12 +75,8 @@ func (s *sample) usable() bool {
 
 // name returns the metric as the budget has it.
 func (s *sample) name() string {
-	for _, suffix := range limitSuffixes {
-		if s.basis == suffix.basis {
-			return s.metric.Name + suffix.text
-		}
-	}
-	return s.metric.Name
+	suffix, _ := suffixOn(s.basis)
+	return s.metric.Name + suffix
 }
 
 // limit returns the value that one later equal run exceeds with the given probability: the

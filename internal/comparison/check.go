@@ -97,12 +97,8 @@ func limitRun(run *compare.Run, name string, most float64) Check {
 		return Check{Name: name, Status: CannotTell, Run: run.Name, Value: math.NaN(), Limit: most}
 	}
 	value := m.Bounds(run, basis)
-	c := Check{Name: name, Text: m.Text, Unit: m.UnitOn(basis), Status: Within, Run: run.Name, Value: value.Low, Most: value.High, Limit: most}
-	for _, s := range limitSuffixes {
-		if basis == s.basis {
-			c.Text += s.words
-		}
-	}
+	_, words := suffixOn(basis)
+	c := Check{Name: name, Text: m.Text + words, Unit: m.UnitOn(basis), Status: Within, Run: run.Name, Value: value.Low, Most: value.High, Limit: most}
 	switch {
 	case math.IsNaN(c.Value):
 		c.Status = CannotTell

@@ -4,6 +4,7 @@
 package comparison
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -184,15 +185,11 @@ func figure(v float64, unit compare.Unit) string {
 
 // metricName returns a metric in words, with the basis that it is compared on.
 func metricName(m *compare.Metric, basis compare.Basis) string {
-	switch {
-	case !m.Total:
+	if !m.Total {
 		return m.Text
-	case basis == compare.PerSecond:
-		return m.Text + " per second"
-	case basis == compare.PerWork:
-		return m.Text + " per unit of work"
 	}
-	return m.Text + " per run"
+	_, words := suffixOn(basis)
+	return m.Text + cmp.Or(words, " per run")
 }
 
 var verdicts = map[compare.Verdict]string{
