@@ -16,17 +16,15 @@ import (
 
 // CheckFormats returns the names of the formats that WriteCheck writes.
 func CheckFormats() []string {
-	names := make([]string, len(checkWriters))
-	for i, f := range checkWriters {
-		names[i] = f.name
-	}
-	return names
+	return text.Each(checkWriters, func(f *checkWriter) string { return f.name })
 }
 
-var checkWriters = [...]struct {
+type checkWriter struct {
 	name  string
 	write func(io.Writer, *CheckResult) error
-}{
+}
+
+var checkWriters = []checkWriter{
 	{"text", writeCheckText},
 	{"json", writeCheckJSON},
 	{"junit", writeCheckJUnit},
@@ -158,15 +156,13 @@ type jsonCheck struct {
 }
 
 func writeCheckJSON(w io.Writer, r *CheckResult) error {
-	checks := make([]jsonCheck, 0, len(r.Checks))
-	for i := range r.Checks {
-		c := &r.Checks[i]
+	checks := text.Each(r.Checks, func(c *Check) jsonCheck {
 		j := jsonCheck{Name: c.Name, Status: c.Status, Run: c.Run, Unit: string(c.Unit), Value: jsontext.Number(c.Value), Most: jsontext.Number(c.Most), Limit: c.Limit, RunsNeeded: c.RunsNeeded, Reason: c.Reason}
 		if c.Run == "" {
 			j.Low, j.High = jsontext.Number(c.Low), jsontext.Number(c.High)
 		}
-		checks = append(checks, j)
-	}
+		return j
+	})
 	return jsontext.Encode(w, struct {
 		SchemaVersion int         `json:"schema_version"`
 		Status        CheckStatus `json:"status"`

@@ -6,6 +6,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/jsontext"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 type jsonMetric struct {
@@ -36,25 +37,20 @@ func WriteJSON(w io.Writer, c *compare.Comparison) error {
 		Metrics       []jsonMetric    `json:"metrics"`
 		Causes        []compare.Cause `json:"causes"`
 		Notes         []compare.Note  `json:"notes"`
-	}{1, c.Verdict, len(c.Before), len(c.After), c.Basis, []jsonMetric{}, append([]compare.Cause{}, c.Causes...), append([]compare.Note{}, c.Notes...)}
-	for i := range c.Changes {
-		ch := &c.Changes[i]
-		out.Metrics = append(out.Metrics, jsonMetric{
+	}{1, c.Verdict, len(c.Before), len(c.After), c.Basis, nil, append([]compare.Cause{}, c.Causes...), append([]compare.Note{}, c.Notes...)}
+	out.Metrics = text.Each(c.Changes, func(ch *compare.Change) jsonMetric {
+		return jsonMetric{
 			Name: ch.Name, Verdict: ch.Verdict, Unit: ch.UnitOn(c.Basis),
 			Before: jsontext.Number(ch.Before.Low), BeforeMax: jsontext.Number(ch.Before.High), After: jsontext.Number(ch.After.Low), AfterMax: jsontext.Number(ch.After.High),
 			Change: jsontext.Number(ch.Percent), Low: jsontext.Number(ch.Low), High: jsontext.Number(ch.High), P: jsontext.Number(ch.P),
 			RunsNeeded: gc.SomeIf(ch.RunsNeeded, ch.RunsNeeded > 0), Reason: ch.Reason, Explains: ch.Explains,
-		})
-	}
+		}
+	})
 	return jsontext.Encode(w, out)
 }
 
 func numbers(values []float64) []*float64 {
-	all := make([]*float64, len(values))
-	for i, v := range values {
-		all[i] = jsontext.Number(v)
-	}
-	return all
+	return text.Each(values, func(v *float64) *float64 { return jsontext.Number(*v) })
 }
 
 type jsonTrend struct {
@@ -83,18 +79,16 @@ func WriteTrendsJSON(w io.Writer, labels []string, trends []compare.Trend) error
 		Per           compare.Basis   `json:"per"`
 		Runs          []string        `json:"runs"`
 		Metrics       []jsonTrend     `json:"metrics"`
-	}{1, compare.TrendsVerdict(trends), nil, basisOf(trends), labels, []jsonTrend{}}
+	}{1, compare.TrendsVerdict(trends), nil, basisOf(trends), labels, nil}
 	if needed := compare.MinTrend - len(labels); needed > 0 && out.Verdict == compare.CannotTell {
 		out.RunsNeeded = &needed
 	}
-	for i := range trends {
-		t := &trends[i]
-		j := jsonTrend{Name: t.Name, Verdict: t.Verdict(), Unit: t.UnitOn(t.Basis), Values: numbers(t.Values), Most: numbers(t.Most), Steps: []jsonStep{}}
-		for _, s := range t.Steps {
-			j.Steps = append(j.Steps, jsonStep{labels[s.Run], s.Run, s.Before, s.After, jsontext.Number(s.Percent)})
-		}
-		out.Metrics = append(out.Metrics, j)
-	}
+	out.Metrics = text.Each(trends, func(t *compare.Trend) jsonTrend {
+		steps := text.Each(t.Steps, func(s *compare.Step) jsonStep {
+			return jsonStep{labels[s.Run], s.Run, s.Before, s.After, jsontext.Number(s.Percent)}
+		})
+		return jsonTrend{t.Name, t.Verdict(), t.UnitOn(t.Basis), numbers(t.Values), numbers(t.Most), steps}
+	})
 	return jsontext.Encode(w, out)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/jsontext"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // The types below are the comparison as a page shows it, in words.
@@ -33,33 +34,24 @@ type (
 
 // PageJSON returns the comparison for a page.
 func PageJSON(c *compare.Comparison) (json.RawMessage, error) {
-	p := pageComparison{Summary: Summary(c), Notes: []string{}, Metrics: []pageMetric{}, Causes: [][]string{}}
-	for _, r := range c.Before {
-		p.Before = append(p.Before, r.Name)
+	name := func(r **compare.Run) string { return (*r).Name }
+	p := pageComparison{
+		Summary: Summary(c), Before: text.Each(c.Before, name), After: text.Each(c.After, name),
+		Notes:   text.Each(c.Notes, func(n *compare.Note) string { return n.Text }),
+		Metrics: metricsInWords(c), Causes: causeRows(c),
 	}
-	for _, r := range c.After {
-		p.After = append(p.After, r.Name)
-	}
-	for _, n := range c.Notes {
-		p.Notes = append(p.Notes, n.Text)
-	}
-	p.Metrics = append(p.Metrics, metricsInWords(c)...)
-	p.Causes = append(p.Causes, causeRows(c)...)
-	var text bytes.Buffer
-	err := jsontext.Encode(&text, p)
-	return text.Bytes(), err
+	var out bytes.Buffer
+	err := jsontext.Encode(&out, p)
+	return out.Bytes(), err
 }
 
 // metricsInWords returns the primary metrics, each with its explaining metrics after it.
 func metricsInWords(c *compare.Comparison) []pageMetric {
-	var all []pageMetric
-	for i := range c.Changes {
-		ch := &c.Changes[i]
-		all = append(all, pageMetric{
+	return text.Each(c.Changes, func(ch *compare.Change) pageMetric {
+		return pageMetric{
 			Verdict: ch.Verdict, Word: verdicts[ch.Verdict], Name: metricName(ch.Metric, c.Basis), Explains: ch.Explains != "",
 			Before: bounded(ch.Before, ch.Unit), After: bounded(ch.After, ch.Unit), Change: signed(ch.Percent),
 			Interval: interval(ch), Note: why(ch),
-		})
-	}
-	return all
+		}
+	})
 }

@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gctrail/gctrail/gc/compare"
@@ -47,37 +48,28 @@ func WriteText(p *text.Page, c *compare.Comparison) {
 
 // table returns the rows of the metrics, with the explaining metrics indented.
 func table(c *compare.Comparison) [][]string {
-	var rows [][]string
-	for _, m := range metricsInWords(c) {
+	return text.Each(metricsInWords(c), func(m *pageMetric) []string {
 		if m.Explains {
 			m.Name = "  " + m.Name
 		}
-		rows = append(rows, []string{m.Word, m.Name, m.Before, m.After, m.Change, m.Interval, m.Note})
-	}
-	return rows
+		return []string{m.Word, m.Name, m.Before, m.After, m.Change, m.Interval, m.Note}
+	})
 }
 
 // Headings returns the headings of the tables of comparisons and trends.
 func Headings() []string {
-	var all []string
-	for _, columns := range [][]text.Column{changeColumns, causeColumns, markdownCauseColumns, trendColumns} {
-		for i := range columns {
-			all = append(all, columns[i].Heading)
-		}
-	}
-	return all
+	all := slices.Concat(changeColumns, causeColumns, markdownCauseColumns, trendColumns)
+	return text.Each(all, func(c *text.Column) string { return c.Heading })
 }
 
 func causeRows(c *compare.Comparison) [][]string {
-	var rows [][]string
-	for _, cause := range c.Causes {
-		rows = append(rows, []string{causeName(cause), share(cause.Before), share(cause.After)})
-	}
-	return rows
+	return text.Each(c.Causes, func(cause *compare.Cause) []string {
+		return []string{causeName(cause), share(cause.Before), share(cause.After)}
+	})
 }
 
 // causeName returns a cause's kind and name, and of a finding its rule's title.
-func causeName(cause compare.Cause) string {
+func causeName(cause *compare.Cause) string {
 	name := cause.Kind + " " + cause.Name
 	if cause.Kind != "finding" {
 		return name
@@ -149,15 +141,13 @@ func WriteMarkdownTable(p *text.Page, columns []text.Column, rows [][]string) {
 func WriteTrends(p *text.Page, labels []string, trends []compare.Trend) {
 	p.Heading("%s", trendSummary(labels, trends))
 	p.Line("")
-	var rows [][]string
-	for i := range trends {
-		t := &trends[i]
+	rows := text.Each(trends, func(t *compare.Trend) []string {
 		row := []string{metricName(t.Metric, t.Basis), units.Unknown, units.Unknown, sparkline(t.Values, p.Unicode), steps(t, labels)}
 		if len(t.Values) > 0 {
 			row[1], row[2] = valueAt(t, 0), valueAt(t, len(t.Values)-1)
 		}
-		rows = append(rows, row)
-	}
+		return row
+	})
 	p.Table(trendColumns, rows)
 }
 

@@ -77,11 +77,7 @@ func FiguresLike(word string) []string {
 
 // FigureNames returns the names of all figures.
 func FigureNames() []string {
-	names := make([]string, len(figures))
-	for i, f := range figures {
-		names[i] = f.Name
-	}
-	return names
+	return text.Each(figures, func(f *figure.Definition) string { return f.Name })
 }
 
 // WriteDefinition writes a definition for people.

@@ -99,7 +99,8 @@ func (rep *Report) missing(c *Case) gaps {
 		found.add("", "The files of other processors, if the machine had any: LTTng writes one for each processor, and the trace does not show how many there were.")
 	}
 	if c != nil && c.Summary.Process.Missing > 0 {
-		found.add("", "%s", missingGCs(c.Summary.Process.Missing))
+		found.add("", "%s", text.Plural(int64(c.Summary.Process.Missing),
+			"GC is missing: the numbers of later ones show that it ran.", "GCs are missing: the numbers of later ones show that they ran."))
 	}
 	if silence := rep.info.Silence(); silence > 0 {
 		found.add("", "Whether the program ran before %s: no event is from that time. It was idle, or the trace's start time is damaged; shares are of the time since.",
@@ -113,14 +114,6 @@ func (rep *Report) missing(c *Case) gaps {
 			text.Counted(rep.loss.Damaged, "place"), affected)
 	}
 	return found
-}
-
-// missingGCs says how many collections have no events in the trace.
-func missingGCs(n int) string {
-	if n == 1 {
-		return "1 GC is missing: the numbers of later ones show that it ran."
-	}
-	return units.Count(n) + " GCs are missing: the numbers of later ones show that they ran."
 }
 
 // lostEvents returns how many events are known to be lost.

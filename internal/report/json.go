@@ -9,8 +9,10 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/jsontext"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -60,39 +62,37 @@ func (rep *Report) Document() *Document {
 		j.Code, j.Verdict = rep.emptyVerdict()
 	}
 	j.CannotTell = append(j.CannotTell, rep.gaps(worst)...)
-	j.Collected.Providers = []Provider{}
-	for _, c := range rep.recorded {
-		j.Collected.Providers = append(j.Collected.Providers, Provider{c.Provider, c.Keywords, fmt.Sprintf("0x%x", c.Keywords), c.Level, c.Events})
-	}
+	j.Collected.Providers = text.Each(rep.recorded, func(c *findings.Recorded) Provider {
+		return Provider{c.Provider, c.Keywords, fmt.Sprintf("0x%x", c.Keywords), c.Level, c.Events}
+	})
 	return j
 }
 
 func (rep *Report) process(c *Case) Process {
 	p := c.Summary.Process
-	j := Process{
+	return Process{
 		PID: known(p.PID), Name: filled(p.Name), CommandLine: filled(p.CommandLine), Runtime: filled(p.Runtime), Server: p.Server,
 		Code: c.Code, Verdict: c.Verdict, Totals: c.totals(), Timeline: c.timeline(), Memory: c.Memory.json(),
-		Processors: processorsJSON(p),
-		Findings:   []Finding{}, Suspensions: []Suspension{}, Longest: []LongPause{},
-		Percentiles: c.percentilesJSON(), Phases: c.phasesJSON(),
+		Processors: processorsJSON(p), Percentiles: c.percentilesJSON(), Phases: c.phasesJSON(),
+		Findings: text.Each(c.Findings, func(f *findings.Finding) Finding {
+			j := findingJSON(f, rep.commands(c, f))
+			j.Types = c.typesJSON(f)
+			return j
+		}),
+		Suspensions: text.Each(c.Suspensions(), func(s *gc.SuspensionTotal) Suspension {
+			return Suspension{s.Reason.String(), uint32(s.Reason), s.Kind.String(), s.Count, Millis(s.Total), Millis(s.Max)}
+		}),
+		Longest: text.Each(c.Summary.Longest, longPause),
 		Omitted: Omitted{Pauses: c.Summary.All().Pause.Count() - len(c.Summary.Longest)},
 	}
-	for i := range c.Findings {
-		f := &c.Findings[i]
-		finding := findingJSON(f, rep.commands(c, f))
-		finding.Types = c.typesJSON(f)
-		j.Findings = append(j.Findings, finding)
+}
+
+func longPause(of **gc.Collection) LongPause {
+	c := *of
+	return LongPause{
+		c.Number, c.Generation, c.Kind.String(), reasonOf(c.Reason), millis(c.PauseStart),
+		millis(c.Pause()), millis(c.Suspend()), c.Promoted, c.AffectedByLoss,
 	}
-	for _, s := range c.Suspensions() {
-		j.Suspensions = append(j.Suspensions, Suspension{s.Reason.String(), uint32(s.Reason), s.Kind.String(), s.Count, Millis(s.Total), Millis(s.Max)})
-	}
-	for _, col := range c.Summary.Longest {
-		j.Longest = append(j.Longest, LongPause{
-			col.Number, col.Generation, col.Kind.String(), reasonOf(col.Reason), millis(col.PauseStart),
-			millis(col.Pause()), millis(col.Suspend()), col.Promoted, col.AffectedByLoss,
-		})
-	}
-	return j
 }
 
 func (c *Case) totals() ProcessTotals {
@@ -101,7 +101,15 @@ func (c *Case) totals() ProcessTotals {
 		Totals: totalsJSON(all), Watched: Millis(c.Summary.Watched()),
 		PausePct:   finite(c.PauseShare()),
 		Incomplete: all.Incomplete, Affected: all.Affected, Induced: all.Induced,
-		Generations: []GenerationTotals{}, Kinds: []KindTotals{}, Reasons: []ReasonTotals{}, Worst: []WorstWindow{},
+		Generations: []GenerationTotals{}, Kinds: []KindTotals{},
+		Reasons: text.Each(c.Summary.Reasons(), func(r *stats.Reason) ReasonTotals {
+			code, known := r.Reason.Get()
+			t := totalsJSON(r.Totals)
+			return ReasonTotals{reasonOf(r.Reason), gc.SomeIf(uint32(code), known), r.Count, t.Pause, t.PauseMax}
+		}),
+		Worst: text.Each(c.Summary.Suspended(), func(s *stats.Stall) WorstWindow {
+			return WorstWindow{Millis(s.Window), Millis(s.From), Millis(s.Pause), Millis(s.Other), s.Share(), s.MutatorUtilization()}
+		}),
 		Heap: HeapSizes{
 			PeakBytes: h.Peak, AfterBytes: h.After, CommittedBytes: h.Committed, CommittedMaxBytes: h.MaxCommitted,
 			LoadMaxPct: h.MaxLoad, HeapsMin: positive(h.MinHeaps), HeapsMax: positive(h.MaxHeaps),
@@ -120,14 +128,6 @@ func (c *Case) totals() ProcessTotals {
 		if t := c.Summary.Kind(k); t.Count > 0 {
 			j.Kinds = append(j.Kinds, KindTotals{k.String(), totalsJSON(t)})
 		}
-	}
-	for _, r := range c.Summary.Reasons() {
-		code, known := r.Reason.Get()
-		t := totalsJSON(r.Totals)
-		j.Reasons = append(j.Reasons, ReasonTotals{reasonOf(r.Reason), gc.SomeIf(uint32(code), known), r.Count, t.Pause, t.PauseMax})
-	}
-	for _, s := range c.Summary.Suspended() {
-		j.Worst = append(j.Worst, WorstWindow{Millis(s.Window), Millis(s.From), Millis(s.Pause), Millis(s.Other), s.Share(), s.MutatorUtilization()})
 	}
 	return j
 }
@@ -171,38 +171,37 @@ func reasonOf(o gc.Opt[clr.GCReason]) gc.Opt[string] {
 
 func (c *Case) timeline() *Timeline {
 	t := &c.Summary.Timeline
-	j := &Timeline{Millis(t.Origin), Millis(t.Width()), []int{}, []Millis{}, []gc.Opt[int64]{}, []gc.Opt[int64]{}}
-	for i := range t.Buckets {
-		b := &t.Buckets[i]
-		j.Collections = append(j.Collections, b.Collections)
-		j.Pause = append(j.Pause, Millis(b.Pause))
-		j.HeapAfterBytes = append(j.HeapAfterBytes, b.HeapAfter)
-		j.CommittedBytes = append(j.CommittedBytes, b.Committed)
+	return &Timeline{
+		Millis(t.Origin), Millis(t.Width()),
+		text.Each(t.Buckets, func(b *stats.Bucket) int { return b.Collections }),
+		text.Each(t.Buckets, func(b *stats.Bucket) Millis { return Millis(b.Pause) }),
+		text.Each(t.Buckets, func(b *stats.Bucket) gc.Opt[int64] { return b.HeapAfter }),
+		text.Each(t.Buckets, func(b *stats.Bucket) gc.Opt[int64] { return b.Committed }),
 	}
-	return j
 }
 
 func findingJSON(f *findings.Finding, next []Step) Finding {
 	j := Finding{
 		ID: f.ID, Title: f.Title, Severity: f.Severity.String(), Confidence: f.Confidence.String(), Says: f.Description,
 		Evidence: map[string]float64{}, Collections: list(f.Collections), CollectionsInAll: f.Shown,
-		Advice:    list(f.Advice),
-		Settings:  []Setting{},
+		Advice: list(f.Advice),
+		Settings: text.Each(f.Settings, func(s *findings.Setting) Setting {
+			return Setting{s.Variable, s.Value, filled(s.Property), filled(s.JSON), s.Does(), s.Cost, filled(s.Since)}
+		}),
 		Next:      list(next),
 		Types:     []AllocatedType{},
 		Callers:   list(f.Callers[:min(len(f.Callers), maxCallers)]),
 		Handles:   list(f.Handles),
 		Pins:      list(f.Pins),
 		Finalized: list(f.Finalized),
-		Heaps:     heapsJSON(f),
+		Heaps: text.Each(f.Heaps, func(r *join.Row) HeapThread {
+			return HeapThread{r.Heap, Millis(r.Working), Millis(r.Waiting), Millis(r.Waking), r.Last, Millis(r.WaitedFor)}
+		}),
 	}
 	for _, e := range f.Evidence {
 		if !math.IsNaN(e.Value) && !math.IsInf(e.Value, 0) {
 			j.Evidence[e.Name] = e.Value
 		}
-	}
-	for _, s := range f.Settings {
-		j.Settings = append(j.Settings, Setting{s.Variable, s.Value, filled(s.Property), filled(s.JSON), s.Does(), s.Cost, filled(s.Since)})
 	}
 	return j
 }

@@ -137,14 +137,13 @@ func (m *Memory) json() *MemoryHistory {
 	}
 	j := &MemoryHistory{
 		End: filled(string(m.Cause)), Grew: filled(string(m.Memory)), Says: m.Sentence,
-		Until: m.of.Latest().UTC().Format(time.RFC3339Nano), Timeline: []MemoryMoment{},
+		Until: m.of.Latest().UTC().Format(time.RFC3339Nano),
+		Timeline: text.Each(m.records, func(r *ledger.Record) MemoryMoment {
+			return MemoryMoment{Millis(r.Time.Sub(m.start)), sizesJSON(r)}
+		}),
 	}
 	if m.Last != nil {
 		j.MemorySizes = sizesJSON(m.Last)
-	}
-	for i := range m.records {
-		r := &m.records[i]
-		j.Timeline = append(j.Timeline, MemoryMoment{Millis(r.Time.Sub(m.start)), sizesJSON(r)})
 	}
 	return j
 }

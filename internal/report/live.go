@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -37,7 +36,6 @@ func Live(found *findings.Result, totals ProcessTotals, lost uint64, dropped, pi
 	if dropped > 0 {
 		j.CannotTell = append(j.CannotTell, Gap{What: "Some collections: this computer was too slow to process all."})
 	}
-	var text bytes.Buffer
-	err := jsontext.Encode(&text, &j)
-	return bytes.TrimSpace(text.Bytes()), err
+	data, err := encoded(&j)
+	return bytes.TrimSpace(data), err
 }

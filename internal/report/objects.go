@@ -8,6 +8,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/handle"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/text"
@@ -62,16 +63,13 @@ func (d *Details) pinnedTypes(pid uint64) []findings.PinnedType {
 	for i := range rows {
 		all += rows[i].Count
 	}
-	var list []findings.PinnedType
-	for _, r := range rows[:min(len(rows), maxTypes)] {
-		t := findings.PinnedType{
+	return text.Each(rows[:min(len(rows), maxTypes)], func(r *handle.Pin) findings.PinnedType {
+		return findings.PinnedType{
 			Name: filled(r.Type), Pins: r.Count, Bytes: r.Bytes, Share: 100 * float64(r.Count) / float64(all),
 			Collections: r.Collections, Longest: r.Longest,
 			ByHandle: r.ByHandle, Gap: r.Gap,
 		}
-		list = append(list, t)
-	}
-	return list
+	})
 }
 
 // finalizedTypes returns the finalized objects, by type.
@@ -81,11 +79,9 @@ func (d *Details) finalizedTypes(pid uint64) []findings.FinalizedType {
 	for i := range rows {
 		all += rows[i].Count
 	}
-	var list []findings.FinalizedType
-	for _, r := range rows[:min(len(rows), maxTypes)] {
-		list = append(list, findings.FinalizedType{Name: filled(r.Type), Count: r.Count, Share: 100 * float64(r.Count) / float64(all)})
-	}
-	return list
+	return text.Each(rows[:min(len(rows), maxTypes)], func(r *handle.Finalized) findings.FinalizedType {
+		return findings.FinalizedType{Name: filled(r.Type), Count: r.Count, Share: 100 * float64(r.Count) / float64(all)}
+	})
 }
 
 // writeHandles writes the open handles that findings quote.

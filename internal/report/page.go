@@ -13,11 +13,12 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/gc/heap"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/html"
-	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/symbol"
 )
@@ -129,14 +130,14 @@ func (page *Page) Gather(p *Paged, budget Budget, complete func(*Report)) (*Repo
 	if complete != nil {
 		complete(rep)
 	}
-	var text bytes.Buffer
 	document := rep.Document()
-	if err := jsontext.Encode(&text, document); err != nil {
+	data, err := encoded(document)
+	if err != nil {
 		return nil, err
 	}
 	t := p.page
 	t.PauseAtLeast, t.Record = make(map[*gc.Process]bool), make(map[*gc.Process]html.Record)
-	t.Name, t.Report, t.Start, t.Last = rep.Name, bytes.TrimSpace(text.Bytes()), rep.info.Start, rep.info.Last
+	t.Name, t.Report, t.Start, t.Last = rep.Name, bytes.TrimSpace(data), rep.info.Start, rep.info.Last
 	t.Beside = export.Clean(p.Beside())
 	for i := range rep.cases {
 		t.Order = append(t.Order, rep.cases[i].Summary.Process)
@@ -217,11 +218,9 @@ func (page *Page) Write(w io.Writer) error {
 
 // Terms are the figures and words that a page explains.
 func Terms() []html.Term {
-	var terms []html.Term
-	for _, d := range slices.Concat(figures, words()) {
-		terms = append(terms, html.Term{Name: d.Name, Unit: d.Unit, Text: d.Text})
-	}
-	return terms
+	return text.Each(slices.Concat(figures, words()), func(d *figure.Definition) html.Term {
+		return html.Term{Name: d.Name, Unit: d.Unit, Text: d.Text}
+	})
 }
 
 // allocations returns the allocations of some processes.

@@ -6,6 +6,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/perfview"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // Pauses are the pauses of one process: their percentiles, the worst windows and
@@ -65,9 +66,5 @@ func (p *Pauses) Percentiles() []Percentile { return p.ranks.Percentiles() }
 
 // metricNames returns the names of the run metrics.
 func metricNames() []string {
-	var names []string
-	for _, m := range new(perfview.Run).Metrics() {
-		names = append(names, m.Name)
-	}
-	return names
+	return text.Each(new(perfview.Run).Metrics(), func(m *perfview.Metric) string { return m.Name })
 }

@@ -110,10 +110,8 @@ func (c *Case) writePhases(p *text.Page) {
 // phasesJSON are the phases of background collections; empty if the trace does
 // not have them.
 func (c *Case) phasesJSON() []PhaseTotals {
-	list := []PhaseTotals{}
-	for _, i := range c.Phases.known() {
-		s := &c.Phases.phases[i]
-		list = append(list, PhaseTotals{i.String(), s.count, Millis(s.total), Millis(s.max), s.longest})
-	}
-	return list
+	return text.Each(c.Phases.known(), func(i *background.Phase) PhaseTotals {
+		s := &c.Phases.phases[*i]
+		return PhaseTotals{i.String(), s.count, Millis(s.total), Millis(s.max), s.longest}
+	})
 }

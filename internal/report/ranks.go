@@ -122,11 +122,10 @@ func (c *Case) writePercentiles(p *text.Page) {
 
 // percentilesJSON are the collections at the percentiles of the pauses.
 func (c *Case) percentilesJSON() []PausePercentile {
-	list := []PausePercentile{}
 	if c.Ranks == nil {
-		return list
+		return []PausePercentile{}
 	}
-	for _, p := range c.Ranks.Percentiles() {
+	return text.Each(c.Ranks.Percentiles(), func(p *Percentile) PausePercentile {
 		j := PausePercentile{
 			Generation: p.Generation, Percentile: p.Name, Pause: Millis(p.Pause), Number: p.Number,
 			Reason: reasonOf(p.Reason), Start: millis(p.Start), AsLong: p.AsLong,
@@ -134,7 +133,6 @@ func (c *Case) percentilesJSON() []PausePercentile {
 		if !p.All {
 			j.Kind = filled(p.Kind.String())
 		}
-		list = append(list, j)
-	}
-	return list
+		return j
+	})
 }

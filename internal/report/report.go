@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -111,11 +112,8 @@ func (rep *Report) Worst() (*gc.Process, []string) {
 	if len(rep.cases) == 0 {
 		return nil, nil
 	}
-	var rules []string
-	for i := range rep.cases[0].Findings {
-		rules = append(rules, rep.cases[0].Findings[i].ID)
-	}
-	return rep.cases[0].Summary.Process, rules
+	c := &rep.cases[0]
+	return c.Summary.Process, text.Each(c.Findings, func(f *findings.Finding) string { return f.ID })
 }
 
 // HasRequests reports whether requests are known of the process that paused for longest.

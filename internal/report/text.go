@@ -165,10 +165,7 @@ func shownIn(f *findings.Finding) string {
 	if len(f.Collections) == 0 {
 		return ""
 	}
-	numbers := make([]string, len(f.Collections))
-	for i, n := range f.Collections {
-		numbers[i] = fmt.Sprint(n)
-	}
+	numbers := text.Each(f.Collections, func(n *uint32) string { return fmt.Sprint(*n) })
 	words := fmt.Sprintf(" (%s %s", text.Noun(f.Shown, "GC"), strings.Join(numbers, ", "))
 	if more := f.Shown - len(numbers); more > 0 {
 		words += fmt.Sprintf(" and %s more", units.Count(more))

@@ -26,15 +26,12 @@ func (rep *Report) WithoutGC() []*gc.Process {
 }
 
 func (rep *Report) withoutGCJSON() []ProcessWithoutGC {
-	list := []ProcessWithoutGC{}
-	for _, p := range rep.WithoutGC() {
-		j := ProcessWithoutGC{PID: known(p.PID), Name: filled(p.Name)}
-		sum := stats.AllocatedWithoutGC(p)
+	return text.Each(rep.WithoutGC(), func(of **gc.Process) ProcessWithoutGC {
+		sum := stats.AllocatedWithoutGC(*of)
+		j := ProcessWithoutGC{PID: known((*of).PID), Name: filled((*of).Name), AllocatedMaxBytes: sum.Max()}
 		j.AllocatedBytes, j.AllocatedIs = bytesJSON(sum)
-		j.AllocatedMaxBytes = sum.Max()
-		list = append(list, j)
-	}
-	return list
+		return j
+	})
 }
 
 // writeWithoutGC writes the allocations of processes without GCs, as far as ticks count
