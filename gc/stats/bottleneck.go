@@ -67,13 +67,7 @@ const (
 // gc.Model yields them.
 func (b *Bottlenecks) Add(c *gc.Collection) {
 	if b.spans.passed == nil {
-		b.found.below, b.found.min = b.Below/100, b.MinLength
-		if b.Below == 0 {
-			b.found.below = defaultBelow / 100.
-		}
-		if b.MinLength == 0 {
-			b.found.min = defaultMinLength
-		}
+		b.found.below, b.found.min = cmp.Or(b.Below, defaultBelow)/100, cmp.Or(b.MinLength, defaultMinLength)
 		b.spans.passed, b.spans.others = b.found.add, &scope{b.From, b.To}
 	}
 	b.process = c.Process

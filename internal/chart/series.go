@@ -4,6 +4,7 @@
 package chart
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
@@ -111,9 +112,7 @@ func sizes(c *gc.Collection) (heap [gc.NumGenerations]int64, known bool) {
 
 // at returns the cell of a time.
 func (s *Series) at(t time.Duration) *cell {
-	if s.width == 0 {
-		s.width = time.Millisecond
-	}
+	s.width = cmp.Or(s.width, time.Millisecond)
 	i := timeline.Bucket(t, &s.width, &s.cells, cells, (*cell).join)
 	return &s.cells[i]
 }
