@@ -237,15 +237,20 @@ func (m *Model) restarted(p *process, e *pass.Event) {
 	if !known {
 		return
 	}
+	if n := len(p.suspensions); n > 0 {
+		s.begin = max(s.begin, p.suspensions[n-1].end)
+	}
+	m.keep(&p.suspensions, interval{begin: s.begin, end: max(s.begin, e.Time), forGC: s.forGC})
+}
+
+// keep adds an interval, if there is room.
+func (m *Model) keep(to *[]interval, i interval) {
 	if m.intervals == maxIntervals {
 		m.leftOut++
 		return
 	}
 	m.intervals++
-	if n := len(p.suspensions); n > 0 {
-		s.begin = max(s.begin, p.suspensions[n-1].end)
-	}
-	p.suspensions = append(p.suspensions, interval{begin: s.begin, end: max(s.begin, e.Time), forGC: s.forGC})
+	*to = append(*to, i)
 }
 
 // names numbers texts, from 1 on; 0 is none.

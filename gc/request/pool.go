@@ -43,10 +43,5 @@ func (m *Model) pool(ev *trace.Event) {
 		p.stalls[n-1].end = max(end, p.stalls[n-1].end)
 		return
 	}
-	if m.intervals == maxIntervals {
-		m.leftOut++
-		return
-	}
-	m.intervals++
-	p.stalls = append(p.stalls, interval{begin: begin, end: end})
+	m.keep(&p.stalls, interval{begin: begin, end: end})
 }
