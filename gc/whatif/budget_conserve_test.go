@@ -44,7 +44,7 @@ func TestConserve(t *testing.T) {
 			if g >= gen2 {
 				want = tt.lacks
 			}
-			if lacks := NewRecomputer(limits).lacks(c, g, &inputs{}); lacks != want {
+			if lacks := NewRecomputer(limits).lacks(keep(c), g, &inputs{}); lacks != want {
 				t.Errorf("%s: gen %d lacks %q, want %q", tt.name, g, lacks, want)
 			}
 		}

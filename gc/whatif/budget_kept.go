@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A keptCollection holds the figures of a collection that a Recomputer reads. It takes a fifth of the
-// memory, for callers that would otherwise hold many collections only for this.
+// A keptCollection holds the figures of a collection that a Recomputer reads, in a fifth of the
+// memory, because a history has many.
 type keptCollection struct {
 	number     uint32
 	kind       gc.Kind
@@ -18,12 +18,13 @@ type keptCollection struct {
 	start, end gc.Opt[time.Duration]
 	committed  gc.Opt[int64]
 	finalized  gc.Opt[int64]
-	heaps      gc.Opt[int]
+	heaps      gc.Opt[int] // how many
 	lost       bool
-	parts      []keptPart // of heaps; the first is of all together
+	together   []keptGeneration // of all heaps; nil of workstation GC, whose heaps do not share
+	parts      []keptPart       // of each heap
 }
 
-// A keptPart holds the generations of one heap, or of all.
+// A keptPart holds the generations of one heap.
 type keptPart struct {
 	heap        uint32
 	generations []keptGeneration
@@ -39,13 +40,13 @@ func keep(c *gc.Collection) *keptCollection {
 	k := &keptCollection{
 		number: c.Number, kind: c.Kind, generation: c.Generation, reason: c.Reason, mode: c.PauseMode, start: c.Start, end: c.End,
 		committed: c.CommittedBefore, finalized: c.FinalizationPromoted, heaps: c.Heaps, lost: c.AffectedByLoss,
-		parts: make([]keptPart, 1, 1+len(c.PerHeap)),
+		parts: make([]keptPart, len(c.PerHeap)),
 	}
-	if c.Process.Server.Or(true) { // the heaps of workstation GC do not share
-		k.parts[0].generations = keepGenerations(c.Generations)
+	if c.Process.Server.Or(true) {
+		k.together = keepGenerations(c.Generations)
 	}
 	for i := range c.PerHeap {
-		k.parts = append(k.parts, keptPart{c.PerHeap[i].Heap, keepGenerations(c.PerHeap[i].Generations)})
+		k.parts[i] = keptPart{c.PerHeap[i].Heap, keepGenerations(c.PerHeap[i].Generations)}
 	}
 	return k
 }
@@ -57,30 +58,4 @@ func keepGenerations(list []gc.Generation) []keptGeneration {
 		kept[i] = keptGeneration{g.Before, g.FreeBefore, g.In, g.Out, g.Budget, g.After.Or(0), g.Fragmentation.Or(0), g.FreeList.Or(0)}
 	}
 	return kept
-}
-
-// collection returns a collection with the kept figures alone.
-func (k *keptCollection) collection() *gc.Collection {
-	c := &gc.Collection{
-		Number: k.number, Kind: k.kind, Generation: k.generation, Reason: k.reason, PauseMode: k.mode, Start: k.start, End: k.end,
-		CommittedBefore: k.committed, FinalizationPromoted: k.finalized, Heaps: k.heaps, AffectedByLoss: k.lost,
-		Generations: k.parts[0].expand(),
-	}
-	for i := range k.parts[1:] {
-		p := &k.parts[1+i]
-		c.PerHeap = append(c.PerHeap, gc.HeapPart{Heap: p.heap, Generations: p.expand()})
-	}
-	return c
-}
-
-func (p *keptPart) expand() []gc.Generation {
-	list := make([]gc.Generation, len(p.generations))
-	for i := range p.generations {
-		g := &p.generations[i]
-		list[i] = gc.Generation{
-			Before: g.before, FreeBefore: g.freeBefore, In: g.in, Out: g.out, Budget: g.budget,
-			After: gc.Some(g.after), Fragmentation: gc.Some(g.fragmentation), FreeList: gc.Some(g.freeList),
-		}
-	}
-	return list
 }

@@ -30,7 +30,7 @@ func (l *BudgetLearner) Add(c *gc.Collection) {
 	l.conserves = l.conserves || c.Joint.Or(0)&clr.CondemnReasons1MaxGenerationHighFragmentation != 0
 	for i := range c.PerHeap {
 		for g := range l.young {
-			if collects(c, g) && len(c.PerHeap[i].Generations) > gen2 {
+			if collects(c.Kind, c.Generation, g) && len(c.PerHeap[i].Generations) > gen2 {
 				l.add(g, c.PerHeap[i].Generations[g].Budget)
 			}
 		}

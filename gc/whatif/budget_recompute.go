@@ -13,7 +13,7 @@ const AllHeaps = math.MaxUint32
 
 // A Budget is the allocation budget of one generation of one heap after a collection.
 type Budget struct {
-	Collection *gc.Collection
+	Number     uint32 // of the collection
 	Heap       uint32
 	Generation int     // 0 to 2, 3 for large and 4 for pinned objects
 	Recorded   int64   // in bytes, as the runtime recorded it
@@ -57,7 +57,7 @@ type Recomputer struct {
 	smoothed  [generations]float64 // smoothed_desired_total, for large and pinned objects
 	decided   float64              // the budget of gen 0 on each heap of server GC
 	swept     time.Duration        // end of the last background GC
-	running   *gc.Collection       // the background GC whose end was not reached
+	running   *keptCollection      // the background GC whose end was not reached
 }
 
 // NewRecomputer returns a Recomputer for the limits of a process.
@@ -68,14 +68,16 @@ func NewRecomputer(l BudgetLimits) *Recomputer {
 // Next returns the budgets that a collection computed: of the generations that it collected,
 // on each heap. A background GC computes its budget at its end, so that its budgets come
 // with the ones of the first collection after that, or from End.
-func (r *Recomputer) Next(c *gc.Collection) []Budget {
-	if c.Kind == gc.Background {
+func (r *Recomputer) Next(c *gc.Collection) []Budget { return r.next(keep(c)) }
+
+func (r *Recomputer) next(c *keptCollection) []Budget {
+	if c.kind == gc.Background {
 		budgets := r.End()
 		r.running = c
 		return budgets
 	}
 	var budgets []Budget
-	if b := r.running; b != nil && c.Start.Or(0) >= b.End.Or(0) {
+	if b := r.running; b != nil && c.start.Or(0) >= b.end.Or(0) {
 		budgets = r.End()
 	}
 	return append(budgets, r.collection(c)...)
@@ -91,18 +93,18 @@ func (r *Recomputer) End() []Budget {
 	return r.collection(c)
 }
 
-func (r *Recomputer) collection(c *gc.Collection) []Budget {
+func (r *Recomputer) collection(c *keptCollection) []Budget {
 	r.follow(c)
 	var budgets []Budget
-	for i := range c.PerHeap {
-		h := &c.PerHeap[i]
-		if len(h.Generations) <= gen2 {
+	for i := range c.parts {
+		h := &c.parts[i]
+		if len(h.generations) <= gen2 {
 			continue
 		}
-		state := r.heaps[h.Heap]
+		state := r.heaps[h.heap]
 		if state == nil {
 			state = new([generations]part)
-			r.heaps[h.Heap] = state
+			r.heaps[h.heap] = state
 		}
 		budgets = append(budgets, r.heap(c, h, state)...)
 	}
@@ -114,9 +116,9 @@ func (r *Recomputer) collection(c *gc.Collection) []Budget {
 
 // follow prepares the state for a collection: where collections between are missing, or the
 // number of heaps changes, earlier budgets are no longer known.
-func (r *Recomputer) follow(c *gc.Collection) {
-	heaps := c.Heaps.Or(len(c.PerHeap))
-	missing := r.last != 0 && c.Number > r.last+1 && r.running == nil
+func (r *Recomputer) follow(c *keptCollection) {
+	heaps := c.heaps.Or(len(c.parts))
+	missing := r.last != 0 && c.number > r.last+1 && r.running == nil
 	if missing || r.count != 0 && heaps != r.count {
 		clear(r.heaps)
 		r.decided = 0
@@ -124,36 +126,36 @@ func (r *Recomputer) follow(c *gc.Collection) {
 	if missing {
 		r.smoothed, r.started, r.full, r.young, r.stable = [generations]float64{}, false, 0, 0, 0
 	}
-	if c.Number == 1 {
+	if c.number == 1 {
 		r.started = true
 	}
-	if c.Generation.Or(0) == gen2 {
+	if c.generation.Or(0) == gen2 {
 		r.full++
 	}
-	if c.Kind == gc.Background {
-		r.swept = c.End.Or(0)
+	if c.kind == gc.Background {
+		r.swept = c.end.Or(0)
 	}
-	r.last, r.count = max(r.last, c.Number), heaps
+	r.last, r.count = max(r.last, c.number), heaps
 }
 
 // allocated returns the bytes allocated since the last collection of generation g. After a
 // background GC has swept gen 0, free space in it counts as allocated, because the sweep turned
 // dead objects into free space.
-func (r *Recomputer) allocated(now *gc.Generation, g int, p *part) float64 {
+func (r *Recomputer) allocated(now *keptGeneration, g int, p *part) float64 {
 	if g == gen0 && r.swept > p.at {
-		return float64(now.Before) - p.left
+		return float64(now.before) - p.left
 	}
-	return float64(now.Before-now.FreeBefore) - p.left
+	return float64(now.before-now.freeBefore) - p.left
 }
 
 // collects reports whether a collection computes the budget of generation g. The histories of
 // background collections have no budgets of gen 0 and 1.
-func collects(c *gc.Collection, g int) bool {
-	n := c.Generation.Or(-1)
+func collects(kind gc.Kind, generation gc.Opt[int], g int) bool {
+	n := generation.Or(-1)
 	switch {
 	case g > gen2:
 		return n == gen2
-	case c.Kind == gc.Background:
+	case kind == gc.Background:
 		return g == gen2
 	default:
 		return g <= n
@@ -161,45 +163,45 @@ func collects(c *gc.Collection, g int) bool {
 }
 
 // heap recomputes the budgets of one heap.
-func (r *Recomputer) heap(c *gc.Collection, h *gc.HeapPart, state *[generations]part) []Budget {
+func (r *Recomputer) heap(c *keptCollection, h *keptPart, state *[generations]part) []Budget {
 	var budgets []Budget
 	gen2Budget := state[gen2].budget
-	for g := range min(len(h.Generations), generations) {
-		part, now := &state[g], &h.Generations[g]
-		objects := float64(max(0, now.Before-now.FreeBefore))
+	for g := range min(len(h.generations), generations) {
+		part, now := &state[g], &h.generations[g]
+		objects := float64(max(0, now.before-now.freeBefore))
 		if g == gen1 || g == gen2 {
-			part.used += float64(now.In)
-			if c.Kind == gc.Background {
+			part.used += float64(now.in)
+			if c.kind == gc.Background {
 				objects += part.inside
 			} else if r.running != nil {
-				part.inside += float64(now.In)
+				part.inside += float64(now.in)
 			}
 		} else if part.budget > 0 {
 			part.used = max(0, r.allocated(now, g, part))
 		}
-		left := float64(now.After.Or(0) - now.Fragmentation.Or(0))
-		if !collects(c, g) {
+		left := float64(now.after - now.fragmentation)
+		if !collects(c.kind, c.generation, g) {
 			continue
 		}
 		in := inputs{
-			begin: objects, out: float64(now.Out), size: max(0, left), free: float64(now.Fragmentation.Or(0)),
+			begin: objects, out: float64(now.out), size: max(0, left), free: float64(now.fragmentation),
 			before: part.budget, left: part.left, since: part.at, used: 1, gen2: gen2Budget, conserve: r.limits.Conserve,
 		}
 		if part.budget > 0 {
 			in.used = min(1, part.used/part.budget)
-			if g == gen0 && !r.limits.Server && c.Reason.Or(clr.GCReasonInduced) == clr.GCReasonAllocSmall {
+			if g == gen0 && !r.limits.Server && c.reason.Or(clr.GCReasonInduced) == clr.GCReasonAllocSmall {
 				in.used = 1 // that is why it was collected
 			}
-			in.seconds = (c.Start.Or(part.at) - part.at).Seconds()
+			in.seconds = (c.start.Or(part.at) - part.at).Seconds()
 		}
-		b := Budget{Collection: c, Heap: h.Heap, Generation: g, Recorded: now.Budget}
+		b := Budget{Number: c.number, Heap: h.heap, Generation: g, Recorded: now.budget}
 		b.Recomputed, b.Lacks = r.compute(c, g, now, &in)
-		if now.Budget > 0 {
+		if now.budget > 0 {
 			budgets = append(budgets, b)
 			*part = part.next(c, now, max(0, left))
 		}
 		if g == gen2 {
-			gen2Budget = float64(now.Budget)
+			gen2Budget = float64(now.budget)
 		}
 	}
 	return budgets
@@ -207,23 +209,23 @@ func (r *Recomputer) heap(c *gc.Collection, h *gc.HeapPart, state *[generations]
 
 // next returns the state after a collection that set a budget. With regions, what came in
 // during it counts as used.
-func (p *part) next(c *gc.Collection, now *gc.Generation, left float64) part {
-	n := part{budget: float64(now.Budget), left: left, at: c.Start.Or(p.at)}
-	if c.CommittedBefore.Known() {
-		n.used = float64(now.In)
+func (p *part) next(c *keptCollection, now *keptGeneration, left float64) part {
+	n := part{budget: float64(now.budget), left: left, at: c.start.Or(p.at)}
+	if c.committed.Known() {
+		n.used = float64(now.in)
 	}
 	return n
 }
 
 // compute applies the rule to a generation.
-func (r *Recomputer) compute(c *gc.Collection, g int, now *gc.Generation, in *inputs) (budget float64, lacks string) {
+func (r *Recomputer) compute(c *keptCollection, g int, now *keptGeneration, in *inputs) (budget float64, lacks string) {
 	s := r.limits.Static[g]
 	if g >= gen2 {
 		return s.old(g, in), r.lacks(c, g, in)
 	}
 	if g == gen0 {
-		if c.Generation.Or(0) == gen0 && now.Out > 0 {
-			in.out -= min(in.out, float64(c.FinalizationPromoted.Or(0))/float64(max(1, c.Heaps.Or(1))))
+		if c.generation.Or(0) == gen0 && now.out > 0 {
+			in.out -= min(in.out, float64(c.finalized.Or(0))/float64(max(1, c.heaps.Or(1))))
 		}
 		in.reduction = r.reduce(now, s.Min)
 	}
@@ -235,19 +237,19 @@ func (r *Recomputer) compute(c *gc.Collection, g int, now *gc.Generation, in *in
 }
 
 // lacks names the input of a budget that is missing from the trace.
-func (r *Recomputer) lacks(c *gc.Collection, g int, in *inputs) string {
+func (r *Recomputer) lacks(c *keptCollection, g int, in *inputs) string {
 	switch {
-	case c.AffectedByLoss:
+	case c.lost:
 		return "events are lost"
-	case c.PauseMode.Or(clr.PauseModeInteractive) == clr.PauseModeLowLatency && g < gen2:
+	case c.mode.Or(clr.PauseModeInteractive) == clr.PauseModeLowLatency && g < gen2:
 		return "low latency mode"
 	case g >= gen2 && r.limits.conserves:
 		return "the value of GCConserveMemory"
-	case g > gen2 && c.Kind == gc.Background && (in.begin != in.left || in.begin != in.out):
+	case g > gen2 && c.kind == gc.Background && (in.begin != in.left || in.begin != in.out):
 		return "what was allocated while the background GC ran"
 	case g == gen0 && (r.swept > in.since || r.running != nil) && in.used < 0.95 && in.before > 0:
 		return "what a background GC swept of gen 0"
-	case in.before == 0 && c.Number > 1:
+	case in.before == 0 && c.number > 1:
 		return "the budget before"
 	}
 	return ""
@@ -255,11 +257,11 @@ func (r *Recomputer) lacks(c *gc.Collection, g int, in *inputs) string {
 
 // reduce keeps count of the collections for which gen 0's budget is reduced, because it is
 // fragmented.
-func (r *Recomputer) reduce(now *gc.Generation, smallest float64) bool {
+func (r *Recomputer) reduce(now *keptGeneration, smallest float64) bool {
 	if r.limits.Adapts {
 		return false
 	}
-	if smallest > 0 && float64(now.FreeList.Or(0)) > smallest {
+	if smallest > 0 && float64(now.freeList) > smallest {
 		r.reduction = 2
 	} else if r.reduction > 0 {
 		r.reduction--
@@ -269,17 +271,17 @@ func (r *Recomputer) reduce(now *gc.Generation, smallest float64) bool {
 
 // share gives all heaps of server GC the mean of their budgets, for large and pinned objects
 // smoothed, and of gen 0 the one that was decided for all. See gc1 in collect.cpp.
-func (r *Recomputer) share(c *gc.Collection) (final Budget) {
-	heaps := float64(len(c.PerHeap))
+func (r *Recomputer) share(c *keptCollection) (final Budget) {
+	heaps := float64(len(c.parts))
 	if heaps < 1 || !r.limits.Server {
 		return Budget{}
 	}
-	if c.Generation.Or(0) == gen2 && len(c.Generations) > gen2 {
-		g := c.Generations[gen2]
-		r.stable = max(0, float64(g.After.Or(0)-g.Fragmentation.Or(0))) + float64(g.Budget)
+	if c.generation.Or(0) == gen2 && len(c.together) > gen2 {
+		g := c.together[gen2]
+		r.stable = max(0, float64(g.after-g.fragmentation)) + float64(g.budget)
 	}
 	for g := range generations {
-		if !collects(c, g) {
+		if !collects(c.kind, c.generation, g) {
 			continue
 		}
 		var budget, used float64
@@ -288,9 +290,9 @@ func (r *Recomputer) share(c *gc.Collection) (final Budget) {
 			used += p[g].used / heaps
 		}
 		switch {
-		case g == gen0 && len(c.Generations) > 0:
-			decided := c.Generations[gen0].Budget / int64(heaps)
-			final = Budget{Collection: c, Heap: AllHeaps, Recorded: decided, Recomputed: r.final(c, budget, heaps), Lacks: r.lacksFinal(c)}
+		case g == gen0 && len(c.together) > 0:
+			decided := c.together[gen0].budget / int64(heaps)
+			final = Budget{Number: c.number, Heap: AllHeaps, Recorded: decided, Recomputed: r.final(c, budget, heaps), Lacks: r.lacksFinal(c)}
 			budget, r.decided = float64(decided), float64(decided)
 		case g > gen2:
 			budget = r.smooth(g, budget, heaps)
@@ -303,9 +305,9 @@ func (r *Recomputer) share(c *gc.Collection) (final Budget) {
 }
 
 // lacksFinal names the input of the budget of all heaps that is missing from the trace.
-func (r *Recomputer) lacksFinal(c *gc.Collection) string {
+func (r *Recomputer) lacksFinal(c *keptCollection) string {
 	switch {
-	case c.AffectedByLoss:
+	case c.lost:
 		return "events are lost"
 	case !r.started && r.young < forgotten:
 		return "the budget before"
@@ -333,11 +335,11 @@ func (r *Recomputer) smooth(g int, budget, heaps float64) float64 {
 
 // final recomputes the budget of gen 0 on each heap of server GC: the mean of what the heaps
 // asked for, smoothed, and with DATAS not more than the size of the older objects allows.
-func (r *Recomputer) final(c *gc.Collection, budget, heaps float64) float64 {
+func (r *Recomputer) final(c *keptCollection, budget, heaps float64) float64 {
 	r.young++
 	n := min(3, r.young)
 	least := r.limits.Static[gen0].Min
-	if r.limits.Adapts && c.Generation.Or(0) == gen1 && r.decided > 0 {
+	if r.limits.Adapts && c.generation.Or(0) == gen1 && r.decided > 0 {
 		budget = min(budget, r.decided) // what survives of gen 1, too, does not raise it
 	}
 	r.smoothed[gen0] = budget*heaps/n + r.smoothed[gen0]/n*(n-1)
@@ -345,7 +347,7 @@ func (r *Recomputer) final(c *gc.Collection, budget, heaps float64) float64 {
 	switch {
 	case !r.limits.Adapts:
 		return budget
-	case c.Number <= 1 && least > 0:
+	case c.number <= 1 && least > 0:
 		return least // process_datas_sample
 	}
 	return min(budget, max(adapted(r.stableSize(c), r.limits.Conserve)/heaps, least))
@@ -353,11 +355,11 @@ func (r *Recomputer) final(c *gc.Collection, budget, heaps float64) float64 {
 
 // stableSize returns the size by which DATAS bounds gen 0's budget: half of gen 1 until gen 2 is
 // collected. See get_total_soh_stable_size in dynamic_tuning.cpp.
-func (r *Recomputer) stableSize(c *gc.Collection) float64 {
-	if r.stable > 0 || len(c.Generations) <= gen1 {
+func (r *Recomputer) stableSize(c *keptCollection) float64 {
+	if r.stable > 0 || len(c.together) <= gen1 {
 		return r.stable
 	}
-	if half := float64(c.Generations[gen1].After.Or(0)) / 2; half > 0 {
+	if half := float64(c.together[gen1].after) / 2; half > 0 {
 		return half
 	}
 	return r.limits.Static[gen1].Min

@@ -84,13 +84,14 @@ func TestOddBudgets(t *testing.T) {
 		full.Generations[i] = gc.Generation{Before: 10, FreeBefore: 20, Out: 1 << 50, In: 5, Budget: 1 << 40, After: gc.Some(int64(3)), Fragmentation: gc.Some(int64(9))}
 	}
 	var l BudgetLearner
-	r := NewRecomputer(l.Limits(&gc.Process{Server: gc.Some(true), Adaptation: gc.Adaptation{Tunings: 1}, Settings: new(clr.GCSettingsRundown)}))
+	p := &gc.Process{Server: gc.Some(true), Adaptation: gc.Adaptation{Tunings: 1}, Settings: new(clr.GCSettingsRundown)}
+	r := NewRecomputer(l.Limits(p))
 	number := uint32(9)
 	for _, heaps := range [][]gc.HeapPart{nil, {part(0)}, {part(2)}, {part(3), full}, {full}, {full, full}} {
 		for _, generations := range [][]gc.Generation{nil, make([]gc.Generation, 1), full.Generations} {
 			for _, kind := range []gc.Kind{gc.Blocking, gc.Background, gc.Foreground} {
 				for g := -1; g < 3; g++ {
-					c := gc.Collection{Number: number, Kind: kind, PerHeap: heaps, Generations: generations}
+					c := gc.Collection{Process: p, Number: number, Kind: kind, PerHeap: heaps, Generations: generations}
 					if g >= 0 {
 						c.Generation = gc.Some(g)
 					}

@@ -66,12 +66,11 @@ func (s *share) add(t *testing.T, file string) {
 // count adds budgets of one process.
 func (s *share) count(t *testing.T, budgets []Budget) {
 	type part struct {
-		c    *gc.Collection
-		heap uint32
+		number, heap uint32
 	}
 	whole, lacking := map[part]bool{}, map[part]bool{}
 	for _, b := range budgets {
-		k := part{b.Collection, b.Heap}
+		k := part{b.Number, b.Heap}
 		near := b.Close()
 		switch {
 		case b.Lacks != "":
@@ -81,8 +80,7 @@ func (s *share) count(t *testing.T, budgets []Budget) {
 		case near:
 			s.near++
 		default:
-			t.Logf("%s: GC %d of gen %d (%v), heap %d: budget of %d is %d, recomputed %.0f", b.Collection.Process.Name, b.Collection.Number,
-				b.Collection.Generation.Or(0), b.Collection.Kind, b.Heap, b.Generation, b.Recorded, b.Recomputed)
+			t.Logf("GC %d, heap %d: budget of %d is %d, recomputed %.0f", b.Number, b.Heap, b.Generation, b.Recorded, b.Recomputed)
 		}
 		s.all++
 		earlier, seen := whole[k]

@@ -42,7 +42,7 @@ func (h *history) recomputed(p *gc.Process) (all, near int) {
 		}
 	}
 	for _, k := range h.collections {
-		count(r.Next(k.collection()))
+		count(r.next(k))
 	}
 	count(r.End())
 	return all, near
