@@ -65,7 +65,7 @@ func TestDamages(t *testing.T) {
 			damaged := with(files, largest, damage.of(files[largest].Data))
 			whole := outcome(damaged)
 			fmt.Fprintf(&b, "%s, %s: %s", name, damage.name, whole)
-			without := fstest.MapFS{} // an index tells where packets are
+			without := fstest.MapFS{} // an index says where packets are
 			for name, f := range damaged {
 				if path.Ext(name) != ".idx" {
 					without[name] = f

@@ -1,6 +1,10 @@
 package findings
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gctrail/gctrail/internal/timeline"
+)
 
 // A thinned list retains every so many values of a series: when it is full, it drops every other
 // one.
@@ -10,6 +14,7 @@ type thinned[T int64 | point] struct {
 	seen   int
 }
 
+// add adds a value. The list then has fewer than full ones.
 func (t *thinned[T]) add(v T, full int) {
 	if t.seen%max(1, t.every) == 0 {
 		t.values = append(t.values, v)
@@ -18,11 +23,7 @@ func (t *thinned[T]) add(v T, full int) {
 	if len(t.values) < full {
 		return
 	}
-	kept := (full + 1) / 2
-	for i := range kept {
-		t.values[i] = t.values[2*i]
-	}
-	t.values, t.every = t.values[:kept], 2*max(1, t.every)
+	t.values, t.every = timeline.Halve(t.values, func(_, _ *T) {}), 2*max(1, t.every)
 }
 
 // A trend has the values of a figure over time.

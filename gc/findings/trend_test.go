@@ -24,7 +24,7 @@ func TestGrows(t *testing.T) {
 		{[]int64{-1, -1, -1, 1, 1, 1, 2, 2, 2}, false},                // unknown
 		{[]int64{1, 100, 999, 118, 118, 118, 118, 1, 130, 999}, true}, // medians; the middle has one more
 	} {
-		tr := trend{values: c.values}
+		tr := trend{thinned[int64]{values: c.values}}
 		first, last, ok := tr.grows()
 		if ok != c.want {
 			t.Errorf("%v: from %d to %d: %v", c.values, first, last, ok)
@@ -37,19 +37,19 @@ func TestThinned(t *testing.T) {
 	var tr trend
 	var fit pauseFit
 	for i := range int64(10_000) {
-		tr.add(i)
+		tr.add(i, maxValues)
 		c := &gc.Collection{Promoted: gc.Some(i), AllPauses: true, Pauses: []gc.Pause{{Duration: time.Second, Suspend: gc.Some(time.Duration(0))}}}
 		fit.add(c, false)
 		n := len(tr.values)
 		if every := int64(max(1, tr.every)); tr.values[n-1] != int64(n-1)*every || tr.values[n/2] != int64(n/2)*every || n > maxValues || i >= maxValues && n < maxValues/2 {
 			t.Fatalf("after %d, %d values, every %d: %v", i, n, every, tr.values)
 		}
-		n = len(fit.sample)
-		if last := fit.sample[n-1].promoted; last != int64((n-1)*fit.every) || n >= maxSample || i >= maxSample && n < maxSample/2 || last+int64(fit.every) <= i {
+		n = len(fit.values)
+		if last := fit.values[n-1].promoted; last != int64((n-1)*fit.every) || n >= maxSample || i >= maxSample && n < maxSample/2 || last+int64(fit.every) <= i {
 			t.Fatalf("after %d, %d pauses, every %d, the last is %d", i, n, fit.every, last)
 		}
 	}
-	if tr.count != 10_000 || fit.seen != 10_000 {
-		t.Errorf("%d and %d values", tr.count, fit.seen)
+	if tr.seen != 10_000 || fit.seen != 10_000 {
+		t.Errorf("%d and %d values", tr.seen, fit.seen)
 	}
 }
