@@ -159,7 +159,8 @@ func (s *Session) Stop(ctx context.Context) error {
 
 // EndWith calls Stop when ctx is done, and closes the session if the runtime does not end the
 // trace within patience. The function that it returns waits for that, if it has begun, closes
-// the session, and returns the error of Stop. The trace must be read meanwhile, as for Stop.
+// the session, and returns the error of Stop; further calls return the same. The trace must be
+// read meanwhile, as for Stop.
 func (s *Session) EndWith(ctx context.Context, patience time.Duration) (end func() error) {
 	var failed error
 	stopped := make(chan struct{})
@@ -171,13 +172,13 @@ func (s *Session) EndWith(ctx context.Context, patience time.Duration) (end func
 			s.Close()
 		}
 	})
-	return func() error {
+	return sync.OnceValue(func() error {
 		if !running() {
 			<-stopped
 		}
 		s.Close()
 		return failed
-	}
+	})
 }
 
 // Stopped reports whether Stop was called, or Close before the trace's end.

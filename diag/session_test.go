@@ -114,6 +114,24 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// TestEndWith: a session whose context does not end is closed by the function that EndWith
+// returns, which may be called again.
+func TestEndWith(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newSessionFake(t, false)
+		end := f.collect().EndWith(t.Context(), time.Second)
+		for range 2 {
+			if err := end(); err != nil {
+				t.Error(err)
+			}
+		}
+		f.busy.Wait()
+		if !slices.Equal(f.asked, []command{cmdCollectTracing2, cmdStopTracing}) {
+			t.Errorf("asked %v", f.asked)
+		}
+	})
+}
+
 // TestCloseSilent: a process that is stopped delays closing a session by no more than the
 // time for an answer.
 func TestCloseSilent(t *testing.T) {
