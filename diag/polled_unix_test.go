@@ -122,7 +122,11 @@ func TestPolledSession(t *testing.T) {
 	session.Poll(time.Hour)
 	stopped := make(chan error, 1)
 	go func() { stopped <- session.Stop(context.Background()) }()
-	<-asked.Done()
+	select {
+	case <-asked.Done():
+	case err := <-stopped:
+		t.Fatal(err)
+	}
 	if b, err := io.ReadAll(session); string(b) != "begin end" || err != nil {
 		t.Errorf("%q, %v", b, err)
 	}
