@@ -73,9 +73,13 @@ func (c *Config) grantedBy(cmd command) Config {
 		g.Block = false
 	}
 	if cmd < cmdCollectTracing5 {
-		g.Providers = append([]Provider(nil), c.Providers...)
+		g.Providers = slices.Clone(c.Providers)
 		for i := range g.Providers {
-			g.Providers[i].Events, g.Providers[i].Except = nil, nil
+			p := &g.Providers[i]
+			p.Events = nil
+			if len(p.Except) > 0 { // an empty one asks for nothing
+				p.Except = nil
+			}
 		}
 	}
 	if cmd < cmdCollectTracing4 && g.Rundown != RundownFull {

@@ -112,6 +112,9 @@ func TestNeeds(t *testing.T) {
 		{Config{NoStacks: true}, cmdCollectTracing3},
 		{Config{Rundown: RundownGC}, cmdCollectTracing4},
 		{Config{Rundown: RundownGC, Providers: []Provider{{Events: []uint32{1}}}}, cmdCollectTracing5},
+		{Config{Providers: []Provider{{Events: []uint32{}}}}, cmdCollectTracing5},
+		{Config{Providers: []Provider{{Except: []uint32{1}}}}, cmdCollectTracing5},
+		{Config{Providers: []Provider{{Except: []uint32{}}}}, cmdCollectTracing2},
 		{Config{Block: true}, cmdCollectTracing6},
 	} {
 		if got := test.config.needs(); got != test.want {
