@@ -19,8 +19,9 @@ type stream struct {
 	several bool // traces: each has its name above it
 
 	r       *reading
-	begun   int // traces
-	missing int // collections of the trace without heap histories
+	single  heapRow // of all heaps together, reused
+	begun   int     // traces
+	missing int     // collections of the trace without heap histories
 	table   text.Table
 }
 
@@ -50,7 +51,8 @@ func (s *stream) begin(r *reading) error {
 // add writes the rows of a collection; a table may hold them back until end.
 func (s *stream) add(c *gc.Collection) error {
 	if !s.perHeap {
-		return s.row(&heapRow{Collection: c})
+		s.single.Collection = c
+		return s.row(&s.single)
 	}
 	rows := perHeapRows(c)
 	if len(rows) == 0 {
