@@ -137,9 +137,20 @@ func NewSender(opts Options) (*Sender, error) {
 // Sends reports whether the signal has an endpoint.
 func (s *Sender) Sends(signal Signal) bool { return s.urls[signal] != "" }
 
+// check returns an error if the signal has no endpoint.
+func (s *Sender) check(signal Signal) error {
+	if s.Sends(signal) {
+		return nil
+	}
+	return fmt.Errorf("no endpoint for %v", signal)
+}
+
 // Push queues a message with a number of items. It never waits for the endpoint,
 // and fails if the signal has none.
 func (s *Sender) Push(signal Signal, message proto.Message, items int) error {
+	if err := s.check(signal); err != nil {
+		return err
+	}
 	plain, err := proto.Marshal(message)
 	if err != nil {
 		return fmt.Errorf("otlp: %w", err)
@@ -149,8 +160,8 @@ func (s *Sender) Push(signal Signal, message proto.Message, items int) error {
 
 // PushEncoded does the same with a message that is encoded.
 func (s *Sender) PushEncoded(signal Signal, plain []byte, items int) error {
-	if !s.Sends(signal) {
-		return fmt.Errorf("no endpoint for %v", signal)
+	if err := s.check(signal); err != nil {
+		return err
 	}
 	body, err := s.pack(plain)
 	if err != nil {
