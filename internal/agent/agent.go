@@ -268,7 +268,7 @@ func (a *Agent) attach(id int, p *diag.Process, of identity, m *memory, now time
 	added := &process{Process: p, id: id, identity: of, gauges: make(gauges), memory: m, processor: newProcessor(p)}
 	added.gauges.set(attached, 1)
 	added.group = join(a.groups, added, a.chosen, a.single, now, counted)
-	added.ends = join(a.ends, added, a.lasting, false, now, countedEnds())
+	added.ends = join(a.ends, added, a.lasting, false, now, countedEnds)
 	a.processes[id] = added
 }
 
@@ -284,15 +284,16 @@ var counted = []key{
 	{metric: eventsLost},
 }
 
-// countedEnds returns the same of the ends of processes.
-func countedEnds() (all []key) {
-	for _, cause := range []ledger.Cause{ledger.Exited, ledger.Killed, ledger.OOMKilled, ledger.OutOfMemory} {
+// countedEnds are the counters of ends that are served as zero from the beginning.
+var countedEnds = func() []key {
+	all := []key{endOfKind(ledger.Exited, ledger.Neither)}
+	for _, cause := range []ledger.Cause{ledger.Killed, ledger.OOMKilled, ledger.OutOfMemory} {
 		for _, memory := range []ledger.Part{ledger.Heap, ledger.Native, ledger.Neither} {
 			all = append(all, endOfKind(cause, memory))
 		}
 	}
 	return all
-}
+}()
 
 // endOfKind returns the series of a process's end. It ignores which memory grew if the
 // process exited.
