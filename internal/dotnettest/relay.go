@@ -21,33 +21,29 @@ func Relay(t testing.TB, network, address, toNetwork, to string) string {
 func NewRelay(t testing.TB, network, address, toNetwork, to string) (string, func()) {
 	t.Helper()
 	r := &relay{open: map[net.Conn]bool{}}
-	t.Cleanup(func() { r.closeAll(true) })
 	address = Serve(t, network, address, func(c net.Conn) { r.pass(c, toNetwork, to) })
-	return address, func() { r.closeAll(false) }
+	t.Cleanup(r.cut) // first, because Serve closes only the connections that it accepted
+	return address, r.cut
 }
 
-// A relay knows its connections, so that it can end with them.
+// A relay knows its connections, so that it can cut them.
 type relay struct {
-	mu     sync.Mutex
-	open   map[net.Conn]bool
-	closed bool
+	mu   sync.Mutex
+	open map[net.Conn]bool
 }
 
-func (r *relay) closeAll(forGood bool) {
+func (r *relay) cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.closed = r.closed || forGood
 	for c := range r.open {
 		_ = c.Close()
 	}
 }
 
-// hold reports whether a connection may be used, and remembers it.
-func (r *relay) hold(c net.Conn) bool {
+func (r *relay) hold(c net.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open[c] = true
-	return !r.closed
 }
 
 func (r *relay) drop(c net.Conn) {
@@ -59,21 +55,21 @@ func (r *relay) drop(c net.Conn) {
 
 // pass connects to the other side, and copies both ways until one side ends.
 func (r *relay) pass(c net.Conn, network, address string) {
-	defer r.drop(c)
 	other, err := net.Dial(network, address)
 	if err != nil {
 		return
 	}
-	defer r.drop(other)
-	if !r.hold(c) || !r.hold(other) {
-		return
-	}
-	ended := make(chan struct{}, 2)
+	r.hold(c)
+	r.hold(other)
+	ended := make(chan struct{})
 	copyTo := func(to, from net.Conn) {
 		_, _ = io.Copy(to, from)
 		ended <- struct{}{}
 	}
 	go copyTo(other, c)
 	go copyTo(c, other)
+	<-ended
+	r.drop(c)
+	r.drop(other)
 	<-ended
 }

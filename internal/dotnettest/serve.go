@@ -1,34 +1,52 @@
 package dotnettest
 
 import (
+	"context"
 	"encoding/binary"
 	"net"
+	"sync"
 	"testing"
 )
 
 // Serve listens at an address until the test ends, and serves each connection on its own, which
-// it closes afterwards. It returns the address that it listens at.
+// it closes afterwards. At the end of the test it closes the connections that are still open, and
+// waits until serve has returned for each. It returns the address that it listens at.
 func Serve(t testing.TB, network, address string, serve func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen(network, address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
-	go accept(l, serve)
+	open, end := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	t.Cleanup(func() {
+		l.Close()
+		end()
+		serving.Wait()
+	})
+	serving.Go(func() {
+		accept(l, func(c net.Conn) {
+			defer context.AfterFunc(open, func() { c.Close() })()
+			serve(c)
+		})
+	})
 	return l.Addr().String()
 }
 
+// accept serves the connections of a listener. It returns when the listener is closed, and all
+// connections have been served.
 func accept(l net.Listener, serve func(net.Conn)) {
+	var serving sync.WaitGroup
+	defer serving.Wait()
 	for {
 		c, err := l.Accept()
 		if err != nil {
 			return
 		}
-		go func() {
+		serving.Go(func() {
 			defer c.Close()
 			serve(c)
-		}()
+		})
 	}
 }
 
