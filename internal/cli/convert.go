@@ -28,13 +28,13 @@ import (
 type convertOptions struct {
 	inputFlags
 	eventFilter
-	files []string
-	to    formatOrTime
-	redaction
-	gc      uint32 // whose heap snapshot is written; 0 for the last
-	by      choice // of the stacks of a heap snapshot
-	output  string
-	perfMap perfMapFlag
+	files     []string
+	to        formatOrTime
+	redaction redaction
+	gc        uint32 // whose heap snapshot is written; 0 for the last
+	by        choice // of the stacks of a heap snapshot
+	output    string
+	perfMap   perfMapFlag
 
 	format *convert.Format
 	folder bool // output is one
@@ -112,7 +112,7 @@ func (o *convertOptions) choose() error {
 		return fmt.Errorf("cannot tell the format from %s: add --to with one of %s", text.Quoted(o.output), strings.Join(convert.Names(), ", "))
 	case !o.format.Events && o.given():
 		return fmt.Errorf("--name, --provider, --keywords and --level are for nettrace, which holds events; %s does not", o.format.Name)
-	case o.format.Report && o.On:
+	case o.format.Report && o.redaction.On:
 		return errors.New("--redact is not for the report, which names the trace's file: redact into a .nettrace, and report on that")
 	case o.gc != 0 && !o.format.Snapshots():
 		return fmt.Errorf("--gc selects a heap snapshot; %s has none", o.format.Name)
@@ -143,7 +143,7 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 	if c.OnlySnapshot() || o.gc != 0 || o.by.value != "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(graphPercent))
 	}
-	c.Redacted = o.On
+	c.Redacted = o.redaction.On
 	c.GC, c.Heap, c.ByPath = o.gc, o.gc != 0 || o.by.value != "", o.by.value == heap.ByPath.String()
 	r, err := o.redaction.read(ctx, std, paths, open.Options{Want: c.Wants(), Stacks: c.Stacks(), HeapDumps: o.format.Snapshots()})
 	if err != nil {
@@ -166,7 +166,7 @@ func (o *convertOptions) convert(ctx context.Context, std *stdio, paths []string
 	writers := text.Each(outs, func(out **output) io.Writer { return *out })
 	if r.In.HeapDump != nil {
 		var s *heap.Snapshot
-		if s, err = o.ReadGCDump(r.In.HeapDump); err == nil {
+		if s, err = o.redaction.ReadGCDump(r.In.HeapDump); err == nil {
 			err = c.WriteHeapDump(r.Name(), s, writers)
 		} else {
 			err = r.Fail(err)
@@ -252,8 +252,8 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 		return err
 	}
 	opts := convert.EventOptions{Selected: &o.Selection, PIDs: pids}
-	if o.On {
-		opts.Redact, opts.Lost, err = o.learn(ctx, r)
+	if o.redaction.On {
+		opts.Redact, opts.Lost, err = o.redaction.learn(ctx, r)
 	} else {
 		opts.Lost, err = r.lossAhead(ctx)
 	}
@@ -292,7 +292,7 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 
 // unwritten returns why events are left out.
 func (o *convertOptions) unwritten() string {
-	if o.On {
+	if o.redaction.On {
 		return "of kinds that the runtime does not define, or about code"
 	}
 	return "their fields are not known"
@@ -381,7 +381,7 @@ func held(c *convert.Converter) string {
 
 // summarize prints a summary of the written file, and how to open it.
 func (o *convertOptions) summarize(std *stdio, outs []*output, said string) {
-	if o.On {
+	if o.redaction.On {
 		said += "; not hashed: figures, times, process and thread ids, heap addresses, the runtime's version, the operating system"
 	}
 	if o.format.Next != "" {
