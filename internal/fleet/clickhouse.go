@@ -152,12 +152,12 @@ func more(r io.Reader, buffer []byte) (_ []byte, all bool, _ error) {
 	if len(buffer) > maxRow {
 		return nil, false, errRow
 	}
-	buffer = append(make([]byte, 0, 1<<20+maxRow), buffer...)
-	n, err := io.ReadFull(r, buffer[len(buffer):1<<20+len(buffer)])
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return buffer[:len(buffer)+n], true, nil
+	filled := bytes.NewBuffer(append(make([]byte, 0, maxRow+1<<20+bytes.MinRead), buffer...))
+	_, err := io.CopyN(filled, r, 1<<20)
+	if errors.Is(err, io.EOF) { // unlike io.ErrUnexpectedEOF, of an answer that breaks off
+		return filled.Bytes(), true, nil
 	}
-	return buffer[:len(buffer)+n], false, err
+	return filled.Bytes(), false, err
 }
 
 // names lists the columns for a statement.

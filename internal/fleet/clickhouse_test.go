@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -160,6 +161,30 @@ func TestAnswerLost(t *testing.T) {
 		}
 		if got := value(t, c, "SELECT toString(count()) FROM gc"); got != fmt.Sprint(sent) {
 			t.Errorf("%d answers lost: %s records stored of %d", test.lost, got, sent)
+		}
+	}
+}
+
+// TestAnswerCut: an answer that breaks off between two rows is an error.
+func TestAnswerCut(t *testing.T) {
+	table := Ends()
+	row := table.appendRow(nil, make(Row, len(table.Columns)))
+	for _, missing := range []int{0, 1, len(row)} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", strconv.Itoa(2*len(row)+missing))
+			_, _ = w.Write(slices.Concat(row, row))
+		}))
+		rows, failed := 0, false
+		for _, err := range (&ClickHouse{URL: server.URL}).rows(t.Context(), table, new(Filter)) {
+			if err != nil {
+				failed = true
+			} else {
+				rows++
+			}
+		}
+		server.Close()
+		if failed != (missing > 0) || !failed && rows != 2 {
+			t.Errorf("%d bytes are missing: failed is %t after %d rows", missing, failed, rows)
 		}
 	}
 }
