@@ -57,7 +57,7 @@ func (c *Client) Collect(ctx context.Context, config Config) (*Session, error) {
 	}
 }
 
-// needs returns the oldest command, but for the first, that supports everything in the config.
+// needs returns the oldest command from CollectTracing2 on that supports the whole config.
 func (c *Config) needs() command {
 	cmd := cmdCollectTracing2
 	for cmd < cmdCollectTracing6 && !reflect.DeepEqual(c.grantedBy(cmd), *c) {

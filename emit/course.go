@@ -62,8 +62,8 @@ var (
 	}
 )
 
-// act calls do with the step that an action leads to, unless it is out of order. It is do that
-// takes the step.
+// act calls do with the step that an action leads to, unless it is out of order. do sets
+// gc.step.
 func (gc *Collection) act(a action, do func(to step) error) error {
 	gc.c.mu.Lock()
 	defer gc.c.mu.Unlock()

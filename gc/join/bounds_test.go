@@ -132,7 +132,7 @@ func TestThreadsBounded(t *testing.T) {
 	}
 }
 
-// TestTunings: tunings beyond the bound are counted.
+// TestTuningsBounded: tunings beyond the bound are counted.
 func TestTuningsBounded(t *testing.T) {
 	m := tracetest.Maker{PID: 7}
 	var tunings Tunings

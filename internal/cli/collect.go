@@ -31,7 +31,7 @@ type collectOptions struct {
 	resume   choice
 	showIO   bool
 	hideIO   bool
-	asked    collect.Request // without profiles and rundown
+	asked    collect.Request // request fills in profiles and rundown
 	profiles choices
 	duration time.Duration
 	rundown  choice

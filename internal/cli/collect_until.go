@@ -80,7 +80,7 @@ func conditionFlag(to **selection.Condition) pflag.Value {
 	return parsed[*selection.Condition]{to, "CONDITION", selection.ParseCondition}
 }
 
-// optionalSpan reads a time to last for a flag that differs from 0 if it is not given.
+// optionalSpan parses the value of a flag that is nil, and not 0, if it is not given.
 func optionalSpan(s string) (*time.Duration, error) {
 	d, err := parseSpan(s)
 	return &d, err

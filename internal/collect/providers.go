@@ -17,7 +17,7 @@ const (
 	levelVerbose       = 5
 )
 
-// Providers are a flag that takes providers as dotnet-trace's --providers
+// Providers is a flag that takes providers as dotnet-trace's --providers
 // does (its ProviderUtils.cs): Name[:Keywords[:Level[:key=value;...]]] with
 // commas between them. A provider that is named again gets more keywords.
 type Providers []diag.Provider

@@ -18,7 +18,7 @@ const (
 	maxSetting  = 256
 )
 
-// Limits reads the limits of the process, but for its memory's, and the configuration of its
+// Limits reads the limits of the process, except its memory limit, and the configuration of its
 // garbage collector. It looks for its cgroup anew.
 func (r *ProcessorReader) Limits() clr.ProcessLimits {
 	b := Borrow()
