@@ -72,8 +72,8 @@ func (c *Client) exchange(ctx context.Context, req *message) (conn, *message, er
 }
 
 // exchangeUntil sends a request in one piece and reads the answer until limited, which is
-// derived from ctx, ends. It passes the connection to connected first. The caller owns the connection, which has no time limit any
-// more because a trace may follow.
+// derived from ctx, ends. It passes the connection to connected first. The caller owns the
+// connection, which has no time limit any more because a trace may follow.
 func (c *Client) exchangeUntil(ctx, limited context.Context, req *message, connected func(conn)) (conn, *message, error) {
 	request, err := req.encode()
 	if err != nil {

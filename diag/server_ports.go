@@ -130,8 +130,7 @@ func (s *Server) advertise(port *servedPort) (conn, error) {
 }
 
 // firstByte waits for a command without a limit, because a port may be idle for hours, and
-// ends with the server.
-// The rest of the command then has to come in time.
+// ends with the server. The rest of the command then has to come in time.
 func (s *Server) firstByte(c conn) ([]byte, error) {
 	defer context.AfterFunc(s.ctx, func() { c.Close() })()
 	_ = c.SetDeadline(time.Time{})

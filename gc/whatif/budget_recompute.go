@@ -42,8 +42,8 @@ type part struct {
 // heaps of server GC are given in collect.cpp (gc1) and dynamic_heap_count.cpp
 // (process_datas_sample).
 //
-// It is given the collections of one process in order, with
-// each heap's part (gc.Model.PerHeap).
+// It is given the collections of one process in order, with each heap's part
+// (gc.Model.PerHeap).
 type Recomputer struct {
 	limits    BudgetLimits
 	heaps     map[uint32]*[generations]part

@@ -1,7 +1,7 @@
-// Package collect makes traces of running processes, of processes that a command starts,
-// and of processes that dial a diagnostic port. A Request
-// selects what a session contains: profiles of providers, and providers as dotnet-trace spells
-// them. It prints nothing: events of interest are Notices.
+// Package collect makes traces of running processes, of processes that a command starts, and
+// of processes that dial a diagnostic port. A Request selects what a session contains: profiles
+// of providers, and providers as dotnet-trace spells them. It prints nothing: events of interest
+// are Notices.
 package collect
 
 import (

@@ -2,8 +2,8 @@ package timeline
 
 import "time"
 
-// Halve returns half as many elements, in the memory of all: join adds the later one of two to the
-// other.
+// Halve returns half as many elements, in the memory of all: join adds the later one of two to
+// the other.
 func Halve[T any](all []T, join func(into, later *T)) []T {
 	half := (len(all) + 1) / 2
 	for i := range half {
@@ -16,8 +16,9 @@ func Halve[T any](all []T, join func(into, later *T)) []T {
 }
 
 // Bucket returns the index in all of the bucket that has a time, which counts as 0 if it is
-// negative. Buckets divide time into intervals of equal length. There are at most limit buckets of the given width, above 0: where the time needs
-// more of them, the width doubles, and join adds the later one of two buckets to the other.
+// negative. Buckets divide time into intervals of equal length. There are at most limit buckets
+// of the given width, above 0: where the time needs more of them, the width doubles, and join
+// adds the later one of two buckets to the other.
 func Bucket[T any](at time.Duration, width *time.Duration, all *[]T, limit int, join func(into, later *T)) int {
 	at = max(0, at)
 	for at / *width >= time.Duration(limit) {

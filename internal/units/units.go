@@ -1,7 +1,7 @@
-// Package units writes figures for people: sizes, durations, counts and shares,
-// with at most three significant digits, in a unit that fits, and thousands
-// separated by commas. A megabyte is 1,000,000 bytes. It also adds
-// figures without overflow, and names the values of enumerations.
+// Package units writes figures for people: sizes, durations, counts and shares, with at most
+// three significant digits, in a unit that fits, and thousands separated by commas. A megabyte
+// is 1,000,000 bytes. It also adds figures without overflow, and names the values of
+// enumerations.
 package units
 
 import (
