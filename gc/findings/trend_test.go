@@ -45,7 +45,8 @@ func TestThinned(t *testing.T) {
 			t.Fatalf("after %d, %d values, every %d: %v", i, n, every, tr.values)
 		}
 		n = len(fit.values)
-		if last := fit.values[n-1].promoted; last != int64((n-1)*fit.every) || n >= maxSample || i >= maxSample && n < maxSample/2 || last+int64(fit.every) <= i {
+		every := int64(max(1, fit.every))
+		if last := fit.values[n-1].promoted; last != int64(n-1)*every || n >= maxSample || i >= maxSample && n < maxSample/2 || last+every <= i {
 			t.Fatalf("after %d, %d pauses, every %d, the last is %d", i, n, fit.every, last)
 		}
 	}
