@@ -28,7 +28,10 @@ type term struct {
 }
 
 // columns are the columns of every process, in the order of storage.
-var columns = slices.Concat([]column{
+var columns = slices.Concat(predicted, unpredicted(predicted))
+
+// predicted are the columns that others predict, that predict others, or that only the page has.
+var predicted = slices.Concat([]column{
 	of("number", before("number")),
 	of("clr_instance", before("clr_instance")),
 	of("generation", nil),
@@ -73,6 +76,27 @@ var columns = slices.Concat([]column{
 	of("pinned_objects", before("pinned_objects")),
 })
 
+// unpredicted returns the columns of figures that the page shows or has conditions on, and that
+// are not among the given ones.
+func unpredicted(given []column) []column {
+	var more []column
+	for _, f := range slices.Concat(figure.OnPage(), figure.Conditions()) {
+		has := func(c column) bool { return c.name == stored(f.Key) }
+		if f.Only != figure.InConditions && !slices.ContainsFunc(given, has) && !slices.ContainsFunc(more, has) {
+			more = append(more, of(f.Key, nil))
+		}
+	}
+	return more
+}
+
+// stored returns the name of a figure's column: times are in microseconds.
+func stored(key string) string {
+	if stem, isTime := strings.CutSuffix(key, "_ms"); isTime {
+		return stem + "_us"
+	}
+	return key
+}
+
 // of returns the column of the figure with a key. Words are stored as their numbers, sets
 // of words as bits.
 func of(key string, from []term) column {
@@ -83,10 +107,7 @@ func of(key string, from []term) column {
 	if i := slices.IndexFunc(bits, func(f figure.Figure) bool { return f.Key == key }); i >= 0 {
 		f = bits[i]
 	}
-	if stem, isTime := strings.CutSuffix(key, "_ms"); isTime {
-		key = stem + "_us"
-	}
-	return column{key, func(c *gc.Collection) gc.Opt[int64] {
+	return column{stored(key), func(c *gc.Collection) gc.Opt[int64] {
 		switch v := f.Value(c); v.Type {
 		case figure.Unknown:
 			return gc.Opt[int64]{}

@@ -184,5 +184,13 @@ func definition(name string) []figure.Definition {
 			found = append(found, w)
 		}
 	}
-	return found
+	if found != nil {
+		return found
+	}
+	for _, f := range figure.Conditions() {
+		if strings.EqualFold(f.Until.Word, name) && f.Term != name {
+			return Definitions(f.Term)
+		}
+	}
+	return nil
 }
