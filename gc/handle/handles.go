@@ -115,9 +115,11 @@ type Counts struct {
 	// Untracked counts handles created while too many were open to track.
 	Untracked int64
 	// Runtime is the runtime's own count at the last collection. Open is the
-	// number of handles created in the trace and still open at that time.
-	// Before is the number of handles at the beginning, from the runtime's
-	// first count. They are unknown before the first collection.
+	// number of handles created in the trace until then, less those destroyed: it is
+	// negative where more were destroyed than are known to be created. Before is
+	// the number of handles at the beginning, from the runtime's first count and the
+	// events before it: it is negative where their destruction was lost. They are unknown
+	// before the first collection.
 	Runtime, Open, Before gc.Opt[int64]
 }
 

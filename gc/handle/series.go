@@ -64,7 +64,7 @@ func (s *series) points() []Point {
 func growth(points []Point) float64 {
 	const quarters = 4
 	second := points[len(points)/2:]
-	if len(second) < quarters {
+	if len(second) < 2*quarters {
 		return 0
 	}
 	last := points[len(points)/2].N
