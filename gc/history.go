@@ -211,9 +211,9 @@ func (b *building) addFreeList(v *clr.GCPerHeapHistory) {
 }
 
 // heapHistory returns the collection that a heap's history of this thread is
-// of, or nil if its sizes are not possible, there is none, or has that heap's already. Heap 0
-// can come again: a heap that was added while a background collection ran has that
-// number in its history (.NET 9 and 10, server GC).
+// of. It returns nil if the sizes are impossible, if there is no such collection, or if that
+// has this heap's history already. Heap 0 can come again: a heap that was added while a
+// background collection ran has that number in its history (.NET 9 and 10, server GC).
 //
 // Where the global history of a later collection was lost, its heaps' histories
 // follow this one's on the thread: they come when it has them all, or has ended.

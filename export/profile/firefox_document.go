@@ -239,7 +239,7 @@ type resourceRow struct {
 	Type    int  `json:"type"`
 }
 
-// A table is rows of which a profile has the columns: for each field a list with the value of
+// A table is a list of rows. JSON has it as columns: for each field, a list with the value of
 // every row.
 type table[Row any] []Row
 

@@ -191,7 +191,7 @@ type figures struct {
 	pauses            []float64 // ms, sorted
 }
 
-// known sums up the collections in which a figure is known.
+// known sums up the known values of a figure.
 type known struct {
 	sum   float64
 	count int
@@ -222,8 +222,8 @@ func (r *Run) figures(positions []int, scratch []float64) figures {
 	f := figures{work: r.Work, pauses: scratch[:0]}
 	add := func(s *sample) {
 		f.count++
-		for i, v := range s.figures {
-			f.sums[i].add(v)
+		for i := range s.figures {
+			f.sums[i].add(s.figures[i])
 		}
 		if s.generation >= 0 {
 			f.generation[s.generation]++

@@ -42,7 +42,7 @@ func keep(c *gc.Collection) *keptCollection {
 		committed: c.CommittedBefore, finalized: c.FinalizationPromoted, heaps: c.Heaps, lost: c.AffectedByLoss,
 		parts: make([]keptPart, len(c.PerHeap)),
 	}
-	if c.Process.Server.Or(true) {
+	if c.Process == nil || c.Process.Server.Or(true) {
 		k.together = keepGenerations(c.Generations)
 	}
 	for i := range c.PerHeap {
@@ -55,7 +55,10 @@ func keepGenerations(list []gc.Generation) []keptGeneration {
 	kept := make([]keptGeneration, len(list))
 	for i := range list {
 		g := &list[i]
-		kept[i] = keptGeneration{g.Before, g.FreeBefore, g.In, g.Out, g.Budget, g.After.Or(0), g.Fragmentation.Or(0), g.FreeList.Or(0)}
+		kept[i] = keptGeneration{
+			before: g.Before, freeBefore: g.FreeBefore, in: g.In, out: g.Out, budget: g.Budget,
+			after: g.After.Or(0), fragmentation: g.Fragmentation.Or(0), freeList: g.FreeList.Or(0),
+		}
 	}
 	return kept
 }

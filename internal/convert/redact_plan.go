@@ -41,7 +41,7 @@ func stepsOf(t reflect.Type) []step {
 			return nil
 		}
 		apply := groups[g].apply
-		if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct {
+		if apply == nil && f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct {
 			inner := stepsOf(f.Type.Elem())
 			if inner == nil {
 				return nil
@@ -165,10 +165,10 @@ const (
 	elementString    = 0x0e
 )
 
-// elementType leaves of an element type whether it is an array, a value type or a class.
+// elementType reduces an element type to array, value type or class.
 func elementType(_ *Redactor, _ *trace.Event, _, f reflect.Value) {
 	switch e := f.Uint(); {
-	case e == elementArray || e == elementSZArray:
+	case e == elementArray || e == elementSZArray: // stays
 	case e > 0 && e < elementString, e == elementValueType, e == elementTypedRef, e == elementIntPtr, e == elementUIntPtr:
 		f.SetUint(elementValueType)
 	default:

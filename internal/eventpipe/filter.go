@@ -70,8 +70,8 @@ func (f *filter) divide(pass func(objects []byte)) {
 	f.buf = f.buf[:copy(f.buf, f.buf[whole:])]
 }
 
-// each calls fn with each of some whole objects, of which raw are the bytes. It returns the bytes
-// behind them, which are no objects, or damaged ones.
+// each calls fn with each object and its bytes, with unknown blocks before it. It returns the
+// bytes after the last object: an end tag, unknown blocks or damage.
 func (f *filter) each(objects []byte, fn func(o *Object, raw []byte)) (rest []byte) {
 	f.feed.Reset(objects)
 	o, err := f.in.Next()

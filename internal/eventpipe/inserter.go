@@ -81,9 +81,12 @@ type place struct {
 }
 
 // pass moves whole objects to the output, and inserts pending events between them.
-func (n *Inserter) pass(objects []byte) { n.out = append(n.out, n.each(objects, n.add)...) }
+func (n *Inserter) pass(objects []byte) {
+	rest := n.each(objects, n.add)
+	n.out = append(n.out, rest...)
+}
 
-// add moves an object, of which raw are the bytes, and inserts events if it begins at a place.
+// add moves an object, with its bytes in raw, and inserts events if it begins at a place.
 func (n *Inserter) add(o *Object, raw []byte) {
 	last := o.Last
 	switch {

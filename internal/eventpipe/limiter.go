@@ -53,7 +53,7 @@ func (l *Limiter) pass(objects []byte) {
 	}
 }
 
-// add appends an object, of which raw are the bytes.
+// add appends an object, with its bytes in raw.
 func (l *Limiter) add(o *Object, raw []byte) {
 	data := o.data
 	switch o.kind {

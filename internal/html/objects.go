@@ -139,7 +139,8 @@ func NewObjects(pid uint64, snapshots []Snapshot) *Part {
 			n.page.Unsuspected = heap.Unsuspected(all)
 		}
 	}
-	return &Part{pid, &n.page}
+	page := n.page // without the indexes and types, which only this function needs
+	return &Part{pid, &page}
 }
 
 // names numbers the names of a page.

@@ -79,7 +79,8 @@ type client struct {
 	err  error // the first; nothing is asked after it
 }
 
-// A connection is what both sides say of it.
+// A connection is the request and the answer of the command to connect, which have the same
+// layout.
 type connection struct {
 	ID                 uint64
 	Major, Minor, Type uint32

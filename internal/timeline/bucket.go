@@ -2,8 +2,8 @@ package timeline
 
 import "time"
 
-// Halve returns half as many elements, in the memory of all: join adds the later one of two to
-// the other.
+// Halve joins each pair of neighbours, and keeps an odd last element. It overwrites all, and
+// returns its first half, rounded up.
 func Halve[T any](all []T, join func(into, later *T)) []T {
 	half := (len(all) + 1) / 2
 	for i := range half {

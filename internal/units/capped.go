@@ -26,7 +26,7 @@ func IntCapped(v float64) int64 {
 	return int64(v)
 }
 
-// Rescale returns n*by/of, rounded toward zero, or the farthest number there is if that is beyond it.
+// Rescale returns n*by/of, rounded toward zero and limited to ±math.MaxInt64.
 func Rescale(n int64, by, of uint64) int64 {
 	if n < 0 {
 		return -MulDiv(-uint64(n), by, of)
