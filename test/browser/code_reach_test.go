@@ -33,11 +33,13 @@ func (w *workbench) keyboard() {
 	w.wait(`document.activeElement?.closest(".explorer-folders-view")`)
 	w.key(kb.Home)
 	const focused = `document.querySelector(".explorer-folders-view .monaco-list-row.focused")`
-	for !eval[bool](w.tab, focused+`?.getAttribute("aria-label").startsWith("stacks.nettrace") ?? false`) {
+	const found = focused + `?.getAttribute("aria-label").startsWith("stacks.nettrace")`
+	for i := 0; i < 40 && !eval[bool](w.tab, "!!"+found); i++ {
 		before := eval[string](w.tab, focused+`?.id ?? ""`)
 		w.key(kb.ArrowDown)
-		w.wait(fmt.Sprintf(focused+`?.id !== %q`, before))
+		w.soon(fmt.Sprintf(focused+`?.id !== %q`, before)) // a key is lost while the list is drawn anew
 	}
+	w.wait(found)
 	w.key(kb.Enter)
 	w.active("stacks.nettrace")
 	w.wait(reportedIn(`d.querySelector(".findings summary")`))
