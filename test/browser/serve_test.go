@@ -166,10 +166,21 @@ func (b *tab) drop(selector string, paths ...string) {
 	}
 }
 
+// started starts a program, and waits until it can be reached.
+func started(t *testing.T, mode string, env ...string) *dotnettest.Program {
+	t.Helper()
+	p := dotnettest.Start(t, 10, mode, 600, env...)
+	dotnettest.Until(t.Context(), t, "the program can be reached", func() bool {
+		sockets, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("dotnet-diagnostic-%d-*-socket", p.PID)))
+		return err == nil && len(sockets) > 0
+	})
+	return p
+}
+
 // TestServeLive: the page of a running process grows with each of its collections,
 // can be used meanwhile, and has all of them when the process has ended.
 func TestServeLive(t *testing.T) {
-	p := dotnettest.Start(t, 10, "all", 600)
+	p := started(t, "all")
 	address := serve(t, nil, "--open", "no", "-p", fmt.Sprint(p.PID))
 	b := newTab(t, size{1280, 900})
 	b.open(address)
@@ -208,7 +219,7 @@ func TestServeLive(t *testing.T) {
 // TestServeLiveShare: while the page of a running process grows, its verdict and its figure state
 // the same share of pauses, whenever one looks.
 func TestServeLiveShare(t *testing.T) {
-	p := dotnettest.Start(t, 10, "web", 600)
+	p := started(t, "web")
 	b := newTab(t, size{1280, 900})
 	b.open(serve(t, nil, "--open", "no", "-p", fmt.Sprint(p.PID)))
 	b.wait(`document.querySelector(".home tbody button:not([disabled])")`)
@@ -235,7 +246,7 @@ func TestServeLiveShare(t *testing.T) {
 // TestServeDump: a button asks with the cost, takes a heap snapshot of a running process,
 // and leads to it.
 func TestServeDump(t *testing.T) {
-	p := dotnettest.Start(t, 10, "web", 600)
+	p := started(t, "web")
 	b := newTab(t, size{1280, 900})
 	b.open(serve(t, nil, "--open", "no", "-p", fmt.Sprint(p.PID)))
 	const button = ".home tbody td:nth-child(4) button"
@@ -301,7 +312,7 @@ func TestServeFour(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A small gen 0 makes the program collect some 40 times a second.
-	p, began := dotnettest.Start(t, 10, "web", 600, "DOTNET_GCgen0size=0x600000"), time.Now()
+	p, began := started(t, "web", "DOTNET_GCgen0size=0x600000"), time.Now()
 	address, server := serving(t, nil, "--open", "no", "-p", fmt.Sprint(p.PID))
 	var tabs []*tab
 	for range 4 {
