@@ -19,8 +19,8 @@ import (
 	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
-// TestDamages compares what is read of real traces whose largest stream is damaged, and what is
-// reported as lost, to a golden file.
+// TestDamages compares the events and the losses of real traces whose largest stream is damaged
+// with a golden file.
 func TestDamages(t *testing.T) {
 	patch := func(at int, p ...byte) func([]byte) []byte { // in eighths
 		return func(b []byte) []byte {

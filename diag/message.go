@@ -76,7 +76,7 @@ func (c command) String() string { return commandNames[c] }
 // A message is a request or an answer. Its methods carry one field after the other: out of a
 // variable into a message to be sent, or out of a received one into the variable, so that
 // clients and servers share one layout. After the first field that must not be sent, or that is
-// not there, err is set, and what is received is zero, so that callers check once at the end.
+// not there, err is set and all further fields are zero, so that callers check once at the end.
 type message struct {
 	cmd      command // of an answer that a client has received, that of its request
 	b        []byte  // of a received one, the fields that were not read yet

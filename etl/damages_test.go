@@ -15,8 +15,7 @@ import (
 	"github.com/gctrail/gctrail/internal/tracetest"
 )
 
-// TestDamages compares what is read of damaged files, and what is reported as lost, to a
-// golden file.
+// TestDamages compares the events and the losses of damaged files with a golden file.
 func TestDamages(t *testing.T) {
 	type buffers = [][]byte
 	join := func(b buffers) []byte { return slices.Concat(b...) }

@@ -40,8 +40,8 @@ func written(t *testing.T, data []byte, version int) []byte {
 	return out.Bytes()
 }
 
-// TestDamages compares what is read of damaged traces, and what is reported as lost, to a
-// golden file. Blocks that are decoded ahead give the same.
+// TestDamages compares the events and the losses of damaged traces with a golden file. Blocks
+// that are decoded ahead give the same.
 func TestDamages(t *testing.T) {
 	gunzip := func(name string) []byte { return tracetest.Gunzip(t, "../testdata/"+name+".gz") }
 	stacks := gunzip("net10-wks-stacks.nettrace")[:400_000]

@@ -139,7 +139,7 @@ func (j *job) open(ctx context.Context, files []open.Content, opts open.Options,
 // An output is a file in memory.
 type output struct{ bytes.Buffer }
 
-// written returns what is written of a page.
+// written returns the content of a page.
 func written(page *report.Page) ([]byte, error) {
 	var out output
 	err := page.Write(&out)

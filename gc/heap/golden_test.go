@@ -15,8 +15,8 @@ import (
 // most bounds the rows of each table of a golden file.
 const most = 5
 
-// TestTables compares what is known of a snapshot of a real trace and of a .gcdump, and what
-// grew in traces of programs that leak, to a golden file.
+// TestTables compares the tables of a snapshot of a real trace and of a .gcdump, and the growth
+// in traces of programs that leak, with a golden file.
 func TestTables(t *testing.T) {
 	var b strings.Builder
 	for _, name := range []string{"leak", "leak-async", "leak-handle", "leak-table", "cache-once"} {

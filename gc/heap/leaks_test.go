@@ -137,7 +137,7 @@ func TestMissingParts(t *testing.T) {
 	}
 }
 
-// TestReportedBytes: what a snapshot lacks is what the collection reports, less free space and
+// TestReportedBytes: a snapshot lacks the bytes that the collection reports, less free space and
 // the objects that came, except for frozen ones.
 func TestReportedBytes(t *testing.T) {
 	generation := func(free gc.Opt[int64]) gc.Generation { return gc.Generation{Fragmentation: free} }

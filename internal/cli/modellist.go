@@ -27,7 +27,7 @@ type modelList[T, R any] struct {
 
 	rejected func() int // see listing; nil if the model rejects nothing
 
-	scan *scanned // the trace, once it was read: for what is called from then on
+	scan *scanned // the trace that was read; nil before
 }
 
 // list reads a trace and writes l's results.

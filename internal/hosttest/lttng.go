@@ -25,7 +25,7 @@ func LTTng(t *testing.T) {
 }
 
 // Repeated runs a command until it succeeds, for 20 seconds at most, because daemons take a while
-// to start. It returns the last error, with what the command wrote.
+// to start. It returns the last error, with the command's output.
 func Repeated(t *testing.T, name string, args ...string) (err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -23,7 +23,7 @@ type Reading struct {
 	Open func(open.Options) (*open.Input, error)
 
 	Names *symbol.Table        // is given the perf maps that came with the trace, at its end; nil for none
-	Warn  func(string)         // is given what is wrong with them; nil for nobody
+	Warn  func(string)         // is given warnings about the trace, also empty ones; nil for nobody
 	Fail  func(error) error    // makes an error of the trace one of the caller's; nil to leave it
 	Count func(*gc.Collection) // is called with each collection; nil for nobody
 
