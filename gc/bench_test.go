@@ -43,7 +43,7 @@ func BenchmarkCollections(b *testing.B) {
 
 // gunzipped returns the path of an unpacked copy, for packing is not what is
 // measured.
-func gunzipped(b *testing.B, path string) string {
+func gunzipped(b testing.TB, path string) string {
 	in, err := os.Open(path)
 	if err != nil {
 		b.Fatal(err)

@@ -27,7 +27,7 @@ type previous struct {
 	since time.Duration      // the beginning of the time that it refers to
 
 	restarts []time.Duration // RestartEEBegin of the pauses that may still matter
-	left     []Generation    // nil if it is a background collection's
+	left     []Generation    // a copy, because the Collection is the caller's; empty if it is a background collection's
 	heaps    int             // that left is the sum of; 0 if unknown
 
 	committed Opt[int64] // as last reported
@@ -41,6 +41,9 @@ func (rt *runtime) release() {
 	for n < len(rt.pending) && rt.pending[n].done() && rt.insideDone(n) && !rt.awaitsSweep(n) {
 		rt.finish(n)
 		n++
+	}
+	for _, b := range rt.pending[:n] {
+		rt.model.recycled.take(b)
 	}
 	rt.pending = slices.Delete(rt.pending, 0, n)
 }
@@ -117,8 +120,7 @@ func (rt *runtime) finish(n int) {
 	rt.allocations.follow(b)
 	b.finished = true
 	rt.forget(b)
-	c := b.Collection
-	rt.model.hold(&c)
+	rt.model.hold(b.Collection)
 }
 
 // misses reports whether events of the collection are not in the trace although it
@@ -224,7 +226,7 @@ func (p *previous) restarted(at time.Duration) (latest time.Duration, ok bool) {
 // computeSizes takes the generations from the histories.
 func (b *building) computeSizes() {
 	var before, promoted int64
-	b.Generations = make([]Generation, b.records)
+	b.Generations = slices.Grow(b.room, b.records)[:b.records]
 	for i := range b.Generations {
 		s := &b.sums[i]
 		g := &b.Generations[i]
@@ -312,9 +314,9 @@ func (p *previous) follow(b *building) {
 	if p.committed = b.CommittedAfter; !p.committed.Known() {
 		p.committed = b.CommittedBefore
 	}
-	p.pause, p.since, p.left = b.PauseStart, b.needs.From, nil
+	p.pause, p.since, p.left = b.PauseStart, b.needs.From, p.left[:0]
 	if b.Kind != Background && b.Kind != KindUnknown {
-		p.left, p.heaps = b.Generations, b.Heaps.Or(0)
+		p.left, p.heaps = append(p.left, b.Generations...), b.Heaps.Or(0)
 	}
 	switch {
 	case !b.Start.Known():

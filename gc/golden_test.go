@@ -19,6 +19,10 @@ import (
 // of each runtime and format, of workstation and server GC, with and without background GC,
 // of processes that were killed, throttled or out of memory, and with lost events.
 func TestFigures(t *testing.T) {
+	extent.Golden(t, "testdata/figures.txt", figuresOfTraces(t, false, false))
+}
+
+func figuresOfTraces(t *testing.T, live, reuse bool) string {
 	var b strings.Builder
 	for _, name := range []string{
 		"coreclr1-srv-lttng.trace.zip", "lttng216-ctf2.trace.zip", "net10-killed-web.nettrace.gz", "net10-lossy-handles.nettrace.gz",
@@ -33,7 +37,7 @@ func TestFigures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var m gc.Model
+		m := gc.Model{Live: live, Reuse: reuse}
 		sums := make(map[*gc.Process]figures)
 		for c, err := range m.Collections(in.Source) {
 			if err != nil {
@@ -53,7 +57,7 @@ func TestFigures(t *testing.T) {
 		}
 		in.Close()
 	}
-	extent.Golden(t, "testdata/figures.txt", b.String())
+	return b.String()
 }
 
 // figures are the sums of all known values, by path of the field.

@@ -58,18 +58,22 @@ func (m *Model) globalHistory(e *event) {
 	}
 	b.addCondemned(v.CondemnReasons1)
 	b.Joint = Some(v.CondemnReasons1)
-	b.PhaseTimes = phaseTimes(v.Values)
+	b.PhaseTimes = appendPhases(b.PhaseTimes[:0], v.Values)
 }
 
-// phaseTimes names the times of a history; nil for a number of times that the
-// runtime does not write.
-func phaseTimes(values []clr.GCGlobalHeapHistoryValue) []PhaseTime {
-	names := clr.TimeNames(len(values))
-	times := make([]PhaseTime, len(names))
-	for i, name := range names {
-		times[i] = PhaseTime{name, Some(time.Duration(values[i].Time) * time.Microsecond)}
+// phaseNames are the phases of the times in a history, by their number.
+var phaseNames = [...][]string{5: clr.TimeNames(5), 7: clr.TimeNames(7), 8: clr.TimeNames(8)}
+
+// appendPhases appends the times of a history with their names: none for a number of times that
+// the runtime does not write.
+func appendPhases(to []PhaseTime, values []clr.GCGlobalHeapHistoryValue) []PhaseTime {
+	if len(values) >= len(phaseNames) {
+		return to
 	}
-	return times
+	for i, name := range phaseNames[len(values)] {
+		to = append(to, PhaseTime{name, Some(time.Duration(values[i].Time) * time.Microsecond)})
+	}
+	return to
 }
 
 // rejectPhases makes phases unknown that are longer than their pause, because .NET 8

@@ -80,9 +80,6 @@ func (m *Model) marked(e *event, instance uint16, source markSource, mark rawMar
 		return
 	}
 	m.room.marks++
-	if b.marks == nil {
-		b.marks, m.marks = m.marks, nil
-	}
 	b.marks = append(b.marks, mark)
 }
 
@@ -91,7 +88,7 @@ func (m *Model) marked(e *event, instance uint16, source markSource, mark rawMar
 func (b *building) computeMarks() {
 	if !b.Start.Known() {
 		b.rt.model.room.marks -= len(b.marks)
-		b.marks = nil
+		b.marks = b.marks[:0]
 		return
 	}
 	slices.SortStableFunc(b.marks, func(a, c rawMark) int { return int(a.heap) - int(c.heap) })
@@ -105,7 +102,7 @@ func (b *building) computeMarks() {
 		at = m.at
 	}
 	b.rt.model.room.marks -= len(b.marks)
-	b.rt.model.marks, b.marks = b.marks[:0], nil
+	b.marks = b.marks[:0]
 	for rest := b.Marks; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].Heap == rest[0].Heap {

@@ -31,6 +31,11 @@ type Model struct {
 	// PerHeap makes collections carry each heap's part.
 	PerHeap bool
 
+	// Reuse is for a caller that does not retain collections: one is valid, with all that it
+	// refers to but its process, until the next is yielded, whose memory may be the same. It
+	// saves most of the Model's allocations.
+	Reuse bool
+
 	pass      *pass.Pass
 	processes []*Process
 	byProcess pass.Table[Process]
@@ -45,9 +50,9 @@ type Model struct {
 	next      int         // with how many held it is asked again
 	loss      *trace.Loss
 	info      *trace.Info
-	surveyed  bool      // loss and processes cover the whole trace
-	ending    bool      // the trace ended: missing events may have come later
-	marks     []rawMark // of a finished collection, whose memory the next uses
+	surveyed  bool // loss and processes cover the whole trace
+	ending    bool // the trace ended: missing events may have come later
+	recycled  recycled
 
 	event event
 	now   time.Duration // of the event
@@ -96,8 +101,8 @@ func Identifies(d *trace.Descriptor) bool {
 }
 
 // Collections reads all events of src and yields the collections that they
-// describe, in order of their start. The caller may retain and change them. An
-// error of src is yielded once, last, after all collections that could be
+// describe, in order of their start. The caller may retain and change them, unless Reuse
+// is set. An error of src is yielded once, last, after all collections that could be
 // rebuilt. Other models are given the same events, each before the Model is, and have
 // ended when the last collections are yielded.
 func (m *Model) Collections(src trace.Source, models ...pass.Model) iter.Seq2[*Collection, error] {
@@ -296,6 +301,9 @@ func (m *Model) ready() iter.Seq[*Collection] {
 			c.account(m.loss, &m.dropped)
 			if !yield(c) {
 				return
+			}
+			if m.Reuse {
+				m.recycled.release(c)
 			}
 		}
 	}

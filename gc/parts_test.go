@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
@@ -21,15 +22,34 @@ type part struct {
 	trace.Source
 	lacks func(n int, ev *trace.Event) bool // event n
 	told  bool
+	own   []time.Duration // of the events that it lacks, if told
+	loss  trace.Loss
+}
+
+// Loss returns the loss of the source and of the part.
+func (p *part) Loss() *trace.Loss { return &p.loss }
+
+// count sets the loss anew, because a source may replace its own at any event.
+func (p *part) count() {
+	p.loss = p.Source.Loss().Clone()
+	for _, at := range p.own {
+		p.loss.Add(1, at, at)
+	}
 }
 
 func (p *part) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
+		p.count()
+		defer p.count()
 		n := 0
 		for ev, err := range p.Source.Events() {
+			if p.loss.Settled != p.Source.Loss().Settled {
+				p.count()
+			}
 			if n++; err == nil && p.lacks(n, ev) {
 				if p.told {
-					p.Loss().Add(1, ev.Time(), ev.Time())
+					p.own = append(p.own, ev.Time())
+					p.loss.Add(1, ev.Time(), ev.Time())
 				}
 				continue
 			}
@@ -43,6 +63,10 @@ func (p *part) Events() iter.Seq2[*trace.Event, error] {
 // TestFiguresOfParts holds the figures of traces that lack events: each kind that matters, one
 // in several, the beginning or the end. A line has a sum over all figures; see TestFigures.
 func TestFiguresOfParts(t *testing.T) {
+	extent.Golden(t, "testdata/parts.txt", figuresOfParts(t, false, false))
+}
+
+func figuresOfParts(t *testing.T, live, reuse bool) string {
 	type lacks = func(n int, ev *trace.Event) bool
 	const half = 1000 // about
 	parts := []struct {
@@ -89,10 +113,10 @@ func TestFiguresOfParts(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var m gc.Model
+				m := gc.Model{Live: live, Reuse: reuse}
 				all := make(figures)
 				var n, complete, affected int
-				for c, err := range m.Collections(&part{in.Source, of.lacks, told}) {
+				for c, err := range m.Collections(&part{Source: in.Source, lacks: of.lacks, told: told}) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -115,5 +139,5 @@ func TestFiguresOfParts(t *testing.T) {
 			}
 		}
 	}
-	extent.Golden(t, "testdata/parts.txt", b.String())
+	return b.String()
 }

@@ -21,12 +21,12 @@ func TestPhaseTimes(t *testing.T) {
 		7: {"Sweep", Some(7 * time.Microsecond)},
 		8: {"Compact", Some(8 * time.Microsecond)},
 	} {
-		if got := phaseTimes(values(n)); len(got) != n || got[n-1] != want {
+		if got := appendPhases(nil, values(n)); len(got) != n || got[n-1] != want {
 			t.Errorf("%d times: %v, expected %v in the end", n, got, want)
 		}
 	}
 	for _, n := range []int{0, 6, 9} {
-		if got := phaseTimes(values(n)); len(got) > 0 {
+		if got := appendPhases(nil, values(n)); len(got) > 0 {
 			t.Errorf("%d times: %v", n, got)
 		}
 	}
@@ -37,7 +37,7 @@ func TestPhaseTimes(t *testing.T) {
 func TestImpossiblePhases(t *testing.T) {
 	c := Collection{
 		AllPauses: true, Pauses: []Pause{{Duration: 5 * time.Millisecond}},
-		PhaseTimes: phaseTimes([]clr.GCGlobalHeapHistoryValue{{}, {Time: 2000}, {}, {}, {}, {Time: 1000}, {Time: 500}, {Time: 4_000_000_000}}),
+		PhaseTimes: appendPhases(nil, []clr.GCGlobalHeapHistoryValue{{}, {Time: 2000}, {}, {}, {}, {Time: 1000}, {Time: 500}, {Time: 4_000_000_000}}),
 	}
 	c.rejectPhases()
 	if plan, compact := c.PhaseTimes[5], c.PhaseTimes[7]; plan.Duration != Some(time.Millisecond) || compact.Phase != "Compact" || compact.Duration.Known() {

@@ -49,7 +49,7 @@ type runtime struct {
 
 // A building is a collection that is being rebuilt.
 type building struct {
-	Collection
+	*Collection
 	rt *runtime
 
 	stats      bool
@@ -75,6 +75,7 @@ type building struct {
 	markSource markSource
 	restarts   []time.Duration // RestartEEBegin of its pauses
 	reported   []reported
+	room       []Generation // memory for Generations
 
 	tickedAtStart, tickedAtEnd [5]int64 // runtime.ticksOf then
 
@@ -116,10 +117,9 @@ func (rt *runtime) begin(number uint32) *building {
 		return nil
 	}
 	rt.model.room.open++
-	b := &building{
-		rt: rt, since: rt.begun,
-		Collection: Collection{Process: rt.process, ClrInstance: rt.instance, Number: number},
-	}
+	b := rt.model.recycled.building()
+	b.rt, b.since = rt, rt.begun
+	b.Process, b.ClrInstance, b.Number = rt.process, rt.instance, number
 	rt.pending = append(rt.pending, b)
 	rt.numbered[number] = b
 	return b
@@ -133,6 +133,7 @@ func (rt *runtime) expire() bool {
 	}
 	rt.model.drop(rt.model.now)
 	rt.finish(0)
+	rt.pending[0].detach()
 	rt.pending = slices.Delete(rt.pending, 0, 1)
 	return true
 }

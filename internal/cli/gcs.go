@@ -127,7 +127,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w *strea
 	if err != nil {
 		return err
 	}
-	m := gc.Model{PerHeap: o.perHeap}
+	m := gc.Model{PerHeap: o.perHeap, Reuse: true}
 	r, err := std.read(ctx, paths, open.Options{Want: pass.Wants(&m), Head: pass.Head(&m), Runs: pass.Runs(&m)})
 	if err != nil {
 		return err
