@@ -51,9 +51,9 @@ type namedProcess struct {
 }
 
 const (
-	batchItems = 1 << 11
+	batchItems = 1 << 12
 	batchRead  = 1 << 15
-	batchData  = 64 << 10
+	batchData  = 128 << 10
 	maxKept    = 1 << 20 // of a batch's data, for the next
 	batches    = 4       // one being filled, one in use, two between them
 )

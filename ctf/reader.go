@@ -145,23 +145,27 @@ func (r *Reader) learn(b *batch) {
 
 // together returns how many of the items, at least one, are yielded as one event.
 func (r *Reader) together(b *batch, items []item) int {
-	last := items[0]
-	r.counts[last.Desc]++
-	if !r.runs[last.Desc] || last.Context&lateItem != 0 {
+	desc, ctx := items[0].Desc, items[0].Context
+	if !r.runs[desc] || ctx&lateItem != 0 {
+		r.counts[desc]++
 		return 1
 	}
-	n := 1
+	n, counted := 1, 0
 	for ; n < len(items); n++ {
 		it := &items[n]
-		if it.Desc != last.Desc && !r.runs[it.Desc] {
+		if it.Context != ctx && (it.Context&lateItem != 0 || !b.contexts[ctx].joins(&b.contexts[it.Context])) {
 			break
 		}
-		if it.Context != last.Context && (it.Context&lateItem != 0 || !b.contexts[last.Context].joins(&b.contexts[it.Context])) {
-			break
+		if it.Desc != desc {
+			if !r.runs[it.Desc] {
+				break
+			}
+			r.counts[desc] += uint64(n - counted)
+			desc, counted = it.Desc, n
 		}
-		last.Desc, last.Context = it.Desc, it.Context
-		r.counts[it.Desc]++
+		ctx = it.Context
 	}
+	r.counts[desc] += uint64(n - counted)
 	return n
 }
 
