@@ -42,7 +42,7 @@ func Columns[R any](fields []Field[R]) []text.Column {
 
 // Cells returns the cells of a row of the table that Columns describes.
 func Cells[R any](fields []Field[R], r *R) []string {
-	var cells []string
+	cells := make([]string, 0, len(fields))
 	for i := range fields {
 		f := &fields[i]
 		if f.Heading == "" {

@@ -12,6 +12,9 @@ import (
 // rather than show: controls, and characters that turn the direction of text. Pages,
 // tables and printers clean their input.
 func Clean(s string) string {
+	if plain(s) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return '?'

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"io"
 	"strings"
 )
@@ -218,7 +219,7 @@ func (t *Table) write(cells []string, bold bool) error {
 		}
 	}
 	t.line = b
-	line := t.cut(strings.TrimRight(string(b), " "), t.Width)
+	line := t.cut(string(bytes.TrimRight(b, " ")), t.Width)
 	if bold {
 		line = "\x1b[1m" + line + "\x1b[0m"
 	}

@@ -10,12 +10,20 @@ import (
 
 // Width returns how many cells of a terminal a line takes, without the escapes in it.
 func Width(s string) int {
+	if plain(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
+
+// plain reports whether s is printable ASCII.
+func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
-			return ansi.StringWidth(s)
+			return false
 		}
 	}
-	return len(s)
+	return true
 }
 
 // cutMark ends text that was shortened. Both it and its replacement in ASCII take one

@@ -148,6 +148,8 @@ func significant(v float64) string {
 		return fixed(v, 2)
 	case a < 99.95:
 		return fixed(v, 1)
+	case a < 1000:
+		return fixed(math.Round(v), 0)
 	default:
 		digits := math.Pow(10, math.Floor(math.Log10(a))-2)
 		return fixed(math.Round(v/digits)*digits, 0)
