@@ -22,7 +22,7 @@ type part struct {
 	trace.Source
 	lacks func(n int, ev *trace.Event) bool // event n
 	told  bool
-	own   []time.Duration // of the events that it lacks, if told
+	own   []time.Duration // of the events that it lacks, where it counts them
 	loss  trace.Loss
 }
 
