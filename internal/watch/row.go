@@ -59,7 +59,9 @@ type row struct {
 	state     State
 	err       error // why it cannot be watched, or why its trace ended
 	following bool
-	retry     time.Time // when it is tried again, where it failed
+	refusal   error     // of the latest attempt to attach; nil once it is the row's err
+	refusedAt time.Time // when that attempt failed
+	retry     time.Time // when to attach, if not at once
 	fails     int
 	doubts    int // how often it was found and could not be asked
 	breaks    int // how often in a row its trace broke off soon
@@ -78,40 +80,60 @@ type row struct {
 	trace    recording
 }
 
-// seen records one process found by a scan, and returns the reason why it cannot be
-// watched, if that is new. The process must be found twice, because a process that starts
-// has no socket yet. If a process does not answer now, its row stays unchanged.
-func (r *row) seen(p *diag.Process) (problem error) {
+// seen records one process found by a scan that began at asked, and returns the reason why it
+// cannot be watched, if that is new. The process must be found twice, because a process that
+// starts has no socket yet. If a process does not answer now, its row stays unchanged.
+func (r *row) seen(p *diag.Process, asked time.Time) (problem error) {
 	if p.Info != nil || r.process.Info == nil {
 		r.process = p
 	}
 	if p.Err == nil {
 		r.doubts = 0
-		if r.fails == 0 {
-			r.err = nil
-		}
-		return nil
+		return r.reached(asked)
 	}
 	if r.doubts++; r.doubts < 2 {
 		return nil
 	}
-	if r.err == nil || r.err.Error() != p.Err.Error() {
-		problem = p.Err
+	return r.fail(p.Err)
+}
+
+// reached records that a scan that began at asked reached the process. It returns why an earlier
+// attempt to attach failed, if that is new: until a later scan finds the process again, it may
+// just be exiting, which makes attempts fail in many ways.
+func (r *row) reached(asked time.Time) (problem error) {
+	if r.fails == 0 {
+		r.err = nil
 	}
-	r.err = p.Err
+	if r.refusal == nil || asked.Before(r.refusedAt) {
+		return nil
+	}
+	problem = r.fail(r.refusal)
+	r.refusal = nil
 	return problem
 }
 
-// follows makes the row one of a process that was watched before, whose trace ended though the
-// process did not. If traces break off soon again and again, as they do at a port with garbage
-// behind it, the process is attached to at longer and longer intervals: each trace costs it
-// something, and each is reported.
-func (r *row) follows(before *row) {
-	if before.err == nil || before.ended.Sub(before.attached) > patience {
-		return
+// fail records why the process cannot be watched, and returns it if it is new.
+func (r *row) fail(err error) (problem error) {
+	if r.err == nil || r.err.Error() != err.Error() {
+		problem = err
 	}
-	r.retry = before.ended.Add(min(Interval<<before.breaks, patience))
-	r.breaks = min(before.breaks+1, 10)
+	r.err = err
+	return problem
+}
+
+// follows makes the row one of a process that was watched before, and found again after its trace
+// ended. Most such processes are exiting: their runtime has closed the trace, but not yet its
+// socket. The process is attached to only if it still exists some time later, because then another
+// client ended the trace. If traces break off soon again and again, as they do at a port with
+// garbage behind it, that time becomes longer and longer: each trace costs the process something,
+// and each is reported.
+func (r *row) follows(before *row) {
+	wait := Interval
+	if before.err != nil && before.ended.Sub(before.attached) <= patience {
+		wait = min(Interval<<before.breaks, patience)
+		r.breaks = min(before.breaks+1, 10)
+	}
+	r.retry = before.ended.Add(wait)
 }
 
 // due reports whether a process is to be attached to.
@@ -122,7 +144,8 @@ func (r *row) due(now time.Time) bool {
 // take processes news of a process that is followed.
 func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 	if err != nil {
-		return r.refused(err, now)
+		r.refused(err, now)
+		return nil
 	}
 	var news []*News
 	if u.Dropped > 0 {
@@ -132,7 +155,7 @@ func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 	}
 	switch u.Kind {
 	case live.Attached:
-		r.state, r.attached, r.err, r.fails = Watched, now, nil, 0
+		r.state, r.attached, r.err, r.refusal, r.fails = Watched, now, nil, nil, 0
 		return append(news, &News{ID: r.id, Process: r.process, Attached: true})
 	case live.Collected:
 		r.start = u.Start
@@ -155,17 +178,12 @@ func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 	return news
 }
 
-// refused records that a process could not be attached to. It is tried again, at longer
-// and longer intervals.
-func (r *row) refused(err error, now time.Time) []*News {
-	known := r.err != nil && r.err.Error() == err.Error()
-	r.err = err
+// refused records that a process could not be attached to, which is news once a later scan finds
+// the process again. It is tried again, at longer and longer intervals.
+func (r *row) refused(err error, now time.Time) {
+	r.refusal, r.refusedAt = err, now
 	r.retry = now.Add(min(Interval<<r.fails, patience))
 	r.fails = min(r.fails+1, 10)
-	if known {
-		return nil
-	}
-	return []*News{{ID: r.id, Process: r.process, Err: err}}
 }
 
 // add adds a collection.

@@ -157,7 +157,7 @@ func (w *Watcher) look(ctx context.Context, cancel func()) bool {
 	}
 	w.mu.Lock()
 	found = slices.DeleteFunc(found, func(p *diag.Process) bool { return w.endedSince(asked, p) })
-	begin, news := w.match(found, time.Now())
+	begin, news := w.match(found, asked, time.Now())
 	over := w.opts.UntilEnded && w.over()
 	w.mu.Unlock()
 	w.notify(news...)
@@ -226,9 +226,9 @@ func (w *Watcher) survive(cancel func()) {
 	}
 }
 
-// match compares the rows with the processes that were found, and returns the rows to
-// attach to now.
-func (w *Watcher) match(found []*diag.Process, now time.Time) (begin []*row, news []*News) {
+// match compares the rows with the processes that were found by a scan that began at asked, and
+// returns the rows to attach to now.
+func (w *Watcher) match(found []*diag.Process, asked, now time.Time) (begin []*row, news []*News) {
 	w.listed = true
 	present := make(map[*row]bool)
 	for _, p := range found {
@@ -240,7 +240,7 @@ func (w *Watcher) match(found []*diag.Process, now time.Time) (begin []*row, new
 			r = w.add(p)
 		}
 		present[r] = true
-		if problem := r.seen(p); problem != nil {
+		if problem := r.seen(p, asked); problem != nil {
 			news = append(news, &News{ID: r.id, Process: p, Err: problem})
 		}
 	}
