@@ -167,7 +167,7 @@ func (f *finder) pids() []int {
 func (l *look) process(pid int) *Process {
 	folder := filepath.Join(l.proc, strconv.Itoa(pid))
 	st, ok := readStat(folder)
-	if !ok || st.kernel {
+	if !ok || st.kernel || st.ended() {
 		return nil
 	}
 	if s := l.recall(pid, st); s != nil {
@@ -276,7 +276,8 @@ const ticksPerSecond = 100
 // A stat holds the fields of /proc/PID/stat that a look needs.
 type stat struct {
 	comm   string // name of the main thread
-	state  string
+	state  string // of the main thread
+	single bool   // it has no other thread
 	start  string // since boot, in ticks
 	kernel bool   // it is a thread of the kernel
 }
@@ -288,6 +289,7 @@ func readStat(folder string) (*stat, bool) {
 	const (
 		state        = 0 // field 3, as the manual counts
 		flags        = 6
+		threads      = 17
 		startTime    = 19
 		kernelThread = 0x00200000
 	)
@@ -311,6 +313,8 @@ func readStat(folder string) (*stat, bool) {
 		case flags:
 			bits, _ := strconv.ParseUint(string(field), 10, 32)
 			st.kernel = bits&kernelThread != 0
+		case threads:
+			st.single = string(field) == "1"
 		case startTime:
 			st.start = string(field)
 			return st, true
@@ -335,8 +339,15 @@ func readStart(path string, room []byte) ([]byte, error) {
 	}
 }
 
-// runs reports whether the process runs: it is not stopped, and has not ended.
-func (st *stat) runs() bool { return !st.stopped() && st.state != "Z" && st.state != "X" }
+// runs reports whether the process runs: it is not stopped, and its main thread has not ended.
+func (st *stat) runs() bool { return !st.stopped() && !st.zombie() }
+
+// zombie reports whether the main thread has ended.
+func (st *stat) zombie() bool { return st.state == "Z" || st.state == "X" }
+
+// ended reports whether the process has ended, and is kept until its parent notices. A program
+// whose main thread ends before its other threads still runs.
+func (st *stat) ended() bool { return st.zombie() && st.single }
 
 // stopped reports whether the process is stopped by a signal or a debugger.
 func (st *stat) stopped() bool { return st.state == "T" || st.state == "t" }
@@ -462,7 +473,11 @@ func (f *finder) candidates(int) []*Process { return f.find() }
 
 // missing returns why there is no .NET process with a PID.
 func (f *finder) missing(pid int) error {
-	if _, err := os.Stat(filepath.Join(f.proc, strconv.Itoa(pid))); errors.Is(err, fs.ErrNotExist) {
+	folder := filepath.Join(f.proc, strconv.Itoa(pid))
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return ErrNoProcess
+	}
+	if st, ok := readStat(folder); ok && st.ended() {
 		return ErrNoProcess
 	}
 	return ErrNotDotnet

@@ -203,6 +203,24 @@ func TestLongPath(t *testing.T) {
 	}
 }
 
+// TestZombies: a process that has ended is not found while its parent keeps it, even if it was
+// killed and has left its socket. A process whose main thread has ended may still run.
+func TestZombies(t *testing.T) {
+	m := newMachine(t)
+	for pid, threads := range map[int]int{10: 1, 20: 1, 30: 4} {
+		m.run(pid, pid, "100", "/usr/bin/dotnet")
+		m.write(fmt.Sprintf("proc/%d/stat", pid), fmt.Sprintf("%d (dotnet) Z 1 2 3 4 5 4227084 7 8 9 10 11 12 13 14 15 16 %d 18 100 0", pid, threads))
+	}
+	staleSocket(t, m.dir+"/tmp/dotnet-diagnostic-20-100-socket")
+	m.runtime("tmp/dotnet-diagnostic-30-100-socket", 30, 30)
+	if all := ask(context.Background(), m.finder, m.find()); len(all) != 1 || all[0].PID != 30 || all[0].Err != nil {
+		t.Errorf("found %d processes: %+v", len(all), all)
+	}
+	if err := m.missing(10); !errors.Is(err, ErrNoProcess) {
+		t.Error(err)
+	}
+}
+
 func TestMissing(t *testing.T) {
 	ctx := context.Background()
 	if _, err := Find(ctx, 1<<22+1); !errors.Is(err, ErrNoProcess) {
