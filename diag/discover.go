@@ -98,45 +98,6 @@ func find(ctx context.Context, look func() []*Process) []*Process {
 	}
 }
 
-// Find finds the process with a PID and queries it. The error is ErrNoProcess,
-// ErrNotDotnet, or the reason why the process cannot be reached.
-//
-// Unlike List, Find gives a busy process as much time to answer as any command
-// has.
-func Find(ctx context.Context, pid int) (*Process, error) {
-	f := newFinder()
-	p := findIn(ctx, f, pid)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case p == nil:
-		return nil, f.missing(pid)
-	}
-	if errors.Is(p.Err, ErrNoAnswer) {
-		p.ask(ctx, p.Client().timeout(), make(chan struct{}, maxLarge))
-	}
-	if p.Err != nil {
-		return nil, p.Err
-	}
-	return p, nil
-}
-
-// findIn queries the process with a PID; nil if there is none. If none is known by it, the
-// PID may be the one inside a container, because nothing else is known of a process in
-// another namespace.
-func findIn(ctx context.Context, f *finder, pid int) *Process {
-	candidates := find(ctx, func() []*Process { return f.candidates(pid) })
-	found := ask(ctx, f, slices.DeleteFunc(candidates, func(p *Process) bool { return p.PID != pid && p.PID != 0 }))
-	i := slices.IndexFunc(found, func(p *Process) bool { return p.PID == pid })
-	if i < 0 {
-		i = slices.IndexFunc(found, func(p *Process) bool { return p.PID == 0 && p.InnerPID == pid })
-	}
-	if i < 0 {
-		return nil
-	}
-	return found[i]
-}
-
 // ask queries the processes that f does not know, and drops sockets without a listener
 // and processes that were found twice.
 func ask(ctx context.Context, f *finder, all []*Process) []*Process {

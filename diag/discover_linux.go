@@ -471,6 +471,22 @@ func (f *finder) bootTime() time.Time {
 // candidates returns all processes: the PID may be one inside a container.
 func (f *finder) candidates(int) []*Process { return f.find() }
 
+// startOf returns the time when a process was started; zero if unknown.
+func (f *finder) startOf(pid int) time.Time {
+	st, ok := readStat(filepath.Join(f.proc, strconv.Itoa(pid)))
+	if !ok {
+		return time.Time{}
+	}
+	return f.look().started(st)
+}
+
+// forget makes the next look examine a process again.
+func (f *finder) forget(pid int) {
+	f.memory.mu.Lock()
+	defer f.memory.mu.Unlock()
+	delete(f.memory.sightings, pid)
+}
+
 // missing returns why there is no .NET process with a PID.
 func (f *finder) missing(pid int) error {
 	folder := filepath.Join(f.proc, strconv.Itoa(pid))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -222,12 +223,74 @@ func TestZombies(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	ctx := context.Background()
-	if _, err := Find(ctx, 1<<22+1); !errors.Is(err, ErrNoProcess) {
-		t.Error(err)
+	synctest.Test(t, func(t *testing.T) { // this process may be so young that Find waits
+		if _, err := Find(t.Context(), 1<<22+1); !errors.Is(err, ErrNoProcess) {
+			t.Error(err)
+		}
+		if _, err := Find(t.Context(), os.Getpid()); !errors.Is(err, ErrNotDotnet) {
+			t.Error(err)
+		}
+	})
+}
+
+// TestLateSocket: a process that starts is found as soon as it answers, whatever it looks like
+// until then.
+func TestLateSocket(t *testing.T) {
+	m := newMachine(t)
+	const pid = 5
+	m.run(pid, pid, "99950", "/app/web") // it is half a second old
+	m.runtime("tmp/later", pid, pid)
+	socket := m.dir + "/tmp/dotnet-diagnostic-5-99950-socket"
+	var reasons []error
+	find := func() (*Process, error) {
+		p, err := query(context.Background(), m.finder, pid)
+		reasons = append(reasons, err)
+		switch len(reasons) {
+		case 1:
+			m.write("proc/5/task/6/comm", ".NET SynchManag\n")
+		case 2:
+			staleSocket(t, socket)
+		case 3:
+			if err := os.Rename(m.dir+"/tmp/later", socket); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return p, err
 	}
-	if _, err := Find(ctx, os.Getpid()); !errors.Is(err, ErrNotDotnet) {
-		t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		p, err := awaitSocket(t.Context(), find, func() bool { return young(m.startOf(pid)) })
+		if err != nil || p.PID != pid || p.Info == nil {
+			t.Errorf("%+v, %v", p, err)
+		}
+	})
+	for i, want := range []error{ErrNotDotnet, ErrNoSocket, connectionRefused, nil} {
+		if len(reasons) != 4 || !errors.Is(reasons[i], want) {
+			t.Fatalf("%d looks, number %d: %v, want %v", len(reasons), i, reasons[i], want)
+		}
+	}
+}
+
+// TestYoung: an old process is not waited for, and one whose age is unknown is.
+func TestYoung(t *testing.T) {
+	m := newMachine(t)
+	for i, test := range []struct {
+		start string // in ticks since the system was started, 1000 s ago
+		young bool
+	}{
+		{"99999", true},
+		{"99000", false},
+		{"0", false},
+		{"200000", true},
+		{"soon", true},
+	} {
+		pid := i + 1
+		m.run(pid, pid, test.start, "/bin/cat")
+		if got := young(m.startOf(pid)); got != test.young {
+			t.Errorf("started at %s: young %t, want %t", test.start, got, test.young)
+		}
+	}
+	if !young(m.startOf(99)) {
+		t.Error("a process of unknown age is old")
 	}
 }
 

@@ -62,6 +62,12 @@ func (s *socket) started() time.Time {
 // candidates returns all processes, because the sockets have to be listed anyway.
 func (f *finder) candidates(int) []*Process { return f.find() }
 
+// startOf returns the time when a process was started; zero if unknown.
+func (f *finder) startOf(pid int) time.Time { return startTime(pid) }
+
+// forget does nothing, because all processes are examined at each look.
+func (f *finder) forget(int) {}
+
 // missing returns why there is no .NET process with a PID.
 func (f *finder) missing(pid int) error {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {

@@ -142,6 +142,16 @@ func started(pid uint32) time.Time {
 	return time.Unix(0, created.Nanoseconds())
 }
 
+// startOf returns the time when a process was created; zero if unknown.
+func (f *finder) startOf(pid int) time.Time { return started(uint32(pid)) }
+
+// forget makes the next look examine a process again.
+func (f *finder) forget(pid int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.examined, uint32(pid))
+}
+
 // missing returns why there is no .NET process with a PID.
 func (f *finder) missing(pid int) error {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))

@@ -3,6 +3,7 @@ package diag
 import (
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,10 +11,22 @@ import (
 // startKey returns the start time of this process in its socket's name: in
 // seconds since 1970.
 func startKey() string {
-	kinfo, err := unix.SysctlRaw("kern.proc.pid", os.Getpid())
-	if err != nil {
+	started := startTime(os.Getpid())
+	if started.IsZero() {
 		return "0" // as the runtime does
 	}
-	seconds, _ := startSeconds(kinfo)
-	return strconv.FormatInt(seconds, 10)
+	return strconv.FormatInt(started.Unix(), 10)
+}
+
+// startTime returns the time when a process was started, to the second; zero if unknown.
+func startTime(pid int) time.Time {
+	kinfo, err := unix.SysctlRaw("kern.proc.pid", pid)
+	if err != nil {
+		return time.Time{}
+	}
+	seconds, ok := startSeconds(kinfo)
+	if !ok {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
 }
