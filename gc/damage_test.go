@@ -120,6 +120,8 @@ func known(field reflect.StructField, v reflect.Value) any {
 		return nil
 	case v.Kind() == reflect.Struct && !v.Interface().(interface{ Known() bool }).Known():
 		return nil
+	case v.Kind() == reflect.Slice && v.Len() == 0: // nil or not
+		return reflect.MakeSlice(v.Type(), 0, 0).Interface()
 	}
 	switch field.Name {
 	case "Process", "AllocatedTicks", "AffectedByLoss", "FreedQuality", "AllocatedQuality":

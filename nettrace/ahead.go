@@ -165,9 +165,9 @@ func (p *parcel) walk(w *walker, v *view) {
 // turn passes on the parcel in the window's buffer, and continues the window in
 // another buffer.
 func (a *ahead) turn(rest []byte, n int) ([]byte, error) {
-	p, limit := a.filled, a.in.Room()
+	p := a.filled
 	if blocks := p.blocks; len(blocks) > 0 {
-		if len(blocks[len(blocks)-1].Data) > limit {
+		if len(blocks[len(blocks)-1].Data) > a.in.Room() {
 			var next []byte
 			if !receive(a, a.large, &next) {
 				return nil, errStopped
@@ -180,8 +180,8 @@ func (a *ahead) turn(rest []byte, n int) ([]byte, error) {
 		}
 		a.filled = p
 	}
-	if len(p.buf) < limit {
-		p.buf = make([]byte, limit)
+	if size := a.in.MaxBuffer(); len(p.buf) < size {
+		p.buf = make([]byte, size)
 	}
 	copy(p.buf, rest)
 	return p.buf, nil

@@ -217,6 +217,11 @@ func (r *Reader) step() (ended bool, err error) {
 	if b.Mended != "" {
 		r.damaged(b.Off, b.Kind.String(), binread.Malformed("%s", b.Mended))
 	}
+	if b.Moved {
+		err := binread.Malformed("its padding shows that bytes are missing before it")
+		r.damaged(b.Off, b.Kind.String(), err)
+		r.unreadV3(err)
+	}
 	if err := r.take(&b); err != nil {
 		r.damaged(b.Off, b.Kind.String(), err)
 	}

@@ -81,6 +81,7 @@ type Block struct {
 	Data    []byte // valid until the next block is read
 	Cut     bool   // the input ends within the block
 	Mended  string // how its type is spelt in the file, if that differs in one bit
+	Moved   bool   // its padding shows that bytes are missing before it
 }
 
 // A Framer splits a trace into blocks, without knowing their contents.
@@ -91,8 +92,10 @@ type Framer struct {
 	Version int    // 3, 4 or 6
 	minor   uint32 // of V6
 	buf     []byte
-	inside  bool // an object's payload was read, its end tag was not
-	Damaged bool // the last object could not be read
+	inside  bool  // an object's payload was read, its end tag was not
+	Damaged bool  // the last object could not be read
+	adrift  bool  // any number of bytes may be missing since the last block
+	missing int64 // bytes missing before Off, modulo alignment
 }
 
 // NewFramer returns a framer of a trace with a window of the given sizes.
@@ -193,7 +196,7 @@ func (f *Framer) nextBlock(b *Block) error {
 	case b.Kind == BlockUnknown && f.minor == 0 && bits.OnesCount32(v>>24^uint32(BlockEvents)) == 1:
 		b.Kind, b.Mended = BlockEvents, fmt.Sprintf("kind %d", v>>24)
 	}
-	err := f.body(b, size)
+	_, err := f.body(b, size, 0)
 	if !b.Cut {
 		f.Whole = f.Off
 	}
@@ -272,15 +275,18 @@ func (f *Framer) blockObject(b *Block) error {
 		return CutShort(err)
 	}
 	size := int32(binary.LittleEndian.Uint32(claimed[:]))
-	pad := int(-f.Off & 3)
-	if err := f.skip(pad); err != nil {
+	possible := size >= 0 && size <= MaxBlock
+	if possible && (f.adrift || f.misaligned(b.Kind, int(size))) {
+		return f.realign(b, int(size))
+	}
+	if err := f.skip(f.padding()); err != nil {
 		return CutShort(err)
 	}
-	if size < 0 || size > MaxBlock {
+	if !possible {
 		f.inside = false
 		return f.Fail(b.Kind.String(), binread.Malformed("size %d", size))
 	}
-	return f.body(b, int(size))
+	return f.contents(b, int(size))
 }
 
 // objectKind returns the kind with a type name, or with one that differs from it in
@@ -307,7 +313,8 @@ func (f *Framer) traceObject(b *Block, least int) error {
 		return f.Fail("trace object", fmt.Errorf("%w: object version %d, this reader knows 3 (.netperf) and 4 (.nettrace)",
 			trace.ErrUnsupportedVersion, b.Version))
 	}
-	return f.body(b, traceObjectSize)
+	_, err := f.body(b, traceObjectSize, 0)
+	return err
 }
 
 func (f *Framer) typeName() (string, error) {
@@ -329,22 +336,25 @@ func (f *Framer) typeName() (string, error) {
 }
 
 // body reads the n bytes of a block. A truncated block has the bytes up to the
-// end of the input.
-func (f *Framer) body(b *Block, n int) error {
+// end of the input. body returns up to m of the bytes that follow, without taking them.
+func (f *Framer) body(b *Block, n, m int) (after []byte, err error) {
 	b.Off = f.Off
-	var err error
-	if n > f.in.size.Most {
-		err = f.large(b, n)
+	if n > f.Room() {
+		if err = f.large(b, n); err == nil {
+			after = f.in.look(m)
+		}
 	} else {
+		after = f.in.look(n + m)
+		after = after[min(n, len(after)):]
 		b.Data, err = f.in.peek(n)
 		f.in.take(len(b.Data))
 	}
 	f.Off += int64(len(b.Data))
 	b.Cut = err != nil
 	if ended(err) {
-		return nil
+		return after, nil
 	}
-	return err
+	return after, err
 }
 
 // large reads a block that does not fit in the window into a separate buffer. Memory
@@ -379,7 +389,7 @@ func (f *Framer) resync() error {
 	if f.Version == 3 {
 		mark = beginV3
 	}
-	f.inside = false
+	f.inside, f.adrift = false, true
 	for {
 		b, err := f.peek(min(f.in.size.Most, resyncStep))
 		if i := bytes.Index(b, mark); i >= 0 {
@@ -458,8 +468,12 @@ func (f *Framer) Turn() error { return f.in.renew(0) }
 // Buffer returns the window's buffer, in which the blocks are.
 func (f *Framer) Buffer() []byte { return f.in.buf }
 
-// Room returns the size of the largest block that the window has room for.
-func (f *Framer) Room() int { return f.in.size.Most }
+// Room returns the size of the largest block that the window has room for, with what
+// follows it.
+func (f *Framer) Room() int { return f.in.size.Most - lookahead }
+
+// MaxBuffer returns the size to which the window's buffer grows.
+func (f *Framer) MaxBuffer() int { return f.in.size.Most }
 
 // ExchangeLarge returns the buffer of the last block without room in the window, and
 // takes another one for the next.

@@ -117,6 +117,18 @@ func (h *Header) uncompressedV3(c *binread.Cursor) (size int) {
 	return int(int32(binary.LittleEndian.Uint32(b)))
 }
 
+// beginsEventV3 reports whether b begins with an event of V3: the sizes of its payload and
+// of its stack then add up to its own, but for padding.
+func beginsEventV3(b []byte) bool {
+	var h Header
+	c := binread.At(b, 0)
+	size := h.uncompressedV3(&c)
+	c.Skip(h.Payload)
+	c.Skip(int(int32(c.U32())))
+	extra := 4 + size - c.Off()
+	return c.OK() && extra >= 0 && extra <= 3
+}
+
 // uncompressed reads the fixed header of a V4 or V6 event, and its size.
 func (h *Header) uncompressed(c *binread.Cursor, v6 bool) (size int) {
 	n := headerSizeV4

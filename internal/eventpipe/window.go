@@ -60,6 +60,15 @@ func (w *window) peek(n int) ([]byte, error) {
 	return w.buf[w.r : w.r+n : w.r+n], nil
 }
 
+// look is peek, but it leaves the reason why there are fewer bytes to the next call.
+func (w *window) look(n int) []byte {
+	b, err := w.peek(n)
+	if err != nil {
+		w.err = err
+	}
+	return b
+}
+
 // fill reads available input into a buffer with room for n bytes.
 func (w *window) fill(n int) error {
 	if err := w.err; err != nil {
