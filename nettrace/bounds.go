@@ -33,7 +33,8 @@ func sessionBounds(sync uint64, frequency int64) eventpipe.Times {
 
 // anchor compares the start of the trace with the times of its first events. If most of
 // them are impossible or older than the start, the start must be damaged, and anchor
-// moves it to the earliest of them.
+// moves it to the earliest of them. The times of a block that cannot be read to its end may
+// be anything, so the next one is compared.
 func (r *Reader) anchor(b *eventpipe.Block) {
 	var events, foreign int
 	var earliest, earliestForeign uint64
@@ -56,6 +57,9 @@ func (r *Reader) anchor(b *eventpipe.Block) {
 			foreign++
 		}
 		events++
+	}
+	if in.Err != nil && !b.Cut {
+		return
 	}
 	r.anchored = events > 0
 	switch {

@@ -70,6 +70,38 @@ func TestNonsenseAfter(t *testing.T) {
 	}
 }
 
+// TestGapsInBlocks leaves bytes out of event blocks, so that the events behind are made of
+// the bytes of others. Their times and numbers must not make the trace longer or older, nor
+// its loss larger.
+func TestGapsInBlocks(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		at, size int
+	}{
+		{"net10-wks-throttled-collect.nettrace", 470, 496},         // the first block, before most of its events
+		{"net10-wks-throttled-collect.nettrace", 470, 500},         // another time of the last event
+		{"net10-wks-background-collect.nettrace", 924_131, 11_511}, // the last block, which is then truncated
+		{"net21-win-x86-objver3.netperf", 647_054, 380_051},        // an event of an undefined kind is weeks later
+	} {
+		data := tracetest.Gunzip(t, "../testdata/"+test.name+".gz")
+		data = data[:min(len(data), 2<<20)]
+		events, whole := readAll(t, data)
+		got, r := readAll(t, slices.Concat(data[:test.at], data[test.at+test.size:]))
+		length := whole.Info().Last + time.Second
+		if r.Info().Last > length || len(got) == 0 {
+			t.Errorf("%s, %d bytes at %d: %d events until %v, want at most %v", test.name, test.size, test.at, len(got), r.Info().Last, length)
+		}
+		if lost := r.Loss().Events; lost > uint64(max(0, len(events)-len(got))) {
+			t.Errorf("%s, %d bytes at %d: %d events lost, %d are missing", test.name, test.size, test.at, lost, len(events)-len(got))
+		}
+		for _, lost := range r.Loss().Ranges() {
+			if lost.To > length {
+				t.Errorf("%s, %d bytes at %d: events lost until %v, want at most %v", test.name, test.size, test.at, lost.To, length)
+			}
+		}
+	}
+}
+
 // appendBlock appends a block of V4 to a trace.
 func appendBlock(trace []byte, name string, content []byte) []byte {
 	trace = append(slices.Clip(trace), 5, 5, 1, 2, 0, 0, 0, 2, 0, 0, 0)

@@ -28,7 +28,8 @@ func (r *Reader) eventBlock(b *walkedBlock) error {
 	err := r.readEvents(&b.Block, batch)
 	if err == nil {
 		r.believe(b.Off)
-	} else {
+	}
+	if err != nil || b.Cut {
 		r.loss.Events = lost // the numbers of a damaged block may be anything
 	}
 	r.unreadV3(err)
@@ -121,7 +122,11 @@ func (r *Reader) settle(b *eventpipe.Block, in *eventpipe.BlockReader, batch *ba
 		r.lost(0, times.From, times.From+times.Span)
 	}
 	if batch.faults.kinds > 0 { // which are not missing by their numbers
-		r.lost(0, in.Times.From+first, in.Times.From+last)
+		from, to := r.key(in.Times.From+first), r.key(in.Times.From+last)
+		if in.Err != nil { // the last times before the damage may be anything
+			to = min(to, max(from, r.latest)+uint64(r.info.Clock.Frequency))
+		}
+		r.lost(0, r.unkey(from), r.unkey(to))
 	}
 }
 
