@@ -313,10 +313,7 @@ func (m *merger) lost(n uint64, from, to int64) {
 		m.early = append(m.early, loss{n, from, to})
 		return
 	}
-	if from == fromStart {
-		from, to = m.start, max(to, m.start)
-	}
-	m.loss.Add(n, m.since(from), m.since(to))
+	m.loss.Add(n, m.since(max(from, m.start)), m.since(max(to, m.start)))
 	m.changed = true
 }
 

@@ -91,6 +91,7 @@ func (r *Reader) end() {
 		r.loss.Add(0, r.time(r.doubt), r.info.Last)
 	}
 	r.loss.Settled = math.MaxInt64
+	r.loss.Clip(r.info.Last)
 }
 
 // unindexed notes a place in a file where buffers could not be found.

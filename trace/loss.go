@@ -133,11 +133,12 @@ func (l *Loss) Holes(from, to time.Duration) bool {
 	return l.Damaged > 0 || l.LeftOut > 0 || l.Truncated && to >= MaxTime || l.StreamsUnknown || l.Uncounted() && l.Touches(from, to)
 }
 
-// Clip limits the ranges to the last time of the trace, once that is known.
+// Clip limits the ranges to the last time of the trace, once that is known. Losses after it
+// are at that time.
 func (l *Loss) Clip(last time.Duration) {
-	for i := range l.ranges {
-		r := &l.ranges[i]
-		r.To = min(r.To, max(r.From, last))
+	if i := l.from(last); i < len(l.ranges) {
+		l.ranges[i] = Range{min(l.ranges[i].From, last), last}
+		l.ranges = l.ranges[:i+1]
 	}
 }
 
