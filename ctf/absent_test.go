@@ -190,6 +190,56 @@ packet begin=0x40000020 end=0x40000030 seq=1
 	}
 }
 
+// TestIndexOfOthers reads a stream whose packets are not where its index has them. The times in
+// the index are those of other packets then.
+func TestIndexOfOthers(t *testing.T) {
+	const text = `trace
+clock seconds=1700000000
+stream 0 seq=yes context=[i32:vpid i32:vtid]
+event 0 DotNETRuntime:GCEnd_V1 fields=[u32:Count u32:Depth u16:ClrInstanceID]
+file c_0
+packet begin=0x40000000 end=0x41000000 seq=0
+  ev 0 time=0x40000001 context=[1 1] 1 0 0
+packet begin=0x41000000 end=0x42000000 seq=1
+  ev 0 time=0x41800000 context=[1 1] 2 0 0
+packet begin=0x42000000 end=0x43000000 seq=2
+  ev 0 time=0x42800000 context=[1 1] 3 0 0
+`
+	for _, c := range []struct {
+		order           string
+		events, damaged int
+		lost            bool
+	}{
+		{"abc", 3, 0, false},
+		{"aabc", 3, 1, false},
+		{"abbc", 3, 1, false},
+		{"bc", 2, 0, true},
+		{"ac", 2, 0, true},
+		{"acb", 2, 1, true}, // b comes too late to be read
+	} {
+		files := assemble(t, text)
+		data := files["c_0"].Data
+		size := len(data) / 3
+		idx := packetIndex(3)
+		files["c_0"].Data = nil
+		for i := range 3 {
+			entry := idx[16+72*i:]
+			for field, v := range map[int]int{0: i * size, 24: 0x40000000 + 0x1000000*i, 32: 0x41000000 + 0x1000000*i, 64: i} {
+				binary.BigEndian.PutUint64(entry[field:], uint64(v))
+			}
+		}
+		for _, p := range []byte(c.order) {
+			files["c_0"].Data = append(files["c_0"].Data, data[int(p-'a')*size:][:size]...)
+		}
+		files["index/c_0.idx"] = &fstest.MapFile{Data: idx}
+		got := read(t, files)
+		if got.err != nil || got.events != c.events || got.loss.Damaged != c.damaged || got.loss.Late > 0 || len(got.loss.Ranges()) > 0 != c.lost {
+			t.Errorf("%s: %v, %d events, %d late, %d damaged, lost at %v; want %d, 0, %d, %v",
+				c.order, got.err, got.events, got.loss.Late, got.loss.Damaged, got.loss.Ranges(), c.events, c.damaged, c.lost)
+		}
+	}
+}
+
 // TestRepeatedPackets reads traces in which a packet occurs twice. Its events are emitted
 // once, and the second is damage, unless snapshots overlap there.
 func TestRepeatedPackets(t *testing.T) {

@@ -25,6 +25,7 @@ const (
 	entryBegin  = 24
 	entryEnd    = 32
 	entryLeast  = 40
+	entryNumber = 64 // from version 1.1 on
 	// maxEntry bounds an entry: LTTng's have 72 bytes.
 	maxEntry = 4096
 )
@@ -73,6 +74,12 @@ func (x *index) at(off int64) (begin, end uint64, ok bool) {
 	return begin, end, end > 0
 }
 
+// describes reports whether the entry that was looked up last can be that of a packet, by
+// the sequence number that entries have from version 1.1 on.
+func (x *index) describes(p *packet) bool {
+	return !p.numbered || len(x.entry) < entryNumber+8 || binary.BigEndian.Uint64(x.entry[entryNumber:]) == p.sequence
+}
+
 // more reports whether the index lists packets behind the last one that was looked up.
 func (x *index) more() bool {
 	if x.file == nil {
@@ -84,7 +91,8 @@ func (x *index) more() bool {
 
 // compare checks the times of the current packet against its index. If they differ, one
 // of them is damaged, so the packet gets the intersection of both ranges, which cannot
-// make the trace longer.
+// make the trace longer. An entry of another packet does not concern it: packets are
+// missing before it, or are there twice, which their sequence numbers show.
 func (s *stream) compare() {
 	p := &s.packet
 	begin, end, ok := s.index.at(s.window.off)
@@ -92,7 +100,11 @@ func (s *stream) compare() {
 		return
 	}
 	first, last := max(begin, p.first), min(end, p.lastCycles)
-	if first > last { // the index is of no use
+	switch {
+	case first < last:
+	case !s.index.describes(p):
+		return
+	default: // the times in the index are of no use
 		first, last = p.first, p.lastCycles
 	}
 	s.m.damage(s.path, s.window.off, "packet", binread.Malformed("from %d to %d cycles, and in the index from %d to %d", p.first, p.lastCycles, begin, end))
