@@ -18,6 +18,7 @@ type member struct {
 	pid         uint64 // of all events, if they have none of their own; else 0
 	process     string // its name
 	kernel      bool
+	programs    bool // LTTng traced programs, not the kernel
 
 	header    plan
 	frame     *frame
@@ -109,6 +110,7 @@ func (s *streamClass) event(id uint64) *eventClass {
 func newMember(dir string, meta *tsdl.Trace) (*member, error) {
 	m := &member{dir: dir, meta: meta, describer: describer{maxDescribed}, streams: map[uint64]*streamClass{}}
 	m.kernel = meta.Env["domain"] == "kernel"
+	m.programs = meta.Env["tracer_name"] == "lttng-ust"
 	p := planner{trace: meta, nodes: &m.nodes}
 	if m.header = p.plan(tsdl.PacketHeader, meta.PacketHeader); p.err != nil {
 		return nil, p.err

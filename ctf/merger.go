@@ -246,7 +246,7 @@ func (m *merger) take(s *stream) {
 	}
 	if s.displaced {
 		m.damage(s.path, s.window.off+int64(s.dec.pos>>3), "event", binread.Malformed("a time outside that of its packet"))
-		m.missingPart(s.time, max(s.time, s.packet.end))
+		m.missingPart(s.certain(), max(s.time, s.packet.end))
 	}
 	late := s.time < m.emitted || s.displaced
 	if late {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gctrail/gctrail/trace"
 )
@@ -104,13 +105,28 @@ func identity(v uint64) uint64 {
 	return v
 }
 
+// maxPID is the highest id that Linux gives a process: 2²² (PID_MAX_LIMIT in threads.h).
+const maxPID = 1 << 22
+
+// possible reports whether an event can be of a process. Where a program's events are
+// overwritten, what is read instead usually has a process that cannot be, such as 0.
+func (m *member) possible(pid uint64) bool {
+	return !m.programs || 0 < pid && pid <= maxPID || pid == trace.UnknownID
+}
+
 // identify names the next event's process after the event's thread. The first thread's
-// name is the process's; until that is seen, any thread's serves.
-func (s *stream) identify() {
+// name is the process's; until that is seen, any thread's serves. It returns false if there
+// can be no such process.
+func (s *stream) identify() bool {
 	h := &s.head
-	if !s.identified(h.pid, h.tid, h.nameOff, h.nameLen) {
-		s.name(s.dec.buf[h.nameOff : h.nameOff+h.nameLen])
+	if s.identified(h.pid, h.tid, h.nameOff, h.nameLen) {
+		return true
 	}
+	if !s.member.possible(h.pid) {
+		return false
+	}
+	s.name(s.dec.buf[h.nameOff : h.nameOff+h.nameLen])
+	return true
 }
 
 // identified reports whether the name of a thread, which the window has at an offset, is of no
@@ -127,7 +143,10 @@ func (s *stream) name(b []byte) {
 	h, p := &s.head, &s.named
 	first := h.pid == h.tid
 	p.pid, p.length = trace.UnknownID, 0
-	name, _, _ := bytes.Cut(b, []byte{0})
+	name, rest, _ := bytes.Cut(b, []byte{0})
+	if len(name) == 0 || !utf8.Valid(name) || len(bytes.Trim(rest, "\x00")) > 0 {
+		s.doubtful = min(s.doubtful, s.time)
+	}
 	known, ok := s.m.processes[h.pid]
 	if len(name) == 0 || !ok && len(s.m.processes) == maxProcesses {
 		return

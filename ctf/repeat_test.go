@@ -86,7 +86,7 @@ func repeat(t *testing.T, r *Reader, s *stream, to string, n int) {
 		for _, p := range places {
 			switch at := b[p.off:]; p.kind {
 			case placePID:
-				binary.LittleEndian.PutUint32(at, binary.LittleEndian.Uint32(at)+uint32(i)<<16)
+				binary.LittleEndian.PutUint32(at, binary.LittleEndian.Uint32(at)+uint32(i)<<13) // at most maxPID
 			case placeStamp: // 32-bit time stamps stay as they are
 				binary.LittleEndian.PutUint64(at, binary.LittleEndian.Uint64(at)+uint64(i)<<34)
 			case placeSequence:

@@ -49,6 +49,8 @@ type stream struct {
 	time  int64 // nanoseconds since 1970
 	named lastNamed
 
+	doubtful int64 // time before the packet's first event whose thread has no proper name
+
 	displaced bool // its time stamp is damaged
 	context   lastContext
 }
@@ -175,6 +177,7 @@ func (s *stream) missing() {
 // enter begins the packet whose header was read.
 func (s *stream) enter() {
 	s.at, s.inside, s.within, s.clk = s.window.off, true, true, s.packet.first
+	s.doubtful = math.MaxInt64
 	s.packet.bound(s.class.clock.freq)
 	s.context.batch = 0 // the processor may be another
 	s.account()
@@ -285,8 +288,11 @@ func (s *stream) readEvent() bool {
 		switch {
 		case err == nil:
 			s.empty = d.pos == start
+			if !s.identify() {
+				s.misread(binread.Malformed("process %d", s.head.pid))
+				return false
+			}
 			s.stamp()
-			s.identify()
 			return true
 		case d.fail != failShort || !s.more(start):
 			s.broken(err)
@@ -408,7 +414,7 @@ func (s *stream) payload() bool {
 	}
 }
 
-// broken gives up the rest of a packet.
+// broken gives up the rest of a packet, of which an event cannot be read.
 func (s *stream) broken(err error) {
 	s.inside = false
 	switch {
@@ -422,9 +428,24 @@ func (s *stream) broken(err error) {
 	case s.dec.fail == failShort && !s.whole():
 		err = trace.ErrTooLarge
 	}
+	s.misread(err)
+}
+
+// misread gives up the rest of a packet, from the next event on.
+func (s *stream) misread(err error) {
 	s.m.damage(s.path, s.window.off+int64(s.dec.pos>>3), "event", err)
-	s.m.lost(0, max(s.time, s.packet.begin), s.packet.end)
+	s.m.lost(0, s.certain(), s.packet.end)
 	s.leave()
+}
+
+// certain returns the time up to which the packet's events have been read correctly, now that
+// one cannot be right. A stream that is out of step takes anything for events, up to the
+// first that cannot be one: their times are meaningless, but so are their threads' names.
+func (s *stream) certain() int64 {
+	if s.head.nameLen == 0 || s.member.kernel {
+		return s.packet.begin
+	}
+	return max(min(s.time, s.doubtful), s.packet.begin)
 }
 
 // account records the events that were lost before the current packet.

@@ -76,13 +76,17 @@ func (m *merger) takeUsual(s *stream, others int64) bool {
 		}
 		ns := s.class.clock.ns(now)
 		pid, tid := u.from(binary.LittleEndian.Uint64(h[u.who:]))
-		if ns < t || t >= others && !s.identified(pid, tid, at+q.nameOff, q.nameLen) {
+		known := s.identified(pid, tid, at+q.nameOff, q.nameLen)
+		if ns < t || !known && (t >= others || !s.member.possible(pid)) {
 			break
 		}
-		e, t, cycles, s.ahead = next, ns, now, true
 		s.head.pid, s.head.tid = pid, tid
 		s.head.nameOff, s.head.nameLen = at+q.nameOff, q.nameLen
-		s.identify()
+		if !known {
+			s.time = t
+			s.name(h[q.nameOff : q.nameOff+q.nameLen])
+		}
+		e, t, cycles, s.ahead = next, ns, now, true
 		if at += q.size; t >= others && e.want {
 			break
 		}
