@@ -19,6 +19,7 @@ type member struct {
 	process     string // its name
 	kernel      bool
 	programs    bool // LTTng traced programs, not the kernel
+	ending      ending
 
 	header    plan
 	frame     *frame

@@ -167,6 +167,7 @@ func (m *merger) full() bool {
 func (m *merger) flush() {
 	b := m.batch
 	b.data = m.out.data
+	m.checkEndings()
 	if m.changed {
 		loss := m.loss.Clone()
 		b.loss, m.changed = &loss, false

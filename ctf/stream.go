@@ -49,6 +49,7 @@ type stream struct {
 	time  int64 // nanoseconds since 1970
 	named lastNamed
 
+	latest   int64 // time of an event in the packets before this one
 	doubtful int64 // time before the packet's first event whose thread has no proper name
 
 	displaced bool // its time stamp is damaged
@@ -96,6 +97,7 @@ func (s *stream) nextPacket() bool {
 			if s.gap {
 				s.m.lost(0, s.since, math.MaxInt64)
 			}
+			s.end()
 			return false
 		}
 		switch err := s.open(); {
@@ -203,8 +205,17 @@ func (s *stream) repeated() bool {
 // leave ends the packet.
 func (s *stream) leave() {
 	s.inside = false
-	s.last, s.begun, s.time = s.packet, true, s.packet.end
+	s.finish()
+	s.time = s.packet.end
 	s.pass()
+}
+
+// finish makes the current packet the one before the next.
+func (s *stream) finish() {
+	if s.time > s.packet.begin {
+		s.latest = s.time
+	}
+	s.last, s.begun = s.packet, true
 }
 
 // pass skips the rest of the packet.
@@ -423,7 +434,7 @@ func (s *stream) broken(err error) {
 			s.m.damage(s.path, s.window.off+int64(len(s.window.buf)), "file", err)
 		}
 		s.cut()
-		s.last, s.begun = s.packet, true
+		s.finish()
 		return
 	case s.dec.fail == failShort && !s.whole():
 		err = trace.ErrTooLarge
