@@ -286,9 +286,9 @@ func hiddenIn(runs []*Run) float64 {
 func lengths(runs []*Run) string {
 	shortest, longest := extremes(runs, (*Run).Watched)
 	if longest-shortest < 0.05 {
-		return fmt.Sprintf("%.3g s", longest)
+		return units.Number(longest) + " s"
 	}
-	return fmt.Sprintf("%.3g to %.3g s", shortest, longest)
+	return units.Number(shortest) + " to " + units.Number(longest) + " s"
 }
 
 func fromStart(runs []*Run) int {

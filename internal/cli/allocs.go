@@ -206,7 +206,7 @@ func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
 	if s.seconds > 0 {
 		rate = ", " + mark + units.Bytes(units.IntCapped(float64(t.Bytes)/s.seconds)) + "/s"
 	}
-	p.Heading("%s: %s allocated in %.3g s%s", called(of), mark+units.Bytes(t.Bytes), s.seconds, rate)
+	p.Heading("%s: %s allocated in %s s%s", called(of), mark+units.Bytes(t.Bytes), units.Number(s.seconds), rate)
 	quality := why[t.Source]
 	if t.Source == alloc.Tick && s.lossy {
 		quality = "totals lack what was lost; " + ofTicks

@@ -56,7 +56,7 @@ func magnitude(ch *compare.Change) string {
 	case math.IsInf(p, 0):
 		return "from " + bounded(ch.Before, ch.Unit) + " to " + bounded(ch.After, ch.Unit)
 	case p > 200:
-		return fmt.Sprintf("%.3g times as much", 1+p/100)
+		return units.Number(1+p/100) + " times as much"
 	case p > 0:
 		return signed(p)[1:] + " more"
 	default:
@@ -133,7 +133,7 @@ func signed(p float64) string {
 	case math.IsInf(p, -1):
 		return "-∞"
 	case p >= 1000:
-		return fmt.Sprintf("%.3g times", 1+p/100)
+		return units.Number(1+p/100) + " times"
 	case math.Abs(p) >= 10:
 		return fmt.Sprintf("%+.0f %%", p)
 	}
@@ -146,7 +146,7 @@ func interval(ch *compare.Change) string {
 		return ""
 	}
 	if ch.High >= 1000 {
-		return fmt.Sprintf("%.3g to %.3g times", 1+ch.Low/100, 1+ch.High/100)
+		return units.Number(1+ch.Low/100) + " to " + units.Number(1+ch.High/100) + " times"
 	}
 	return strings.TrimSuffix(signed(ch.Low), " %") + " to " + signed(ch.High)
 }
@@ -178,7 +178,7 @@ func figure(v float64, unit compare.Unit) string {
 		return fmt.Sprintf("%.1f %%", v)
 	}
 	if v != math.Trunc(v) && v < 100 {
-		return fmt.Sprintf("%.3g", v) // a rate
+		return units.Number(v) // a rate
 	}
 	return units.Count(int64(math.Round(min(v, 1e15))))
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -125,7 +124,7 @@ func (f *Figure) text(v float64) string {
 	case Seconds:
 		return units.Duration(time.Duration(v * float64(time.Second)))
 	}
-	return strconv.FormatFloat(v, 'g', 4, 64) + "/s"
+	return units.Number(v) + "/s"
 }
 
 // signed writes a change in percent.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -118,6 +119,22 @@ func Moment(d time.Duration) string {
 
 // Count writes a whole number: "1,234".
 func Count[T int | int64 | uint64 | uint32](n T) string { return grouped(fmt.Sprint(n)) }
+
+// Number writes a number without a unit, such as a factor or a rate: "0.02", "3.1", "1,370".
+func Number(v float64) string {
+	if a := math.Abs(v); 0 < a && a < 0.0005 {
+		return significant(v)
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
+	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
+		return Unknown
+	}
+	whole, decimals, fraction := strings.Cut(strconv.FormatFloat(rounded, 'f', -1, 64), ".")
+	if fraction {
+		return grouped(whole) + "." + decimals
+	}
+	return grouped(whole)
+}
 
 // Percent writes a share of a hundred: "<0.1 %", "12.3 %", "100 %".
 func Percent(p float64) string { return Share(p) + " %" }

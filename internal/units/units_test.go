@@ -1,6 +1,7 @@
 package units_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -33,6 +34,14 @@ func TestUnits(t *testing.T) {
 		{units.Moment(12345 * time.Microsecond), "12.3"},
 		{units.Count(1234567), "1,234,567"},
 		{units.Count(-123456), "-123,456"},
+		{units.Number(0), "0"},
+		{units.Number(0.01116), "0.0112"},
+		{units.Number(0.0001), "<0.001"},
+		{units.Number(3.1), "3.1"},
+		{units.Number(999.6), "1,000"},
+		{units.Number(1374.9), "1,370"},
+		{units.Number(-128_437_000), "-128,000,000"},
+		{units.Number(math.Inf(1)), "-"},
 		{units.Percent(0), "0 %"},
 		{units.Percent(0.004), "<0.1 %"},
 		{units.Percent(0.42), "0.4 %"},
