@@ -186,9 +186,9 @@ func (std *stdio) printDump(r *collect.Result) {
 
 // snapshotText describes a snapshot.
 func snapshotText(s *heap.Snapshot, pause gc.Opt[time.Duration]) string {
-	says := fmt.Sprintf("GC %d: %s, %s", s.Number, text.Plural(s.Objects, "object", "objects"), units.Bytes(s.Aligned))
+	says := fmt.Sprintf("GC %d: %s, %s", s.Number, text.Plural(s.Objects, "object", "objects"), units.Bytes(s.Bytes))
 	if !s.Missing.Whole() {
-		says = fmt.Sprintf("GC %d: at least %s, %s; the rest of the snapshot is missing", s.Number, text.Plural(s.Objects, "object", "objects"), units.Bytes(s.Aligned))
+		says = fmt.Sprintf("GC %d: at least %s, %s; the rest of the snapshot is missing", s.Number, text.Plural(s.Objects, "object", "objects"), units.Bytes(s.Bytes))
 	}
 	if d, known := pause.Get(); known {
 		says += ", paused for " + units.Duration(d)
