@@ -131,7 +131,9 @@ type lack struct {
 	recording report.Recording
 	server    bool   // only server GC has it
 	partial   bool   // sessions record such events also without it
-	command   string // that records it; empty for that of the recording
+	command   string // that records it; empty for that of the recording, or of record
+	record    func(p *gc.Process, format string) string
+	quiet     string // why a trace may lack it that was recorded so
 }
 
 // lacks warns that a trace has no data for a command, and says how to record it where another
@@ -150,9 +152,17 @@ func (l *lack) of(r *reading, o *selection.Selection, processes []*gc.Process) s
 		return words + "; record one with: " + l.command
 	}
 	p := onlyProcess(r, processes)
-	command := report.Record(p, r.Info().Format, l.recording)
-	if !l.partial {
+	var command string
+	switch {
+	case l.record != nil:
+		command = l.record(p, r.Info().Format)
+	case l.partial:
+		command = report.Record(p, r.Info().Format, l.recording)
+	default:
 		command = report.RecordLacking(r, p, l.recording)
+	}
+	if l.quiet != "" {
+		words += ": " + l.quiet
 	}
 	switch {
 	case l.server && p != nil && p.Server.Known() && !p.Server.Or(false):

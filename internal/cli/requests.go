@@ -109,7 +109,10 @@ func (o *requestsOptions) list(ctx context.Context, std *stdio, out *output, pat
 	o.rejected = model.LeftOut()
 	wanted := func(s *request.Span) bool { return o.has(s.Start) }
 	processes := model.Processes(scan.Loss())
-	none := lack{what: "requests", command: "gctrail collect --requests"}
+	none := lack{
+		what: "requests", record: report.RecordRequests,
+		quiet: "it was recorded without --requests, or no span of ASP.NET Core or of an ActivitySource ended in it",
+	}
 	if o.by.value == byRoute {
 		return sections(scan, newRowWriter(&o.listing, std, out, routeFields), processes, requestsPID, o.head(scan, wanted, false),
 			func(p *request.Process) []routeRow { _, routes := p.Summaries(wanted); return routeRows(p.PID, routes) }, none)

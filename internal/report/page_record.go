@@ -50,8 +50,10 @@ func RecordRequests(p *gc.Process, format string) string {
 		return ""
 	}
 	words := []string{"gctrail collect", target(p), "--requests"}
-	if start := Start(p); started(p, format) && start != "" {
-		words = []string{"gctrail collect --requests", start}
+	if started(p, format) {
+		if start := Start(p); start != "" {
+			words = []string{"gctrail collect --requests", start}
+		}
 	}
 	return strings.Join(words, " ")
 }

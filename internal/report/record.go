@@ -157,10 +157,11 @@ func started(p *gc.Process, format string) bool {
 	return p != nil && p.StartSeen && throughPort(p, format)
 }
 
-// throughPort reports whether gctrail records a process of a trace through its diagnostic
-// port, and so can start it.
+// throughPort reports whether gctrail records a process of a trace, any process where p is
+// nil, through its diagnostic port, and so can start it.
 func throughPort(p *gc.Process, format string) bool {
-	return !strings.HasPrefix(p.Runtime, ".NET Framework") && !mayLackPort(p, format)
+	framework := p != nil && strings.HasPrefix(p.Runtime, ".NET Framework")
+	return !framework && !mayLackPort(p, format)
 }
 
 // Start returns the flags with which collect starts the program of a process again;
