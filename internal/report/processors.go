@@ -65,6 +65,9 @@ func quota(l *gc.Limits) float64 {
 	return float64(l.Quota) / float64(l.Period)
 }
 
+// leastShown is the smallest share, in percent, that is more than none at one decimal.
+const leastShown = 0.05
+
 // gcTime returns the sentence on the processor time that the GC of a process used; empty if
 // that is not known.
 func gcTime(p *gc.Process) string {
@@ -77,7 +80,7 @@ func gcTime(p *gc.Process) string {
 	}
 	percent := func(d gc.Opt[float64]) string { return units.Percent(d.Or(0)) }
 	const of = " of the program's processor time"
-	if t.Least == 0 {
+	if t.LeastPct().Or(0) < leastShown {
 		if !t.Most.Known() {
 			return ""
 		}

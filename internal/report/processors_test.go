@@ -16,7 +16,7 @@ import (
 func TestGCTimeWords(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
-		server, background uint64 // ms, of 1,000
+		server, background float64 // ms, of 1,000
 		paused             time.Duration
 		missing            int
 		want               string
@@ -26,6 +26,9 @@ func TestGCTimeWords(t *testing.T) {
 		{0, 80, 50 * ms, 1, " The GC used at least 8.0 % of the program's processor time: 80.0 ms on threads of its own."},
 		{0, 0, 50 * ms, 0, " The GC used at most 5.0 % of the program's processor time, by its pauses."},
 		{0, 0, 50 * ms, 1, ""},
+		{0, 0.2, 50 * ms, 0, " The GC used at most 5.0 % of the program's processor time, by its pauses."},
+		{0, 0.2, 50 * ms, 1, ""},
+		{0, 1, 50 * ms, 0, " The GC used at least 0.1 % of the program's processor time: 1.00 ms on threads of its own; at most 5.1 %, with its pauses."},
 	} {
 		p := gc.Process{Missing: tt.missing}
 		if says := gcTime(&p); says != "" {
@@ -34,7 +37,7 @@ func TestGCTimeWords(t *testing.T) {
 		for i := range uint64(2) {
 			at := time.Duration(i) * time.Second
 			p.Processor.Read(at, &clr.ProcessThreadTime{RunNanoseconds: i * 1e9})
-			p.Processor.Read(at, &clr.GCThreadTime{Threads: 2, ServerNanoseconds: i * tt.server * 1e6, BackgroundNanoseconds: i * tt.background * 1e6})
+			p.Processor.Read(at, &clr.GCThreadTime{Threads: 2, ServerNanoseconds: i * uint64(tt.server*1e6), BackgroundNanoseconds: i * uint64(tt.background*1e6)})
 			p.Processor.Paused(at+ms, at+ms+tt.paused)
 		}
 		if says := gcTime(&p); says != tt.want {
