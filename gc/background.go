@@ -115,6 +115,7 @@ func (b *building) sweepYoung(inside []*building) {
 	b.Generations[gen0].Freed = Some(max(0, from.objects[gen0]+allocated.bytes-to.objects[gen0]))
 	b.Generations[gen1].Freed = Some(max(0, from.objects[gen1]-to.objects[gen1]))
 	b.FreedQuality = max(b.FreedQuality, allocated.is)
+	b.excess += allocated.bytes - allocated.low
 }
 
 // sweepGen2 counts the bytes that died in gen2: the bytes at the start and the ones
@@ -140,7 +141,7 @@ func (b *building) sweepGen2(inside []*building) {
 func (b *building) sweepLarge(inside []*building) (allocated Opt[amount]) {
 	end := b.atEnd()
 	last, known := b.largeBeforeSweep(inside).Get()
-	var sum int64
+	var sum, freed int64
 	for i := loh; i < len(b.Generations); i++ {
 		there := b.sums[i].objectsBefore()
 		switch {
@@ -151,18 +152,24 @@ func (b *building) sweepLarge(inside []*building) (allocated Opt[amount]) {
 		}
 		dead := max(0, there-end.objects[i])
 		b.Generations[i].Freed = Some(dead)
+		freed += dead
 		sum += max(0, dead+end.objects[i]-last.objects[i])
 	}
 	b.bySizes = !b.rt.ticked
 	b.FreedQuality = max(b.FreedQuality, Estimate)
+	twice := countedTwice*int64(b.Heaps.Or(1)) + sum/25
+	if b.bySizes {
+		b.twice = min(twice, sum, freed)
+	}
 	if !known {
 		b.FreedQuality = LowerBound
 		return Opt[amount]{}
 	}
 	if !b.bySizes {
-		return Some(within(sum, 2*b.rt.allocations.tickMargin()))
+		margin := 2 * b.rt.allocations.tickMargin()
+		b.excess += margin
+		return Some(within(sum, margin))
 	}
-	twice := countedTwice*int64(b.Heaps.Or(1)) + sum/25
 	return Some(amount{sum, Estimate, max(0, sum-twice), Some(units.AddCapped(sum, units.AddCapped(twice, sum/20)))})
 }
 

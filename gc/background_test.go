@@ -165,6 +165,47 @@ func TestBackgroundConserves(t *testing.T) {
 	}
 }
 
+// TestFreedLowHolds checks the lower bound of the bytes freed where the size of the LOH
+// before a background collection counts an object twice, and where it cannot.
+func TestFreedLowHolds(t *testing.T) {
+	const (
+		object = 1 << 16
+		freed  = 48 * object
+	)
+	for name, test := range map[string]struct {
+		major       uint16
+		twice       uint64
+		least, most int64
+	}{
+		"twice":          {10, object, freed / 2, freed},
+		"an old runtime": {8, 0, freed, freed},
+		"no version":     {0, object, freed / 2, freed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &mutator{script: newScript(), old: 5000}
+			m.allocate(900, 4*object)
+			m.collect(clr.GCTypeNonConcurrentGC, 100)
+			m.allocate(0, 48*object)
+			number := m.begin()
+			m.sweep(0)
+			m.finish(number, m.large+test.twice, 48*object)
+			m.allocate(0, object)
+			m.collect(clr.GCTypeNonConcurrentGC, 100)
+			if test.major > 0 {
+				m.runtime(test.major)
+			}
+			got, _, _ := m.run(t)
+			b := got[number]
+			if b == nil || b.Kind != gc.Background || b.Freed != gc.Some(int64(freed+test.twice)) || b.FreedQuality != gc.LowerBound {
+				t.Fatalf("%+v", b)
+			}
+			if low := b.FreedLow.Or(-1); low < test.least || low > test.most {
+				t.Errorf("at least %d freed, want %d to %d", low, test.least, test.most)
+			}
+		})
+	}
+}
+
 // TestObjectsAtTheEndCountOnce allocates a large object after a background collection has
 // taken its sizes and before it ends: ticks count it by then, and the next collection finds
 // it. All collections together count every large object once.

@@ -43,6 +43,7 @@ type Collection struct {
 	Promoted         Opt[int64]
 	Freed            Opt[int64]
 	FreedQuality     Certainty
+	FreedLow         Opt[int64] // bounds the true number of bytes freed from below, where Freed is not exact
 	Allocated        Opt[int64] // since the previous collection, from the histories
 	AllocatedQuality Certainty
 	// AllocatedLow and AllocatedHigh bound the true number of bytes allocated. Where they
@@ -86,6 +87,8 @@ type Collection struct {
 	doubted bool        // some of its figures could not be
 	lacking bool        // not complete, though one before it was
 	bySizes bool        // LOH and POH are known from their sizes before, without allocation ticks
+	excess  int64       // by how much Freed may be too large, but for twice
+	twice   int64       // bytes that the sizes before LOH and POH may count twice, from firstCountingLarge on
 }
 
 // A PhaseTime is how long a phase of a collection took while threads were suspended.

@@ -97,7 +97,7 @@ func (r reading) includes(part reading) error {
 		}
 		g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 		for i, field := range reflect.VisibleFields(g.Type()) {
-			if field.Name == "Freed" && want.FreedQuality != gc.Exact || strings.HasPrefix(field.Name, "Allocated") && want.AllocatedQuality != gc.Exact {
+			if (field.Name == "Freed" || field.Name == "FreedLow") && want.FreedQuality != gc.Exact || strings.HasPrefix(field.Name, "Allocated") && want.AllocatedQuality != gc.Exact {
 				continue // later events add to the collection
 			}
 			a, b := known(field, g.Field(i)), known(field, w.Field(i))

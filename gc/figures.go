@@ -420,6 +420,20 @@ func (c *Collection) account(losses ...*trace.Loss) {
 	}
 }
 
+// boundFreed bounds the bytes that the collection freed. The sizes before count nothing
+// twice in runtimes older than firstCountingLarge.
+func (c *Collection) boundFreed() {
+	freed, known := c.Freed.Get()
+	if !known || c.FreedQuality == Exact {
+		return
+	}
+	excess := c.excess
+	if older := 0 < c.Process.major && c.Process.major < firstCountingLarge; !older {
+		excess += c.twice
+	}
+	c.FreedLow = Some(max(0, freed-excess))
+}
+
 // lowerQuality makes the collection's bytes freed and allocated less certain. Allocated
 // loses its upper bound, because lost events may have counted more.
 func (c *Collection) lowerQuality(to Certainty) {

@@ -299,6 +299,7 @@ func (m *Model) ready() iter.Seq[*Collection] {
 			m.held = m.held[1:]
 			m.weight -= c.weight()
 			c.account(m.loss, &m.dropped)
+			c.boundFreed()
 			if !yield(c) {
 				return
 			}

@@ -259,7 +259,7 @@ func (c *Collection) forgetStart() {
 func (c *Collection) forgetEnd() {
 	c.End = Opt[time.Duration]{}
 	if c.Kind == Background { // other collections meanwhile show its sweep
-		c.Freed, c.FreedQuality, c.HeapPeak = Opt[int64]{}, Uncertain, Opt[int64]{}
+		c.Freed, c.FreedQuality, c.FreedLow, c.HeapPeak = Opt[int64]{}, Uncertain, Opt[int64]{}, Opt[int64]{}
 	}
 	c.forgetAllocated()
 }
@@ -279,7 +279,7 @@ func (c *Collection) forgetAllocated() {
 func (c *Collection) forgetSizes() {
 	unknown := Opt[int64]{}
 	c.HeapBefore, c.HeapAfter, c.HeapPeak, c.Promoted = unknown, unknown, unknown, unknown
-	c.Freed, c.FreedQuality, c.AllocatedTicks = unknown, Uncertain, unknown
+	c.Freed, c.FreedQuality, c.FreedLow, c.AllocatedTicks = unknown, Uncertain, unknown, unknown
 	c.CommittedBefore, c.CommittedAfter = unknown, unknown
 	c.FinalizationPromoted, c.FinalizationPromotedObjs = unknown, unknown
 	c.Generations, c.PerHeap, c.Marks = nil, nil, nil

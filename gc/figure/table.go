@@ -209,7 +209,7 @@ var table = termed([]Figure{
 				"of the budget that became objects in other cycles of this process so far: an estimate. Without either it is a lower bound. " +
 				"Large and pinned objects: objects before, plus allocation ticks, minus objects after: an estimate. Without ticks, objects before minus after: from .NET 9 on an estimate, because the sizes before include " +
 				"what is allocated meanwhile; before .NET 9, or if the version is unknown, a lower bound. freed_is is the weakest of these. While a process is watched live, a background collection is shown at its end, and " +
-				"figures that only the next collection would reveal are missing. A sum that includes an estimate is an estimate.",
+				"figures that only the next collection would reveal are missing. A sum that includes an estimate is an estimate. A sum that is a lower bound is reduced by the error of the estimates in it; the figure of a single GC is not.",
 			Source:  "GCPerHeapHistory: SizeBefore, FreeListBefore, FreeObjBefore, survived, In, SizeAfter; GCAllocationTick; FinalYoungestDesired of GCGlobalHeapHistory (background.cpp, background_ephemeral_sweep)",
 			Differs: "no other tool shows it. Heap before minus heap after is a different figure, because swept memory stays in the heap as free space.",
 		},

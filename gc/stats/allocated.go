@@ -27,10 +27,7 @@ func (p *Summary) Allocated() Bytes {
 	default:
 		sum.addTail(p.Process.Tail())
 	}
-	if sum.Certainty() == gc.LowerBound {
-		return sum.atLeast()
-	}
-	return sum
+	return sum.Holding()
 }
 
 // AllocatedWithoutGC returns the bytes allocated by a process without collections while

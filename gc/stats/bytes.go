@@ -54,8 +54,16 @@ func (b *Bytes) spread() int64 { return int64(min(2*math.Sqrt(b.squares), math.M
 // Min returns a lower bound of the true sum, 0 where nothing is known.
 func (b *Bytes) Min() int64 { return max(0, b.Sum-units.AddCapped(b.below, b.spread())) }
 
-// atLeast returns the sum less filler and the error of the estimates in it, because a lower
-// bound must hold.
+// Holding returns the sum, and if it is a lower bound, less filler and the error of the
+// estimates in it, because the true sum must not be smaller.
+func (b *Bytes) Holding() Bytes {
+	if b.Certainty() == gc.LowerBound {
+		return b.atLeast()
+	}
+	return *b
+}
+
+// atLeast returns the sum as a lower bound, less filler and the error of the estimates in it.
 func (b *Bytes) atLeast() Bytes {
 	least := max(0, b.Min()-b.filler)
 	return Bytes{
@@ -122,6 +130,14 @@ func (b *Bytes) addAllocated(c *gc.Collection) {
 	default:
 		b.count(v, c.AllocatedQuality, false)
 		b.bound(v, c.AllocatedLow.Or(0), c.AllocatedHigh.Or(v), ticked)
+	}
+}
+
+// addFreed adds the bytes that a collection freed.
+func (b *Bytes) addFreed(c *gc.Collection) {
+	b.add(c.Freed, c.FreedQuality, c.AffectedByLoss)
+	if v, low := c.Freed.Or(0), c.FreedLow; low.Known() {
+		b.bound(v, low.Or(0), v, c.AllocatedTicks.Known())
 	}
 }
 

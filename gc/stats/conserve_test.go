@@ -36,3 +36,23 @@ func TestConserves(t *testing.T) {
 		}
 	}
 }
+
+// TestFreedHolds sums up collections whose freed bytes are a lower bound with an estimate in
+// it: what is shown leaves out the error of the estimate, because the true sum must not be
+// smaller. An estimated sum is shown as it is.
+func TestFreedHolds(t *testing.T) {
+	for is, want := range map[gc.Certainty]int64{gc.LowerBound: 90 + 300, gc.Estimate: 100 + 300} {
+		var s stats.Summary
+		for _, c := range []gc.Collection{
+			{Freed: gc.Some[int64](100), FreedQuality: is, FreedLow: gc.Some[int64](90)},
+			{Freed: gc.Some[int64](300), FreedQuality: gc.Exact},
+		} {
+			c.Process = new(gc.Process)
+			s.Add(&c)
+		}
+		shown := s.All().Freed.Holding()
+		if shown.Sum != want || shown.Certainty() != is || shown.Holding() != shown {
+			t.Errorf("%v: %+v, want %d", is, shown, want)
+		}
+	}
+}

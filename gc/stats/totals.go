@@ -49,7 +49,7 @@ func (t *Totals) Add(c *gc.Collection) {
 	}
 	t.Suspend.Add(c.Suspend())
 	t.Allocated.addAllocated(c)
-	t.Freed.add(c.Freed, c.FreedQuality, c.AffectedByLoss)
+	t.Freed.addFreed(c)
 	t.Promoted.add(c.Promoted, gc.Exact, c.AffectedByLoss)
 }
 

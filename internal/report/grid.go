@@ -71,14 +71,14 @@ func longest(values []gc.Opt[time.Duration]) (d time.Duration) {
 func (g *grid) sizes(heading string, rank int, values []stats.Bytes) {
 	var largest int64
 	for _, v := range values {
-		largest = max(largest, v.Sum)
+		largest = max(largest, v.Holding().Sum)
 	}
 	scale := units.SizeScale(largest)
 	cells := make([]string, len(values))
 	for i, v := range values {
 		cells[i] = units.Unknown
 		if v.Known > 0 {
-			cells[i] = v.Certainty().Mark() + scale.Size(v.Sum)
+			cells[i] = v.Certainty().Mark() + scale.Size(v.Holding().Sum)
 		}
 	}
 	g.numbers(heading+" "+scale.Unit, rank, cells)

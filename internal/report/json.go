@@ -159,7 +159,7 @@ func totalsJSON(t *stats.Totals) Totals {
 
 func bytesJSON(b stats.Bytes) (sum gc.Opt[int64], is gc.Opt[string]) {
 	if c := b.Certainty(); c != gc.Uncertain {
-		return gc.Some(b.Sum), filled(c.String())
+		return gc.Some(b.Holding().Sum), filled(c.String())
 	}
 	return sum, is
 }

@@ -240,7 +240,7 @@ func sumText(b stats.Bytes) string {
 	if b.Known == 0 {
 		return "unknown"
 	}
-	return b.Certainty().Mark() + units.Bytes(b.Sum)
+	return b.Certainty().Mark() + units.Bytes(b.Holding().Sum)
 }
 
 // process describes the process and the settings of its GC.
