@@ -48,11 +48,11 @@ func Cells[R any](fields []Field[R], r *R) []string {
 		if f.Heading == "" {
 			continue
 		}
-		mark := ""
+		cell := f.cell(f.Value(r))
 		if f.Is != nil {
-			mark = f.Is(r).Mark()
+			cell = f.Is(r).Mark() + cell
 		}
-		cells = append(cells, mark+f.cell(f.Value(r)))
+		cells = append(cells, cell)
 	}
 	return cells
 }

@@ -180,6 +180,9 @@ func fixed(v float64, decimals int) string {
 	if decimals > 0 {
 		whole -= decimals + 1
 	}
+	if whole <= 3 {
+		return s
+	}
 	return grouped(s[:whole]) + s[whole:]
 }
 
