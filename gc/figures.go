@@ -120,7 +120,8 @@ func (rt *runtime) finish(n int) {
 	rt.allocations.follow(b)
 	b.finished = true
 	rt.forget(b)
-	rt.model.hold(b.Collection)
+	*b.room = b.Collection
+	rt.model.hold(b.room)
 }
 
 // misses reports whether events of the collection are not in the trace although it
@@ -226,7 +227,10 @@ func (p *previous) restarted(at time.Duration) (latest time.Duration, ok bool) {
 // computeSizes takes the generations from the histories.
 func (b *building) computeSizes() {
 	var before, promoted int64
-	b.Generations = slices.Grow(b.room, b.records)[:b.records]
+	if cap(b.room.Generations) < b.records {
+		b.room.Generations = make([]Generation, b.records)
+	}
+	b.Generations = b.room.Generations[:b.records]
 	for i := range b.Generations {
 		s := &b.sums[i]
 		g := &b.Generations[i]

@@ -35,14 +35,14 @@ var impossible = [...]struct {
 
 // of makes a rule about a collection one about its building.
 func of(found func(*Collection) bool) func(*building) bool {
-	return func(b *building) bool { return found(b.Collection) }
+	return func(b *building) bool { return found(&b.Collection) }
 }
 
 // reject makes impossible figures unknown, and reports whether there were any.
 func (b *building) reject() (rejected bool) {
 	for i := range impossible {
 		if rule := &impossible[i]; rule.found(b) {
-			rule.forget(b.Collection)
+			rule.forget(&b.Collection)
 			rejected = true
 		}
 	}
@@ -109,7 +109,7 @@ func (c *Collection) forgetTicks() { c.AllocatedTicks = Opt[int64]{} }
 const padding = 1 << 20
 
 func (b *building) exceedsAddressSpace() bool {
-	c, limit := b.Collection, clr.AddressSpace(b.Process.pointerSize)
+	c, limit := &b.Collection, clr.AddressSpace(b.Process.pointerSize)
 	beyond := func(s Opt[int64]) bool { return s.Known() && (s.Or(0) < 0 || s.Or(0) >= limit) }
 	return slices.ContainsFunc([]Opt[int64]{
 		c.HeapBefore, c.HeapAfter, c.HeapPeak, c.Promoted, c.Freed, c.Allocated, c.AllocatedTicks,

@@ -16,8 +16,7 @@ const (
 	maxRecycledMarks = 1024 // of a collection
 )
 
-// take takes the building of a finished collection, without the collection itself, unless a
-// suspension may still refer to it.
+// take takes the building of a finished collection, unless a suspension may still refer to it.
 func (r *recycled) take(b *building) {
 	switch {
 	case b.windows > 0 || !b.restarted():
@@ -27,13 +26,9 @@ func (r *recycled) take(b *building) {
 	}
 }
 
-// detach gives the building a copy of its collection, so that events that come too late do not
-// change what was finished.
-func (b *building) detach() {
-	c := *b.Collection
-	c.Pauses = slices.Clip(c.Pauses)
-	b.Collection = &c
-}
+// detach keeps events that come too late from changing the list of a collection, or of the one
+// that has its memory next.
+func (b *building) detach() { b.Pauses = slices.Clip(b.Pauses) }
 
 // release takes a collection that is no longer used.
 func (r *recycled) release(c *Collection) {
@@ -42,24 +37,23 @@ func (r *recycled) release(c *Collection) {
 	}
 }
 
-// building returns an empty building with an empty collection.
+// building returns an empty building.
 func (r *recycled) building() *building {
-	b, c := pop(&r.buildings), pop(&r.collections)
+	var b *building
+	if n := len(r.buildings) - 1; n >= 0 {
+		b, r.buildings = r.buildings[n], r.buildings[:n]
+	} else {
+		b = new(building)
+	}
+	var c *Collection
+	if n := len(r.collections) - 1; n >= 0 {
+		c, r.collections = r.collections[n], r.collections[:n]
+	} else {
+		c = new(Collection)
+	}
 	*b = building{
-		heaps: b.heaps[:0], marks: b.marks[:0], restarts: b.restarts[:0], reported: b.reported[:0],
-		room: c.Generations[:0], Collection: c,
+		Collection: Collection{Pauses: c.Pauses[:0], Marks: c.Marks[:0], PhaseTimes: c.PhaseTimes[:0]},
+		room:       c, heaps: b.heaps[:0], marks: b.marks[:0], restarts: b.restarts[:0], reported: b.reported[:0],
 	}
-	*c = Collection{Pauses: c.Pauses[:0], Marks: c.Marks[:0], PhaseTimes: c.PhaseTimes[:0]}
 	return b
-}
-
-// pop removes the last element and returns it, or a new one if there is none.
-func pop[T any](from *[]*T) *T {
-	n := len(*from) - 1
-	if n < 0 {
-		return new(T)
-	}
-	last := (*from)[n]
-	*from = (*from)[:n]
-	return last
 }

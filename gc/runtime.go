@@ -49,7 +49,7 @@ type runtime struct {
 
 // A building is a collection that is being rebuilt.
 type building struct {
-	*Collection
+	Collection
 	rt *runtime
 
 	stats      bool
@@ -75,7 +75,7 @@ type building struct {
 	markSource markSource
 	restarts   []time.Duration // RestartEEBegin of its pauses
 	reported   []reported
-	room       []Generation // memory for Generations
+	room       *Collection // for the finished Collection; its lists are those of an earlier one
 
 	tickedAtStart, tickedAtEnd [5]int64 // runtime.ticksOf then
 
