@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bufio"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -64,3 +67,29 @@ func mustRead(t *testing.T, dir string) []os.DirEntry {
 	}
 	return entries
 }
+
+// TestOutputErrors: however an output is written, an error names it once.
+func TestOutputErrors(t *testing.T) {
+	full := func([]byte) (int, error) { return 0, syscall.ENOSPC }
+	for name, write := range map[string]func(*output) error{
+		"bytes": func(o *output) error { _, err := o.Write([]byte("some text")); return err },
+		"text":  func(o *output) error { _, err := io.WriteString(o, "some text"); return err },
+		"flush": (*output).Flush,
+	} {
+		out := &output{Writer: bufio.NewWriterSize(writerFunc(full), 16), name: "page.html"}
+		if _, err := out.WriteString("before"); err != nil {
+			t.Fatal(err)
+		}
+		err := write(out)
+		for err == nil { // up to the end of the buffer
+			err = write(out)
+		}
+		if want := "page.html: " + syscall.ENOSPC.Error(); !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

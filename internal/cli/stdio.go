@@ -198,6 +198,12 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, outputFailed(o.name, err)
 }
 
+// WriteString writes s; the error names the output.
+func (o *output) WriteString(s string) (int, error) {
+	n, err := o.Writer.WriteString(s)
+	return n, outputFailed(o.name, err)
+}
+
 // Flush writes the buffered output; the error names the output.
 func (o *output) Flush() error { return outputFailed(o.name, o.Writer.Flush()) }
 
