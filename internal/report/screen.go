@@ -33,8 +33,11 @@ func (rep *Report) writeScreen(p *text.Page) {
 	p.Line("")
 	p.Prose("", c.process()+".")
 	c.writeMemoryVerdict(p)
-	if n := len(rep.cases) - 1; n > 0 {
-		p.Prose("", fmt.Sprintf("%s below, ordered by total pause.", text.Plural(int64(n), "other process is", "other processes are")))
+	switch n := len(rep.cases) - 1; {
+	case n == 1:
+		p.Prose("", "Another process is below.")
+	case n > 1:
+		p.Prose("", fmt.Sprintf("%s other processes are below, ordered by total pause.", units.Count(n)))
 	}
 	p.Prose("", "Evidence: "+rep.evidence()+".")
 	c.writeProcessors(p)
