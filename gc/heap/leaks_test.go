@@ -124,6 +124,7 @@ func TestMissingParts(t *testing.T) {
 		{heap.Unsuspected([]*heap.Snapshot{&sampled}), "unknown, because a part of a snapshot is missing"},
 		{heap.RootStack.Counted(1000), "1,000 in variables"},
 		{heap.RootPinned.Counted(3), "3 pinned handles"},
+		{heap.RootPinned.Counted(1), "1 pinned handle"},
 		{heap.Root{Kind: heap.RootStatic, Field: "f", Method: "m"}.String(), "f (static)"},
 		{heap.Root{Kind: heap.RootStack, Method: "m", Dependent: true}.String(), "a variable of m"},
 		{heap.Root{Kind: heap.RootOther, Dependent: true}.String(), "a dependent handle"},

@@ -28,11 +28,25 @@ func (r Root) String() string {
 // Name returns the static field or the method, empty for other roots and if it is unknown.
 func (r Root) Name() string { return cmp.Or(r.Field, r.Method) }
 
-// countWords are the kinds of roots as a sentence counts them.
-var countWords = [NumRootKinds]string{"of unknown kind", "in variables", "strong handles", "pinned handles", "handles for COM", "waiting for finalizers", "static fields"}
+// countWords are the kinds of roots as a sentence counts them: one, and several.
+var countWords = [NumRootKinds][2]string{
+	{"of unknown kind", "of unknown kind"},
+	{"in a variable", "in variables"},
+	{"strong handle", "strong handles"},
+	{"pinned handle", "pinned handles"},
+	{"handle for COM", "handles for COM"},
+	{"waiting for its finalizer", "waiting for finalizers"},
+	{"static field", "static fields"},
+}
 
 // Counted returns the words for a number of roots of a kind, such as "3 pinned handles".
-func (k RootKind) Counted(n int64) string { return units.Count(n) + " " + countWords[k] }
+func (k RootKind) Counted(n int64) string {
+	words := countWords[k]
+	if n == 1 {
+		return units.Count(n) + " " + words[0]
+	}
+	return units.Count(n) + " " + words[1]
+}
 
 // PathWords returns the words for a root and the types on the way from it.
 func PathWords(root Root, types []*Type) []string {
