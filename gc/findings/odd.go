@@ -162,10 +162,14 @@ func oddPauses(j *judgement) (Finding, bool) {
 	if t.count == 0 {
 		return Finding{}, false
 	}
+	promoted := "what they promoted"
+	if t.count == 1 {
+		promoted = "what it promoted"
+	}
 	return Finding{
 		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause), quotes: &t,
-		Description: fmt.Sprintf("%s took more than %d times as long as what they promoted explains, and GCs just before and after did not. GC %d worked for %s; from %s promoted, %s were expected.",
-			gcs(t.count), farFromMedian, worst.number, units.Duration(worst.working), units.Bytes(worst.promoted), units.Duration(worst.explained)),
+		Description: fmt.Sprintf("%s took more than %d times as long as %s explains, and GCs just before and after did not. GC %d worked for %s; from %s promoted, %s were expected.",
+			gcs(t.count), farFromMedian, promoted, worst.number, units.Duration(worst.working), units.Bytes(worst.promoted), units.Duration(worst.explained)),
 		Evidence: []Figure{
 			{"odd_pauses", float64(t.count)},
 			{"worst_ms", millis(worst.working)},
