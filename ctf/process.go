@@ -108,8 +108,8 @@ func identity(v uint64) uint64 {
 // maxPID is the highest id that Linux gives a process: 2²² (PID_MAX_LIMIT in threads.h).
 const maxPID = 1 << 22
 
-// possible reports whether an event can be of a process. Where a program's events are
-// overwritten, what is read instead usually has a process that cannot be, such as 0.
+// possible reports whether a program can have this PID. Bytes that are read as an event
+// although they are none usually have a PID that no program has, such as 0.
 func (m *member) possible(pid uint64) bool {
 	return !m.programs || 0 < pid && pid <= maxPID || pid == trace.UnknownID
 }

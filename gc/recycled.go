@@ -9,7 +9,7 @@ type recycled struct {
 	collections []*Collection // that were yielded, if Model.Reuse is set
 }
 
-// The bounds on what is kept. A trace without damage has fewer of each under way.
+// The bounds on the memory that is kept. Undamaged traces need less.
 const (
 	maxBuildings     = 16
 	maxCollections   = 2 * batch

@@ -38,8 +38,8 @@ func TestConserves(t *testing.T) {
 }
 
 // TestFreedHolds sums up collections whose freed bytes are a lower bound with an estimate in
-// it: what is shown leaves out the error of the estimate, because the true sum must not be
-// smaller. An estimated sum is shown as it is.
+// it: the error of the estimate is subtracted, so that the true sum is not smaller. Nothing is
+// subtracted from an estimated sum.
 func TestFreedHolds(t *testing.T) {
 	for is, want := range map[gc.Certainty]int64{gc.LowerBound: 90 + 300, gc.Estimate: 100 + 300} {
 		var s stats.Summary

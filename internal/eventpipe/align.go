@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// alignment is what the contents of V3's and V4's blocks begin at a multiple of, from
-	// the start of the trace.
+	// alignment divides the offsets in the trace at which V3's and V4's blocks have their
+	// contents.
 	alignment = 4
 	// lookahead is how many bytes behind a block show whether its padding is right: up to
 	// three bytes of its contents, its end tag, and the tags of the next object.

@@ -71,8 +71,8 @@ func (e *exiting) watch(ctx context.Context) (news []string) {
 	return news
 }
 
-// TestExiting: a program that closes its trace and is found again, until its socket is gone, has
-// ended. One that is still there afterwards is attached to again, and reported if it refuses.
+// TestExiting: a program that closes its trace has ended if its socket disappears soon. If later
+// scans still find it, the watcher attaches to it again, and reports it if it refuses.
 func TestExiting(t *testing.T) {
 	for scans := range 4 {
 		e := exit(t, true, scans)
