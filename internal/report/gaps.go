@@ -86,7 +86,7 @@ func (rep *Report) missing(c *Case) gaps {
 		affected = fmt.Sprintf(" This may affect the figures of %s; sums are lower bounds.", text.Counted(c.Summary.All().Affected, "GC"))
 	}
 	if rep.loss.Dropped() > 0 {
-		found.add(rep.record(c, findings.LargeBuffer), "%s%s.%s", text.Sentence(lostEvents(rep.loss)), rep.lostWhen(), affected)
+		found.add(rep.record(c, findings.LargeBuffer), "%s%s.%s", text.Sentence(lost(rep.loss, "event", "events")), rep.lostWhen(), affected)
 		affected = ""
 	}
 	if rep.loss.LeftOut > 0 {
@@ -116,13 +116,13 @@ func (rep *Report) missing(c *Case) gaps {
 	return found
 }
 
-// lostEvents returns how many events are known to be lost.
-func lostEvents(l *trace.Loss) string {
-	lost := text.Plural(int64(min(l.Dropped(), 1<<62)), "event", "events") + " lost"
+// lost returns how many events are known to be lost, with the words for one and for several.
+func lost(l *trace.Loss, one, several string) string {
+	n := text.Plural(int64(min(l.Dropped(), 1<<62)), one, several) + " lost"
 	if l.Exactness == trace.Exact {
-		return lost
+		return n
 	}
-	return "at least " + lost
+	return "at least " + n
 }
 
 // lostWhen returns the times between which events were lost.

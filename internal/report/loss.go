@@ -40,7 +40,7 @@ func Missing(in *open.Input, incomplete []uint32) string {
 	case loss.Truncated:
 		parts = append(parts, "the trace is truncated")
 	}
-	parts.add(loss.Dropped() > 0, text.Plural(int64(loss.Dropped()), "event was", "events were")+" lost")
+	parts.add(loss.Dropped() > 0, lost(loss, "event was", "events were"))
 	parts.add(loss.LeftOut > 0, leftOut(loss))
 	parts.add(unexplained(loss), "an unknown number of events is missing")
 	parts.add(loss.StreamsUnknown, "files of other processors may be missing")

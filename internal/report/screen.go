@@ -113,7 +113,7 @@ func briefKeywords(all string) string {
 func (rep *Report) completeness() string {
 	l, silence := rep.loss, rep.info.Silence()
 	var parts clauses
-	parts.add(l.Dropped() > 0, lostEvents(l))
+	parts.add(l.Dropped() > 0, lost(l, "event", "events"))
 	parts.add(l.LeftOut > 0, leftOut(l))
 	parts.add(l.Truncated, "truncated")
 	parts.add(silence > 0, "no event in the first "+units.Duration(silence))
