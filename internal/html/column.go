@@ -68,8 +68,10 @@ var predicted = slices.Concat([]column{
 	of(figure.HeapAfter, sum("after_bytes")),
 	of("freed_bytes", []term{{figure.HeapBefore, 0, 1}, {figure.HeapAfter, 0, -1}}),
 	of("freed_is", nil),
+	{"freed_low_bytes", func(c *gc.Collection) gc.Opt[int64] { return low(c.Freed, c.FreedLow, c.FreedQuality) }, same("freed_bytes")},
 	of("allocated_bytes", []term{{figure.HeapBefore, 0, 1}, {figure.HeapAfter, 1, -1}}),
 	of("allocated_is", nil),
+	{"allocated_low_bytes", func(c *gc.Collection) gc.Opt[int64] { return low(c.Allocated, c.AllocatedLow, c.AllocatedQuality) }, same("allocated_bytes")},
 	of("promoted_bytes", nil),
 	of("committed_after_bytes", before("committed_after_bytes")),
 	of("memory_load_pct", before("memory_load_pct")),
@@ -147,6 +149,18 @@ func sum(figure string) []term {
 		terms = append(terms, term{name + "_" + figure, 0, 1})
 	}
 	return terms
+}
+
+// low returns the lower bound of a size. An estimate without one may be larger by any amount.
+func low(size, bound gc.Opt[int64], is gc.Certainty) gc.Opt[int64] {
+	switch {
+	case bound.Known():
+		return bound
+	case is == gc.Estimate && size.Known():
+		return gc.Some[int64](0)
+	default:
+		return size
+	}
 }
 
 // final returns a time of the second pause.

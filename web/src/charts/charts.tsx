@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import uPlot from "uplot";
 import { rateOf } from "../data/condition";
 import type { Process } from "../data/process";
+import { sums, wholeOf } from "../state/selection";
 import type { State } from "../state/state";
 import { useStore, type Store } from "../state/store";
 import { Command } from "../ui/parts";
@@ -99,6 +100,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
   };
   const current = selection.process === p && selection.version === p.version;
   const meets = current && !selection.all ? selection.meets : null;
+  const { allocated } = sums(selection.totals, wholeOf(selection.process, state));
   const key = `${p.index}.${p.version}.${meets ? JSON.stringify([state.where, state.pick]) : ""}`;
   const [prepared, setPrepared] = useState<Prepared | null>(null);
   useEffect(() => {
@@ -190,7 +192,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
         )}
         {has.allocated && (
           <Chart
-            {...common} id="rate" title="Allocation rate" height={140} axis summary={`${selection.totals.allocatedIs}${bytes(selection.totals.allocated)} allocated`}
+            {...common} id="rate" title="Allocation rate" height={140} axis summary={`${allocated.is}${bytes(allocated.bytes)} allocated`}
             legend={[{ label: "allocated per second", colour: variables.accent }]}
             series={(c) => [{ fill: tint(c.accent), stroke: c.accent, width: 1, points: points(c.accent), paths: uPlot.paths.stepped!({ align: -1 }) }]}
             draw={(from, to, width) => drawRate(prepared, from, to, Math.max(50, width / 2))}

@@ -2,6 +2,7 @@ import { ConditionError, parse, percentile, type Test } from "../data/condition"
 import { ordered } from "../data/order";
 import { breathe, nextTask } from "../data/pause";
 import type { Process } from "../data/process";
+import type { ProcessTotals } from "../data/report";
 import { classes, classOf } from "../charts/series";
 import { columnOf } from "../ui/columns";
 import { findingOf, type State } from "./state";
@@ -56,6 +57,9 @@ export interface Totals {
   from: number;
   to: number;
 }
+
+/** The marks of reports' words for how a sum relates to the true one. */
+export const marks: Record<string, Accuracy> = { estimate: "~", lower_bound: ">" };
 
 /** What is not known yet. */
 export const noTotals: Totals = {
@@ -171,18 +175,21 @@ async function sortedPauses(p: Process, rows: Uint32Array): Promise<Pauses> {
 const induced = new Set(["Induced", "InducedNotForced", "InducedCompacting", "InducedAggressive"]);
 const notForced = new Set(["InducedNotForced"]);
 
-/** A sum of sizes, of which some may be unknown or not exact, as in gc/stats. */
+/** A sum of sizes, of which some may be unknown or not exact, as in gc/stats. A lower bound is the sum of lower bounds. */
 class Sum {
-  sum = NaN;
+  private total = NaN;
+  private least = 0;
   private estimated = false;
   private atLeast = false;
   private readonly sizes: Float64Array;
+  private readonly lows: Float64Array;
   private readonly certainties: Float64Array | null;
   private readonly words: string[];
 
-  constructor(p: Process, sizes: string, certainties?: string) {
-    this.sizes = p.get(sizes);
-    this.certainties = certainties ? p.get(certainties) : null;
+  constructor(p: Process, figure: string, bounded: boolean) {
+    this.sizes = p.get(`${figure}_bytes`);
+    this.lows = bounded ? p.get(`${figure}_low_bytes`) : this.sizes;
+    this.certainties = bounded ? p.get(`${figure}_is`) : null;
     this.words = p.head.words.certainties;
   }
 
@@ -192,14 +199,19 @@ class Sum {
       this.atLeast = true;
       return;
     }
-    this.sum = (this.sum || 0) + size;
+    this.total = (this.total || 0) + size;
+    this.least += this.lows[row];
     const word = this.certainties ? this.words[this.certainties[row]] : "exact";
     if (word === "estimate") this.estimated = true;
     if (word === "lower_bound" || affected) this.atLeast = true;
   }
 
+  get sum(): number {
+    return this.atLeast && !Number.isNaN(this.total) ? this.least : this.total;
+  }
+
   get is(): Accuracy {
-    if (Number.isNaN(this.sum)) return "";
+    if (Number.isNaN(this.total)) return "";
     return this.atLeast ? ">" : this.estimated ? "~" : "";
   }
 }
@@ -208,7 +220,7 @@ class Sum {
 async function sum(p: Process, rows: Uint32Array, state: State, ascending: Float64Array | null): Promise<Totals> {
   const t = { ...noTotals, count: rows.length, pause: 0, induced: 0, from: state.from ?? p.header.started_us, to: Math.min(state.to ?? Infinity, p.end) };
   const pause = p.get("pause_us");
-  const [allocated, freed, promoted] = [new Sum(p, "allocated_bytes", "allocated_is"), new Sum(p, "freed_bytes", "freed_is"), new Sum(p, "promoted_bytes")];
+  const [allocated, freed, promoted] = [new Sum(p, "allocated", true), new Sum(p, "freed", true), new Sum(p, "promoted", false)];
   const [beforeBytes, after, reason] = ["heap_before_bytes", "heap_after_bytes", "reason"].map((name) => p.get(name));
   const [complete, affected] = ["complete", "affected_by_loss"].map((name) => p.get(name));
   const codes = (names: Set<string>) => new Set(Object.entries(p.head.words.reasons).filter(([, name]) => names.has(name)).map(([code]) => Number(code)));
@@ -244,4 +256,24 @@ async function sum(p: Process, rows: Uint32Array, state: State, ascending: Float
     t.p99 = percentile(ascending ?? pauses.subarray(0, known).sort(), 99);
   }
   return t;
+}
+
+/** The report's totals of a process, if all of it is selected. */
+export function wholeOf(p: Process | null, state: State): ProcessTotals | undefined {
+  const part = state.where !== "" || state.pick !== "" || state.from !== null || state.to !== null;
+  return part ? undefined : p?.report?.totals;
+}
+
+export interface SizeSum {
+  bytes: number;
+  is: Accuracy;
+}
+
+/** The bytes allocated and freed in a selection. The report of a whole process also knows what was allocated after its last GC. */
+export function sums(t: Totals, whole: ProcessTotals | undefined): { allocated: SizeSum; freed: SizeSum } {
+  const reported = (bytes: number | null | undefined, is: string | null | undefined) => bytes == null ? undefined : { bytes, is: marks[is ?? ""] ?? "" };
+  return {
+    allocated: reported(whole?.allocated_bytes, whole?.allocated_is) ?? { bytes: t.allocated, is: t.allocatedIs },
+    freed: reported(whole?.freed_bytes, whole?.freed_is) ?? { bytes: t.freed, is: t.freedIs },
+  };
 }

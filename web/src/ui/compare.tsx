@@ -8,10 +8,9 @@ import { usePalette, variables } from "../charts/palette";
 import { classes, lowerBound, longest, prepare, type Prepared } from "../charts/series";
 import type { Process } from "../data/process";
 import { percentile } from "../data/condition";
-import { emptySelection, select, type Selection } from "../state/selection";
+import { emptySelection, select, sums, wholeOf, type Selection, type SizeSum } from "../state/selection";
 import { useStore, type Store } from "../state/store";
 import { bytes, count, duration, percent, unknown } from "../units";
-import { allocatedInAll } from "./summary";
 import { Toolbar } from "./toolbar";
 
 interface Side {
@@ -108,6 +107,7 @@ function Overlay({ store, sides }: { store: Store; sides: Side[] }): JSX.Element
   const end = Math.max(...sides.map((s) => s.process.end));
   if (!prepared) return <section aria-busy="true" />;
 
+  const allocated = ({ process, totals }: Selection) => sums(totals, wholeOf(process, state)).allocated;
   const span = { from: state.zoomFrom ?? 0, to: state.zoomTo ?? end, selectedFrom: state.from, selectedTo: state.to };
   const common = { span, palette, group, version: prepared.map((p) => p.key).join(), legend: sides.map((s) => ({ label: s.label, colour: variables[colours[s.label]] })), axis: true };
   const lines = (of: (prepared: Prepared, from: number, to: number, buckets: number) => [number, number][]) => (from: number, to: number, width: number) => joined(prepared.map((p) => of(p, from, to, Math.max(50, width / 2))));
@@ -122,7 +122,7 @@ function Overlay({ store, sides }: { store: Store; sides: Side[] }): JSX.Element
           <Chart {...common} id="heap" title="Heap after each GC" height={150} summary={`largest ${selections.map((s) => bytes(s.totals.largest)).join(" before, ")} after`}
             series={(c) => sides.map((s) => ({ stroke: c[colours[s.label]], width: 1.5, spanGaps: true, points: { show: false } }))}
             draw={lines((p, from, to, buckets) => values(p, "heap_after_bytes", from, to, buckets))} units={sizes} />
-          <Chart {...common} id="rate" title="Allocation rate" height={130} summary={selections.map((s) => s.totals.allocatedIs + bytes(s.totals.allocated)).join(" before, ") + " after"}
+          <Chart {...common} id="rate" title="Allocation rate" height={130} summary={selections.map((s) => allocated(s).is + bytes(allocated(s).bytes)).join(" before, ") + " after"}
             series={(c) => sides.map((s) => ({ stroke: c[colours[s.label]], width: 1.5, spanGaps: true, points: { show: false }, paths: uPlot.paths.stepped!({ align: -1 }) }))}
             draw={(from, to, width) => ({ ...lines(rates)(from, to, width), note: meanOf((to - from) / stretches(width / 2)) })} units={perSecond} />
         </div>
@@ -130,7 +130,7 @@ function Overlay({ store, sides }: { store: Store; sides: Side[] }): JSX.Element
       <section class="distribution" aria-labelledby="both-title">
         <h2 id="both-title">Pauses before and after</h2>
         <div class="pair">
-          <Figures sides={sides} selections={selections} all={state.from === null && state.to === null && state.where === "" && state.pick === ""} />
+          <Figures sides={sides} selections={selections} allocated={allocated} />
           <Shares sides={sides} pauses={selections.map((s) => s.pauses.all)} />
         </div>
       </section>
@@ -183,13 +183,9 @@ function signed(change: number): string {
   return change === 0 || text.startsWith("<") ? text : (change < 0 ? "−" : "+") + text;
 }
 
-/** Figures of both sides; of all GCs, what was allocated is as their reports have it. */
-function Figures({ sides, selections, all }: { sides: Side[]; selections: Selection[]; all: boolean }): JSX.Element {
+/** Figures of both sides. */
+function Figures({ sides, selections, allocated }: { sides: Side[]; selections: Selection[]; allocated: (s: Selection) => SizeSum }): JSX.Element {
   const of = (p: Selection, c: number, share: number) => percentile(c < 0 ? p.pauses.all : p.pauses.byClass[c], share);
-  const allocated = ({ process, totals }: Selection) => {
-    const whole = all ? process?.report?.totals : undefined;
-    return whole?.allocated_bytes != null ? allocatedInAll(whole) : { is: totals.allocatedIs, bytes: totals.allocated };
-  };
   const rows: { label: string; value: (s: Selection) => number; text: (v: number) => string; is?: (s: Selection) => string }[] = [
     { label: "GCs", value: (s) => s.totals.count, text: count },
     { label: "total pause", value: (s) => s.totals.pause, text: duration, is: (s) => s.totals.pauseIs },

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import type { Document, Finding, Process as ProcessReport } from "../data/report";
-import { noTotals, type Accuracy } from "../state/selection";
+import type { Document, Finding, Process as ProcessReport, ProcessTotals } from "../data/report";
+import { marks, noTotals, sums, wholeOf, type Accuracy } from "../state/selection";
 import { pickOf } from "../state/state";
 import { useStore, type Store } from "../state/store";
 import { count, bytes, duration, percent, plural, rate, unknown } from "../units";
@@ -62,16 +62,9 @@ const accuracies: Record<Accuracy, string | undefined> = {
   "": undefined,
 };
 
-const marks: Record<string, Accuracy> = { estimate: "~", lower_bound: ">" };
-
-/** What the process allocated, also after its last GC, as far as its report knows. */
-export function allocatedInAll(t: ProcessReport["totals"]): { is: Accuracy; bytes: number; note: string | undefined } {
-  const perSecond = t.allocated_bytes_per_s;
-  return {
-    is: marks[t.allocated_is ?? ""] ?? "",
-    bytes: t.allocated_bytes ?? NaN,
-    note: perSecond ? marked(marks[t.allocated_bytes_per_s_is ?? ""] ?? "", rate(perSecond)) : undefined,
-  };
+function allocationRate(whole: ProcessTotals | undefined): string | undefined {
+  const perSecond = whole?.allocated_bytes_per_s;
+  return perSecond ? marked(marks[whole.allocated_bytes_per_s_is ?? ""] ?? "", rate(perSecond)) : undefined;
 }
 
 const lowerBound = "At least: the trace lacks the pauses of some GCs, or lost events of them.";
@@ -100,12 +93,11 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
   const t = selection.process === p ? selection.totals : noTotals;
   const watched = t.to - t.from;
   const head = store.data.head;
-  const part = state.where !== "" || state.pick !== "";
-  const whole = part || state.from != null || state.to != null ? undefined : p.report?.totals;
+  const whole = wholeOf(p, state);
   const totals = (store.data.follow || p.header.rows_left_out === 0) && whole?.pause_ms != null ? whole : undefined;
   const paused = totals?.pause_ms != null ? { us: totals.pause_ms * 1e3, watched: (totals.watched_ms ?? 0) * 1e3 } : { us: t.pause, watched };
   const pct = totals?.pause_pct ?? (paused.watched > 0 && t.longestRow >= 0 ? (100 * paused.us) / paused.watched : null);
-  const allocated = whole?.allocated_bytes != null ? allocatedInAll(whole) : { is: t.allocatedIs, bytes: t.allocated, note: undefined };
+  const { allocated, freed } = sums(t, whole);
   const is = p.header.missing > 0 ? ">" : "";
   const lacks = is && notAll;
   return (
@@ -114,8 +106,8 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
       <Figure label={<Term head={head} name="pause">total pause</Term>} value={t.pauseIs + duration(paused.us)} title={[t.pauseIs && lowerBound, whole && explain(head, "watched")].filter(Boolean).join(" ")} note={pct !== null ? `${marked(t.pauseIs, percent(pct))} of ${duration(paused.watched)}` : undefined} />
       <Figure label="longest pause" value={marked(is, duration(t.longest))} title={lacks} note={t.longestRow >= 0 ? `GC ${p.get("number")[t.longestRow]}` : undefined} />
       <Figure label="p99 pause" value={duration(t.p99)} title={lacks} />
-      <Figure label={<Term head={head} name="allocated">allocated</Term>} value={allocated.is + bytes(allocated.bytes)} title={accuracies[allocated.is]} note={allocated.note} />
-      <Figure label={<Term head={head} name="freed">freed</Term>} value={t.freedIs + bytes(t.freed)} title={accuracies[t.freedIs]} />
+      <Figure label={<Term head={head} name="allocated">allocated</Term>} value={allocated.is + bytes(allocated.bytes)} title={accuracies[allocated.is]} note={allocationRate(whole)} />
+      <Figure label={<Term head={head} name="freed">freed</Term>} value={freed.is + bytes(freed.bytes)} title={accuracies[freed.is]} />
       <Figure label={<Term head={head} name="promoted">promoted</Term>} value={t.promotedIs + bytes(t.promoted)} title={accuracies[t.promotedIs]} />
       <Figure label="largest heap" value={marked(is, bytes(t.largest))} title={lacks} />
       <Figure label={<Term head={head} name="induced">induced</Term>} value={marked(t.induced > 0 ? is : "", count(t.induced))} title={lacks} note={t.induced > 0 ? percent((100 * t.induced) / t.count) + (t.notForced > 0 ? `, ${count(t.notForced)} not forced` : "") : undefined} />
