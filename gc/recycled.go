@@ -2,16 +2,18 @@ package gc
 
 import "slices"
 
-// recycled is the memory of finished collections, for later ones. It saves an eighth of the
+// recycled is the memory of finished collections and suspensions, for later ones. It saves an eighth of the
 // processor time of a trace that has a collection every 15 KB.
 type recycled struct {
 	buildings   []*building
 	collections []*Collection // that were yielded, if Model.Reuse is set
+	suspensions []*suspension
 }
 
 // The bounds on the memory that is kept. Undamaged traces need less.
 const (
 	maxBuildings     = 16
+	maxEnded         = 16 // suspensions
 	maxCollections   = 2 * batch
 	maxRecycledMarks = 1024 // of a collection
 )
@@ -56,4 +58,25 @@ func (r *recycled) building() *building {
 		room:       c, heaps: b.heaps[:0], marks: b.marks[:0], restarts: b.restarts[:0], reported: b.reported[:0],
 	}
 	return b
+}
+
+// ended takes a suspension in which collections began, when it has ended. Others may be kept to
+// decide about later.
+func (r *recycled) ended(s *suspension) {
+	if len(s.gcs) > 0 && len(r.suspensions) < maxEnded {
+		r.suspensions = append(r.suspensions, s)
+	}
+}
+
+// suspension returns an empty suspension.
+func (r *recycled) suspension() *suspension {
+	n := len(r.suspensions) - 1
+	if n < 0 {
+		return new(suspension)
+	}
+	s := r.suspensions[n]
+	r.suspensions = r.suspensions[:n]
+	clear(s.gcs)
+	*s = suspension{gcs: s.gcs[:0]}
+	return s
 }

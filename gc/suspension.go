@@ -80,7 +80,8 @@ func (m *Model) suspendBegin(e *event) {
 		return
 	}
 	rt.suspendingFor(v)
-	s := &suspension{thread: e.TID, reason: v.Reason, number: v.Count, begin: e.Time}
+	s := m.recycled.suspension()
+	s.thread, s.reason, s.number, s.begin = e.TID, v.Reason, v.Count, e.Time
 	m.room.suspended++
 	rt.suspensions[e.TID] = s
 	rt.windows = append(rt.windows, s)
@@ -155,6 +156,7 @@ func (m *Model) restartEnd(e *event) {
 	if s.owner != nil && !s.owner.finished {
 		s.owner.Pauses[s.pause].Restart = s.restart
 	}
+	m.recycled.ended(s)
 	rt.release()
 }
 
