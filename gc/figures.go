@@ -107,6 +107,7 @@ func (rt *runtime) finish(n int) {
 	if !rt.ticked {
 		b.AllocatedTicks = Opt[int64]{}
 	}
+	b.referred = b.windows > 0 || !b.restarted() // noted here because reject may forget pauses
 	b.doubted = b.reject() || b.damaged
 	b.Complete = b.Start.Known() && b.ended() && b.stats && b.Pause().Known()
 	b.lacking = rt.completed && !b.Complete

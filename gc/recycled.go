@@ -21,7 +21,7 @@ const (
 // take takes the building of a finished collection, unless a suspension may still refer to it.
 func (r *recycled) take(b *building) {
 	switch {
-	case b.windows > 0 || !b.restarted():
+	case b.referred:
 		b.detach()
 	case len(r.buildings) < maxBuildings:
 		r.buildings = append(r.buildings, b)

@@ -3,6 +3,7 @@ package gc_test
 import (
 	"testing"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/open"
@@ -14,6 +15,34 @@ func TestReuse(t *testing.T) {
 	for name, of := range map[string]func(t *testing.T, live, reuse bool) string{"traces": figuresOfTraces, "parts": figuresOfParts} {
 		if of(t, true, true) != of(t, true, false) {
 			t.Errorf("%s: other figures with Reuse", name)
+		}
+	}
+}
+
+// TestReuseAfterRejectedPauses checks that the restart of a suspension finds none of the pauses of a
+// collection that has the memory of its own collection, whose pauses were rejected.
+func TestReuseAfterRejectedPauses(t *testing.T) {
+	s := newScript()
+	s.suspendBegin(-1, 1, clr.SuspendReasonSuspendForGC) // before the trace: it is damaged
+	s.suspendEnd(-0.9, 1)
+	s.start(-0.8, 1, 1, 0, clr.GCTypeNonConcurrentGC)
+	s.end(1, 1, 1, 0)
+	s.stats(1, 1, 100)
+	s.restartBegin(2, 1)
+	for i := range 3 {
+		s.blocking(float64(10*i+10), 2, uint32(i+2))
+	}
+	for i := range 4 { // take the memory of all four
+		s.start(100, 2, uint32(i+5), 0, clr.GCTypeNonConcurrentGC)
+	}
+	s.restartEnd(101, 1)
+	m := gc.Model{Live: true}
+	for c, err := range m.Collections(s) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Number == 1 && (len(c.Pauses) > 0 || !c.AffectedByLoss) {
+			t.Errorf("%+v", c)
 		}
 	}
 }

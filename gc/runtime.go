@@ -82,6 +82,7 @@ type building struct {
 	endThread, historyThread uint64 // that raised its end and its history
 
 	finished bool
+	referred bool // by a suspension that had not restarted then
 }
 
 // A generation sums the records of one generation over the heaps.
