@@ -6,13 +6,14 @@ import (
 	"github.com/gctrail/gctrail/clr"
 )
 
-// An early follows a background collection that began before the trace. A suspension that
-// prepares a collection may be its final pause, or be for another reason, such as another
-// number of heaps. The first collection that begins in the trace decides it, because
-// foreground collections begin only while a background one runs.
+// An early follows a background collection whose start is not in the trace, because it was
+// before the trace or is lost. A suspension that prepares a collection may be its final pause,
+// or be for another reason, such as another number of heaps. The next collection that begins
+// decides it, because foreground collections begin only while a background one runs.
 type early struct {
-	runs      Opt[bool]     // unknown until a collection begins or ends
+	runs      Opt[bool]     // unknown until a collection begins or ends, and after a lost start
 	unclaimed []*suspension // that prepare a collection, while it is unknown
+	seen      uint32        // number of the latest collection that began or ended
 }
 
 // prepared decides the purpose of a suspension that prepares a collection while no
@@ -20,6 +21,9 @@ type early struct {
 // suspension counts nowhere.
 func (rt *runtime) prepared(s *suspension) {
 	runs, known := rt.early.runs.Get()
+	if known && !runs && s.number != rt.early.seen { // its start is lost, or it began a no-GC region
+		rt.early.runs, known = Opt[bool]{}, false
+	}
 	switch {
 	case !s.numbered() || known && !runs:
 		rt.suspended(s, PauseOther)
@@ -35,10 +39,10 @@ func (rt *runtime) prepared(s *suspension) {
 // numbered reports whether the suspension carries the number of a collection.
 func (s *suspension) numbered() bool { return s.number != 0 && s.number != math.MaxUint32 }
 
-// decideEarly notes whether a background collection that began before the trace ran until
-// now, if that is not known yet.
+// decideEarly notes whether a background collection whose start is not in the trace ran
+// until now.
 func (rt *runtime) decideEarly(runs bool) {
-	if rt.early.runs.Known() {
+	if rt.background != nil {
 		return
 	}
 	rt.early.runs = Some(runs)
@@ -46,7 +50,7 @@ func (rt *runtime) decideEarly(runs bool) {
 		switch {
 		case !runs:
 			rt.suspended(s, PauseOther)
-		case rt.background != nil:
+		case rt.background != nil: // an earlier one of these began it
 			rt.backgroundWindow(s, rt.background)
 		default:
 			rt.beginEarly(s)
@@ -72,8 +76,8 @@ func (rt *runtime) endEarly(v *clr.GCEnd) {
 	}
 }
 
-// beginEarly makes a suspension the final pause of a background collection that began
-// before the trace.
+// beginEarly makes a suspension the final pause of a background collection whose start is
+// not in the trace.
 func (rt *runtime) beginEarly(s *suspension) {
 	b := rt.begin(s.number)
 	if b == nil {

@@ -155,6 +155,7 @@ func (m *Model) gcStart(e *event) {
 	}
 	e.process.last, e.process.pointerSize = e.Time, e.PointerSize
 	rt.decideEarly(v.Type == clr.GCTypeForegroundGC)
+	rt.early.seen = v.Count
 	b := rt.find(v.Count)
 	if b == nil || b.ended() && !b.Start.Known() { // none ends before it starts
 		if b = rt.begin(v.Count); b == nil {
@@ -292,7 +293,7 @@ func (m *Model) gcEnd(e *event) {
 			s.add(b)
 		}
 	}
-	b.End = Some(e.Time)
+	b.End, rt.early.seen = Some(e.Time), v.Count
 	if b.Start.Known() {
 		rt.ends.seen(m)
 	}
