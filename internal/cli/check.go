@@ -103,6 +103,13 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 		std.warn(o.init, fmt.Sprintf("made from %s, so equal runs may exceed it; %d show how much they vary: gctrail run --repeat %[2]d -- COMMAND",
 			text.Counted(n, "run"), compare.MinRuns))
 	}
+	for _, line := range b.Loose() {
+		std.warn(o.init, line)
+	}
+	if len(b.Loose()) > 0 {
+		std.warn(o.init, fmt.Sprintf("limits so far above all runs catch little; record longer runs that all do the same work (or give --work), or more of them: gctrail run --repeat %d -- COMMAND",
+			2*max(compare.MinRuns, len(runs))))
+	}
 	yaml, err := b.YAML()
 	if err != nil {
 		return err

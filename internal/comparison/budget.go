@@ -39,8 +39,13 @@ type Budget struct {
 	// Work is how much work each run does.
 	Work Work `yaml:"work,omitempty"`
 
-	comment string // of Limits, as YAML writes it
+	comment string   // of Limits, as YAML writes it
+	loose   []string // metrics that vary too much for a limit to catch much, in words
 }
+
+// Loose returns a line for each metric that varies so much between the runs of BudgetFromRuns
+// that its limit catches little; none for a budget of a file.
+func (b *Budget) Loose() []string { return b.loose }
 
 // limitSuffixes are the suffixes of limits of totals that are divided by a run's length or work.
 var limitSuffixes = [...]struct {

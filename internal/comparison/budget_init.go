@@ -6,10 +6,14 @@ import (
 	"slices"
 
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // exceeding is the largest share of later equal runs that may exceed any limit of a budget.
 const exceeding = 0.01
+
+// looseness is how many times as much as a run may cost without notice is too much.
+const looseness = 2
 
 // initialLimits lists the metrics that BudgetFromRuns limits.
 var initialLimits = []string{
@@ -34,10 +38,12 @@ func BudgetFromRuns(runs []*compare.Run) *Budget {
 		}
 	}
 	for _, s := range samples {
-		unit := s.metric.UnitOn(s.basis)
-		limit := roundUp(s.limit(exceeding/float64(len(samples))), unit)
-		if unit != compare.Percent || limit < 100 {
-			b.Limits[s.name()] = limit
+		limit := s.limit(exceeding / float64(len(samples)))
+		if limit.value < s.possible() {
+			b.Limits[s.name()] = limit.value
+		}
+		if limit.loose {
+			b.loose = append(b.loose, s.varying(limit.value))
 		}
 	}
 	b.comment = fmt.Sprintf("# of each run; from %d runs: at most 1 in 100 equal runs exceeds any", len(runs))
@@ -79,10 +85,24 @@ func (s *sample) name() string {
 	return s.metric.Name + suffix
 }
 
-// limit returns the value that one later equal run exceeds with the given probability: the
-// upper prediction limit of a normal sample, of logarithms unless the metric is a count. It
-// exceeds the largest run by at least the band, because few runs may agree by chance.
-func (s *sample) limit(probability float64) float64 {
+// possible returns the smallest value that the metric cannot exceed.
+func (s *sample) possible() float64 {
+	if s.metric.Unit == compare.Percent {
+		return 100
+	}
+	return math.Inf(1)
+}
+
+// A limit is what one later equal run exceeds with some probability.
+type limit struct {
+	value float64
+	loose bool // because the runs vary, a run that costs much more than all of them keeps it
+}
+
+// limit returns the upper prediction limit of a normal sample, of logarithms unless the
+// metric is a count. It exceeds the largest run by at least the band, because few runs may
+// agree by chance.
+func (s *sample) limit(probability float64) limit {
 	largest := slices.Max(s.values)
 	room := largest + s.metric.Matters(largest, s.scale)
 	logs := s.metric.Unit != compare.Count && slices.Min(s.values) > 0
@@ -92,23 +112,36 @@ func (s *sample) limit(probability float64) float64 {
 			values[i] = math.Log(v)
 		}
 	}
-	center, deviation := moments(values)
+	center, measured := moments(values)
 	free := float64(len(values) - 1)
 	noise := s.metric.Noise()
 	if !logs {
 		noise *= center
 	}
+	assumed := 0.0
 	switch {
 	case len(values) < compare.MinRuns:
-		deviation, free = max(deviation, noise), math.Inf(1)
+		assumed, free = noise, math.Inf(1)
 	case !s.metric.Total: // a few GCs decide it, and five runs often have none of the odd ones
-		deviation = max(deviation, noise/2)
+		assumed = noise / 2
 	}
-	most := center + compare.StudentQuantile(probability, free)*deviation*math.Sqrt(1+1/float64(len(values)))
+	most := center + compare.StudentQuantile(probability, free)*max(measured, assumed)*math.Sqrt(1+1/float64(len(values)))
 	if logs {
 		most = math.Exp(most)
 	}
-	return max(room, most)
+	value := roundUp(max(room, most), s.metric.UnitOn(s.basis))
+	return limit{value, measured > assumed && looseness*room < min(value, s.possible())}
+}
+
+// varying says how much the metric varies between the runs, and what that does to its limit.
+func (s *sample) varying(limit float64) string {
+	unit := s.metric.UnitOn(s.basis)
+	least, largest := slices.Min(s.values), slices.Max(s.values)
+	said := fmt.Sprintf("%s varies from %s to %s between runs; ", metricName(s.metric, s.basis), figure(least, unit), figure(largest, unit))
+	if limit >= s.possible() {
+		return said + "it has no limit, because that would be 100 % or more"
+	}
+	return said + "its limit is " + figure(limit, unit) + ", " + units.Number(limit/largest) + " times the largest"
 }
 
 // moments returns the mean of the values and their standard deviation; 0 for one value.

@@ -3,6 +3,7 @@ package comparison
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -72,6 +73,29 @@ func TestWhatIsLimited(t *testing.T) {
 	few, many := BudgetFromRuns(runs[:2]), BudgetFromRuns(runs)
 	if few.comment == many.comment || few.Limits["pause_max_ms"] <= many.Limits["pause_max_ms"] {
 		t.Errorf("two runs: %q, %v", few.comment, few.Limits)
+	}
+}
+
+// A limit that runs may exceed twice over is named with the range of the runs, if it is the
+// runs that vary; so is a share of the time that has no limit for that reason.
+func TestLooseLimits(t *testing.T) {
+	random := rand.New(rand.NewPCG(62, 62))
+	for _, n := range []int{1, 2, compare.MinRuns} {
+		if loose := BudgetFromRuns(noisy(random, n, 0.02)).Loose(); len(loose) > 0 {
+			t.Errorf("%d runs that vary by 2 %%: %q", n, loose)
+		}
+	}
+	var runs []*compare.Run
+	for i := range compare.MinRuns {
+		runs = append(runs, run("vary", time.Duration(1+i)*8*time.Millisecond, int64(1+i)*1e7))
+	}
+	want := []string{
+		"allocated per run varies from 1.00 GB to 5.00 GB between runs; its limit is 165 GB, 33 times the largest",
+		"GC pause time varies from 8.0 % to 40.0 % between runs; it has no limit, because that would be 100 % or more",
+		"longest pause varies from 8.00 ms to 40.0 ms between runs; its limit is 1.32 s, 33 times the largest",
+	}
+	if loose := BudgetFromRuns(runs).Loose(); !slices.Equal(loose, want) {
+		t.Errorf("got  %q\nwant %q", loose, want)
 	}
 }
 
