@@ -52,7 +52,7 @@ func TestTryText(t *testing.T) {
 	r := triedResults()
 	for i, want := range [][]string{
 		{
-			"GCLOHThreshold=200kB,gcConcurrent=false: processor time per unit of work 50 %\nless, work 2.0 times for 100 MB more peak memory.",
+			"GCLOHThreshold=200kB,gcConcurrent=false: processor time per unit of work 50 %\nless, work 2 times for 100 MB more peak memory.",
 			"better   work", "worse    peak memory", "DOTNET_GCLOHThreshold=0x30D40\n  DOTNET_gcConcurrent=0x0",
 			`"System.GC.LOHThreshold": 200000, "System.GC.Concurrent": false`, `- name: DOTNET_gcConcurrent`,
 		},

@@ -50,8 +50,8 @@ func metricsInWords(c *compare.Comparison) []pageMetric {
 	return text.Each(c.Changes, func(ch *compare.Change) pageMetric {
 		return pageMetric{
 			Verdict: ch.Verdict, Word: verdicts[ch.Verdict], Name: metricName(ch.Metric, c.Basis), Explains: ch.Explains != "",
-			Before: bounded(ch.Before, ch.Unit), After: bounded(ch.After, ch.Unit), Change: signed(ch.Percent),
-			Interval: interval(ch), Note: why(ch),
+			Before: bounded(ch.Before, ch.Unit), After: bounded(ch.After, ch.Unit), Change: Signed(ch.Percent),
+			Interval: Interval(ch.Low, ch.High), Note: why(ch),
 		}
 	})
 }

@@ -160,7 +160,7 @@ func trendSummary(labels []string, trends []compare.Trend) string {
 	for i := range trends {
 		for _, s := range trends[i].Steps {
 			if trends[i].Explains == "" {
-				changed = append(changed, fmt.Sprintf("%s %s from %s on", metricName(trends[i].Metric, trends[i].Basis), signed(s.Percent), labels[s.Run]))
+				changed = append(changed, fmt.Sprintf("%s %s from %s on", metricName(trends[i].Metric, trends[i].Basis), Signed(s.Percent), labels[s.Run]))
 			}
 		}
 	}
@@ -206,7 +206,7 @@ func steps(t *compare.Trend, labels []string) string {
 	}
 	var all []string
 	for _, s := range t.Steps {
-		all = append(all, labels[s.Run]+" "+signed(s.Percent))
+		all = append(all, labels[s.Run]+" "+Signed(s.Percent))
 	}
 	return strings.Join(all, ", ")
 }

@@ -50,17 +50,17 @@ func Summary(c *compare.Comparison) string {
 func magnitude(ch *compare.Change) string {
 	switch p := ch.Percent; {
 	case math.IsNaN(p) && ch.Low > 0:
-		return "at least " + signed(ch.Low)[1:] + " more"
+		return "at least " + Signed(ch.Low)[1:] + " more"
 	case math.IsNaN(p):
-		return "at least " + signed(ch.High)[1:] + " less"
+		return "at least " + Signed(ch.High)[1:] + " less"
 	case math.IsInf(p, 0):
 		return "from " + bounded(ch.Before, ch.Unit) + " to " + bounded(ch.After, ch.Unit)
 	case p > 200:
 		return units.Number(1+p/100) + " times as much"
 	case p > 0:
-		return signed(p)[1:] + " more"
+		return Signed(p)[1:] + " more"
 	default:
-		return signed(p)[1:] + " less"
+		return Signed(p)[1:] + " less"
 	}
 }
 
@@ -123,8 +123,9 @@ func needed(runs int) string {
 	return fmt.Sprintf("%d more runs a side needed", runs)
 }
 
-// signed returns a percentage with its sign, and at most one decimal.
-func signed(p float64) string {
+// Signed returns a change in percent with its sign, and at most one decimal; of large ones, how
+// many times as much it is.
+func Signed(p float64) string {
 	switch {
 	case math.IsNaN(p):
 		return units.Unknown
@@ -140,15 +141,19 @@ func signed(p float64) string {
 	return fmt.Sprintf("%+.1f %%", p)
 }
 
-// interval returns the 95 % interval of a change; empty if it is not bounded.
-func interval(ch *compare.Change) string {
-	if !finite(ch.Low) || !finite(ch.High) {
+// Interval returns the interval of a change; empty if it is not bounded.
+func Interval(low, high float64) string {
+	if !finite(low) || !finite(high) {
 		return ""
 	}
-	if ch.High >= 1000 {
-		return units.Number(1+ch.Low/100) + " to " + units.Number(1+ch.High/100) + " times"
+	ends, unit := [2]string{Signed(low), Signed(high)}, " %"
+	if high >= 1000 {
+		ends, unit = [2]string{units.Number(1+low/100) + " times", units.Number(1+high/100) + " times"}, " times"
 	}
-	return strings.TrimSuffix(signed(ch.Low), " %") + " to " + signed(ch.High)
+	if ends[0] == ends[1] {
+		return ends[0]
+	}
+	return strings.TrimSuffix(ends[0], unit) + " to " + ends[1]
 }
 
 // nearlyExact is the largest relative difference of bounds that are shown as one figure.

@@ -51,7 +51,7 @@ func TestMagnitude(t *testing.T) {
 func TestFigures(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for got, want := range map[string]string{
-		signed(nan): "-", signed(inf): "+∞", signed(-inf): "-∞", signed(3): "+3.0 %", signed(-30): "-30 %", signed(1900): "20 times", signed(137_000): "1,370 times",
+		Signed(nan): "-", Signed(inf): "+∞", Signed(-inf): "-∞", Signed(3): "+3.0 %", Signed(-30): "-30 %", Signed(1900): "20 times", Signed(137_000): "1,370 times",
 		figure(nan, compare.Bytes): "-", figure(1e300, compare.Count): "1,000,000,000,000,000", figure(0.25, compare.Count): "0.25",
 		figure(12, compare.Count): "12", figure(1.5, compare.Percent): "1.5 %",
 	} {
@@ -62,8 +62,8 @@ func TestFigures(t *testing.T) {
 	for _, test := range []struct {
 		low, high float64
 		want      string
-	}{{-inf, inf, ""}, {-5, 12, "-5.0 to +12 %"}, {100, 1900, "2 to 20 times"}, {-100, 137_000, "0 to 1,370 times"}} {
-		if got := interval(&compare.Change{Low: test.low, High: test.high}); got != test.want {
+	}{{-inf, inf, ""}, {-5, 12, "-5.0 to +12 %"}, {100, 1900, "2 to 20 times"}, {-100, 137_000, "0 to 1,370 times"}, {0.01, 0.02, "+0.0 %"}, {1900, 1900, "20 times"}} {
+		if got := Interval(test.low, test.high); got != test.want {
 			t.Errorf("interval %v to %v: %q, want %q", test.low, test.high, got, test.want)
 		}
 	}

@@ -135,4 +135,29 @@ func TestTooWide(t *testing.T) {
 	if got := f.text(f.High); got != "-" {
 		t.Errorf("the interval ends at %s", got)
 	}
+	if got := changes(9.5, math.Inf(1)); got != "+9.5 % or more" {
+		t.Errorf("an open interval: %s", got)
+	}
+}
+
+// TestIntervals: ends that read the same are printed once, times below the microsecond differ,
+// and large changes are factors.
+func TestIntervals(t *testing.T) {
+	perWork := &metrics[ProcessorPerWork]
+	for got, want := range map[string]string{
+		(&Figure{Metric: perWork, Low: 1.2e-6, High: 1.4e-6}).interval(): "1.2 ns to 1.4 ns",
+		(&Figure{Metric: perWork, Low: 1.2e-6, High: 1.2e-6}).interval(): "1.2 ns",
+		(&Figure{Metric: perWork, Low: 0, High: 1.5e-3}).interval():      "0 ms to 1.50 µs",
+		change(3604.8):       "37 times",
+		changes(100, 3604.8): "2 to 37 times",
+		changes(-12.3, 4.56): "-12 to +4.6 %",
+		change(math.NaN()):   "-",
+		changes(-100, 0.01):  "-100 to +0.0 %",
+		changes(0.01, 0.02):  "+0.0 %",
+		(&Figure{Metric: perWork, Value: 1, Change: 3604.8}).words(): "processor time per unit of work 37 times",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -94,8 +93,8 @@ func (r *Result) rows(o *Outcomes) [][]string {
 			continue
 		}
 		rows = append(rows, []string{
-			f.Against.Words(), metrics[i].Text, base.text(base.Value), base.text(base.Low) + " to " + base.text(base.High),
-			f.text(f.Value), signed(f.Change), signed(f.ChangeLow) + " to " + signed(f.ChangeHigh),
+			f.Against.Words(), metrics[i].Text, base.text(base.Value), base.interval(),
+			f.text(f.Value), change(f.Change), changes(f.ChangeLow, f.ChangeHigh),
 		})
 	}
 	return rows
@@ -120,6 +119,9 @@ func (f *Figure) text(v float64) string {
 	case Percent:
 		return units.Percent(v)
 	case Milliseconds:
+		if ns := 1e6 * v; 0 < ns && ns < 1000 { // of a unit of work
+			return units.Number(ns) + " ns"
+		}
 		return units.Duration(time.Duration(v * float64(time.Millisecond)))
 	case Seconds:
 		return units.Duration(time.Duration(v * float64(time.Second)))
@@ -127,12 +129,35 @@ func (f *Figure) text(v float64) string {
 	return units.Number(v) + "/s"
 }
 
-// signed writes a change in percent.
-func signed(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) || v > 9999 {
+// interval writes the interval of the value, once if its ends read the same.
+func (f *Figure) interval() string {
+	low, high := f.text(f.Low), f.text(f.High)
+	if low == high {
+		return low
+	}
+	return low + " to " + high
+}
+
+// tooMuch is from where the end of a change's interval says nothing, in percent.
+const tooMuch = 1e6
+
+// change writes a change.
+func change(percent float64) string {
+	if !(percent < tooMuch) {
 		return units.Unknown
 	}
-	return fmt.Sprintf("%+.1f %%", v)
+	return comparison.Signed(percent)
+}
+
+// changes writes the interval of a change, whose upper end may be open.
+func changes(low, high float64) string {
+	switch {
+	case !(low < tooMuch):
+		return units.Unknown
+	case !(high < tooMuch):
+		return comparison.Signed(low) + " or more"
+	}
+	return comparison.Interval(low, high)
 }
 
 // A way is how a setting is set.

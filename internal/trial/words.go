@@ -155,7 +155,7 @@ func (f *Figure) words() string {
 		return fmt.Sprintf("%s %s %s", units.Bytes(int64(math.Abs(f.Value*f.Change/(100+f.Change)))), more, f.Metric.Text)
 	}
 	if f.Change >= 100 {
-		return fmt.Sprintf("%s %.1f times", f.Metric.Text, 1+f.Change/100)
+		return f.Metric.Text + " " + units.Number(1+f.Change/100) + " times"
 	}
 	return fmt.Sprintf("%s %.0f %% %s", f.Metric.Text, math.Abs(f.Change), more)
 }
