@@ -64,16 +64,10 @@ export function drawPhases(u: uPlot, span: Span, prepared: Prepared, palette: Pa
     bar(begin[row], pause[row] - second, palette.gen2);
     if (second > 0) bar(finalStart[row], second, palette.gen2);
   }
-  for (const collection of p.header.phases) {
-    for (const [phase, from, took] of collection.parts) {
+  for (const pauses of [false, true]) {
+    for (const [phase, from, took] of p.header.phases.flatMap((collection) => collection.parts)) {
       const known = phaseColours[p.head.words.phases[phase]];
-      if (known && !known.pause) bar(from, took, known.of(palette));
-    }
-  }
-  for (const collection of p.header.phases) {
-    for (const [phase, from, took] of collection.parts) {
-      const known = phaseColours[p.head.words.phases[phase]];
-      if (known?.pause) bar(from, took, known.of(palette));
+      if (known?.pause === pauses) bar(from, took, known.of(palette));
     }
   }
   ctx.restore();

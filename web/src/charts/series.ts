@@ -1,7 +1,9 @@
-import { ordered } from "../data/order";
+import { lowerBound, ordered } from "../data/order";
 import { breathe, nextTask } from "../data/pause";
 import type { Process } from "../data/process";
 import { Pyramid } from "../data/pyramid";
+
+export { lowerBound };
 
 /** A class of pauses, as charts and tables tell them apart. */
 export interface PauseClass {
@@ -85,35 +87,23 @@ async function pausesOf(p: Process, meets: Uint8Array | null): Promise<Pauses[]>
   return all;
 }
 
-/** The first index whose value is not less than v. */
-export function lowerBound(values: Float64Array, v: number, n = values.length): number {
-  let low = 0;
-  let high = n;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle] < v) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** At most two points for each of a number of buckets: the longest pauses. */
-export function longest(pauses: Pauses, from: number, to: number, buckets: number): number[] {
-  const first = lowerBound(pauses.time, from);
-  const last = lowerBound(pauses.time, to);
+/** The indexes of a range if they are at most so many, otherwise those that stand for each of a number of buckets, which end where end says. */
+function thinned(first: number, last: number, most: number, buckets: number, end: (bucket: number) => number, best: (from: number, to: number) => number[]): number[] {
+  if (last - first <= most) return Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i);
   const found: number[] = [];
-  if (last - first <= buckets) {
-    for (let i = first; i < last; i++) found.push(i);
-    return found;
-  }
-  const width = (to - from) / buckets;
-  let at = first;
-  for (let b = 1; b <= buckets; b++) {
-    const end = b === buckets ? last : lowerBound(pauses.time, from + b * width);
-    if (end > at) found.push(pauses.top.best(at, end));
-    at = Math.max(at, end);
+  for (let b = 1, at = first; b <= buckets; b++) {
+    const to = b === buckets ? last : end(b);
+    if (to > at) found.push(...best(at, to));
+    at = Math.max(at, to);
   }
   return found;
+}
+
+/** At most one point for each of a number of buckets: the longest pauses. */
+export function longest(pauses: Pauses, from: number, to: number, buckets: number): number[] {
+  const at = (us: number) => lowerBound(pauses.time, us);
+  const width = (to - from) / buckets;
+  return thinned(at(from), at(to), buckets, buckets, (b) => at(from + b * width), (first, last) => [pauses.top.best(first, last)]);
 }
 
 /** Finds the collections that show a heap's sizes best: in each of a number of buckets the largest before and the smallest after. */
@@ -129,22 +119,9 @@ export class Extremes {
   rows(from: number, to: number, buckets: number): number[] {
     const first = Math.max(0, this.p.rowAt(from) - 1);
     const last = Math.min(this.p.rows, this.p.rowAt(to) + 1);
-    const found: number[] = [];
-    if (last - first <= 2 * buckets) {
-      for (let row = first; row < last; row++) found.push(row);
-      return found;
-    }
     const width = (to - from) / buckets;
-    let at = first;
-    for (let b = 1; b <= buckets; b++) {
-      const end = b === buckets ? last : this.p.rowAt(from + b * width);
-      if (end > at) {
-        const pair = [this.high.best(at, end), this.low.best(at, end)].filter((row) => row >= 0).sort((a, b) => a - b);
-        for (const row of pair) if (row !== found[found.length - 1]) found.push(row);
-      }
-      at = Math.max(at, end);
-    }
-    return found;
+    const pair = (from: number, to: number) => [...new Set([this.high.best(from, to), this.low.best(from, to)])].filter((row) => row >= 0).sort((a, b) => a - b);
+    return thinned(first, last, 2 * buckets, buckets, (b) => this.p.rowAt(from + b * width), pair);
   }
 }
 

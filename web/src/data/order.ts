@@ -45,3 +45,15 @@ export function ordered(rows: Uint32Array, values: Float64Array, descending: boo
   for (let i = 0; i < n; i++) result[i] = rows[from[i]];
   return result;
 }
+
+/** The first index, of the first n, whose value is not less than v. */
+export function lowerBound(values: Float64Array | Uint32Array, v: number, n = values.length): number {
+  let low = 0;
+  let high = n;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] < v) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,6 +1,7 @@
 import { unrolled } from "./details";
 import type { Header, ProcessHeader, TraceHeader } from "./header";
 import type { Process as ProcessReport } from "./report";
+import { lowerBound } from "./order";
 import { breathe } from "./pause";
 
 /** The collections that findings quote, by rule, as runs. */
@@ -107,14 +108,7 @@ export class Process {
 
   /** The first row at a time or later. */
   rowAt(us: number): number {
-    let low = 0;
-    let high = this.rows;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.time[middle] < us) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return lowerBound(this.time, us, this.rows);
   }
 
   /** The row of a collection's number, -1 where there is none. */

@@ -1,6 +1,7 @@
 import { chunkSize, unpack, unrolled, type Detail } from "./details";
 import type { Allocations, Header, Objects, Requests } from "./header";
 import { inflateBytes, inflateText } from "./inflate";
+import { lowerBound } from "./order";
 import { breathe, nextTask } from "./pause";
 import { Process, type Quoted } from "./process";
 
@@ -107,18 +108,6 @@ function detailsOf(blocks: Blocks, head: Header, processes: Process[]): Data["de
     }
     return (await kept)[place - at * chunkSize];
   };
-}
-
-/** The first index whose value is not less than v. */
-function lowerBound(values: Uint32Array, v: number): number {
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle] < v) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function lazy<T>(make: () => Promise<T>): () => Promise<T> {
