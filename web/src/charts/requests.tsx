@@ -1,9 +1,8 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import { Requests } from "../data/requests";
 import type { Process } from "../data/process";
-import type { Store } from "../state/store";
+import { useLoaded, type Store } from "../state/store";
 import { count, duration, moment, percent, plural } from "../units";
 import { lowerBound } from "./series";
 import type { Drawing, Reading, Span } from "./chart";
@@ -22,15 +21,7 @@ function colourOf(share: number, palette: Palette): string {
 
 /** The requests of a process, null where there are none, or until they are read. */
 export function useRequests(store: Store, p: Process | null): Requests | null {
-  const [of, setOf] = useState<{ p: Process; requests: Requests } | null>(null);
-  useEffect(() => {
-    let stale = false;
-    if (p?.header.requests) void store.data.requests(p).then((data) => data && !stale && setOf({ p, requests: new Requests(data) }));
-    return () => {
-      stale = true;
-    };
-  }, [p]);
-  return of?.p === p ? of!.requests : null;
+  return useLoaded(() => p?.header.requests && store.data.requests(p).then((data) => data && new Requests(data)), [p]);
 }
 
 /** The scale of the requests' chart. */

@@ -98,21 +98,23 @@ class Parser {
   }
 
   private either(depth: number): Test {
-    const parts = [this.both(depth)];
-    while (this.is("or")) {
-      this.next();
-      parts.push(this.both(depth));
-    }
+    const parts = this.joined("or", () => this.both(depth));
     return parts.length === 1 ? parts[0] : (row) => parts.some((part) => part(row));
   }
 
   private both(depth: number): Test {
-    const parts = [this.single(depth)];
-    while (this.is("and")) {
-      this.next();
-      parts.push(this.single(depth));
-    }
+    const parts = this.joined("and", () => this.single(depth));
     return parts.length === 1 ? parts[0] : (row) => parts.every((part) => part(row));
+  }
+
+  /** Reads one part or more, with a word between them. */
+  private joined(word: string, part: () => Test): Test[] {
+    const parts = [part()];
+    while (this.is(word)) {
+      this.next();
+      parts.push(part());
+    }
+    return parts;
   }
 
   private single(depth: number): Test {

@@ -53,8 +53,8 @@ function address(path: string, query: Record<string, string> = {}): string {
   return `${path}?${new URLSearchParams({ t: token, ...query })}`;
 }
 
-async function get(path: string): Promise<Response> {
-  const response = await fetch(address(path));
+async function get(path: string, query?: Record<string, string>, request?: RequestInit): Promise<Response> {
+  const response = await fetch(address(path, query), request);
   if (!response.ok) throw new Error((await response.text()).trim());
   return response;
 }
@@ -65,9 +65,7 @@ export async function list(): Promise<List> {
 
 /** Sends a trace, and returns what it became. */
 export async function upload(file: File): Promise<Source> {
-  const response = await fetch(address("/upload", { name: file.name }), { method: "POST", body: file });
-  if (!response.ok) throw new Error((await response.text()).trim());
-  const { id } = (await response.json()) as { id: number };
+  const { id } = (await (await get("/upload", { name: file.name }, { method: "POST", body: file })).json()) as { id: number };
   return { kind: "file", id, name: file.name, live: false, collections: 0 };
 }
 
@@ -85,9 +83,7 @@ export interface Dump {
 
 /** Takes a heap snapshot of a process. */
 export async function dump(of: Source): Promise<Dump> {
-  const response = await fetch(address(`/process/${of.id}/dump`), { method: "POST" });
-  if (!response.ok) throw new Error((await response.text()).trim());
-  return response.json();
+  return (await get(`/process/${of.id}/dump`, {}, { method: "POST" })).json();
 }
 
 export async function fromServer(source: string): Promise<Data> {

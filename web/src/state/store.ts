@@ -109,6 +109,19 @@ export class Store {
   }
 }
 
+/** What is loaded for some inputs: null where there is nothing to load, and until it is there. */
+export function useLoaded<T>(load: () => Promise<T> | false | undefined, inputs: unknown[]): T | null {
+  const [of, setOf] = useState<{ inputs: unknown[]; loaded: T } | null>(null);
+  useEffect(() => {
+    let stale = false;
+    void (load() || null)?.then((loaded) => !stale && setOf({ inputs, loaded }));
+    return () => {
+      stale = true;
+    };
+  }, inputs);
+  return of?.inputs.every((input, i) => input === inputs[i]) ? of.loaded : null;
+}
+
 /** Draws a component again when a part of the store changes. */
 export function useStore<T>(store: Store, of: (store: Store) => T): T {
   const value = of(store);

@@ -1,13 +1,13 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Allocations as Data } from "../data/header";
 import type { Selection } from "../state/selection";
 import type { State } from "../state/state";
-import { useStore, type Store } from "../state/store";
+import { useLoaded, useStore, type Store } from "../state/store";
 import { bytes, count, percent, plural, unknown } from "../units";
 import { usePalette } from "../charts/palette";
 import { Flame } from "./flame";
-import { Command } from "./parts";
+import { Command, SortHeading } from "./parts";
 import { marked } from "./summary";
 
 const shownTypes = 60;
@@ -35,17 +35,8 @@ function narrowed(data: Data, selection: Selection, state: State): Float64Array 
 /** What was allocated, by type and by stack. */
 export function Allocations({ store }: { store: Store }): JSX.Element | null {
   const p = useStore(store, (s) => s.process);
-  const [data, setData] = useState<Data | null>(null);
-  useEffect(() => {
-    let stale = false;
-    setData(null);
-    if (p?.header.allocations) void store.data.allocations(p).then((of) => !stale && setData(of));
-    return () => {
-      stale = true;
-    };
-  }, [p]);
-  if (!p || !data) return null;
-  return <Shown store={store} data={data} />;
+  const data = useLoaded(() => p?.header.allocations && store.data.allocations(p), [p]);
+  return data && <Shown store={store} data={data} />;
 }
 
 function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
@@ -76,9 +67,7 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
   const selected = data.types.findIndex((t) => id(t) === state.type);
   const share = (n: number) => (total > 0 ? (100 * n) / total : NaN);
   const heading = (name: typeof sort, label: string, number = true) => (
-    <th scope="col" class={number ? "number" : ""} aria-sort={sort === name ? (name === "type" ? "ascending" : "descending") : "none"}>
-      <button type="button" onClick={() => setSort(name)}>{label}{sort === name && <span aria-hidden="true">{name === "type" ? " ▴" : " ▾"}</span>}</button>
-    </th>
+    <SortHeading label={label} direction={sort !== name ? null : name === "type" ? "ascending" : "descending"} kind={number ? "number" : ""} sort={() => setSort(name)} />
   );
   return (
     <section class="allocations" aria-labelledby="allocations-title">

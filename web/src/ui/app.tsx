@@ -31,45 +31,34 @@ export function App({ store }: { store: Store }): JSX.Element {
   const stage = useStage(6);
   useUnfolded();
   const comparing = useStore(store, (s) => s.data.head.comparison !== null && s.state.compare);
-  if (p && p.rows === 0 && p.header.objects) {
-    return (
-      <>
-        <Bar store={store} />
-        <main>
-          <Processes store={store} />
-          <Objects store={store} key={p.index} />
-        </main>
-        <footer>{store.data.head.program}. {store.data.origin}</footer>
-        <Tip />
-      </>
-    );
-  }
+  const snapshots = p !== null && p.rows === 0 && p.header.objects; // and no GCs
   return (
     <>
-      <a class="skip" href="#collections" onClick={(e) => { e.preventDefault(); document.querySelector<HTMLElement>(".grid")?.focus(); }}>Skip to the GCs</a>
+      {!snapshots && <a class="skip" href="#collections" onClick={(e) => { e.preventDefault(); document.querySelector<HTMLElement>(".grid")?.focus(); }}>Skip to the GCs</a>}
       <Bar store={store} />
       <main>
-        {comparing ? <Compare store={store} /> : <Verdict store={store} />}
+        {!snapshots && (comparing ? <Compare store={store} /> : <Verdict store={store} />)}
         <Processes store={store} />
-        {!comparing && (
+        {snapshots && <Objects store={store} key={p.index} />}
+        {!snapshots && !comparing && (
           <>
-        {p && p.rows > 0 && <Figures store={store} />}
-        {stage > 0 && (
-          <div class="columns">
-            <Findings store={store} />
-            <Evidence store={store} />
-          </div>
-        )}
-        {p && p.rows > 0 && (
-          <>
-            {stage > 0 && <Objects store={store} key={`objects${p.index}`} />}
-            {stage > 1 && <Toolbar store={store} />}
-            {stage > 2 && <Charts store={store} key={p.index} />}
-            {stage > 3 && <Distribution store={store} />}
-            {stage > 4 && <Table store={store} key={`table${p.index}`} />}
-            {stage > 5 && <Allocations store={store} />}
-          </>
-        )}
+            {p && p.rows > 0 && <Figures store={store} />}
+            {stage > 0 && (
+              <div class="columns">
+                <Findings store={store} />
+                <Evidence store={store} />
+              </div>
+            )}
+            {p && p.rows > 0 && (
+              <>
+                {stage > 0 && <Objects store={store} key={`objects${p.index}`} />}
+                {stage > 1 && <Toolbar store={store} />}
+                {stage > 2 && <Charts store={store} key={p.index} />}
+                {stage > 3 && <Distribution store={store} />}
+                {stage > 4 && <Table store={store} key={`table${p.index}`} />}
+                {stage > 5 && <Allocations store={store} />}
+              </>
+            )}
           </>
         )}
       </main>

@@ -1,9 +1,9 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { word, type Detail } from "../data/details";
 import { beganLater } from "../charts/readings";
 import type { Process } from "../data/process";
-import { useStore, type Store } from "../state/store";
+import { useLoaded, useStore, type Store } from "../state/store";
 import { bytes, count, duration, moment, percent, unknown } from "../units";
 import { columns, mostly } from "./columns";
 import { Command, explain } from "./parts";
@@ -14,20 +14,11 @@ const names: Record<string, string> = { gen0: "gen 0", gen1: "gen 1", gen2: "gen
 export function Details({ store }: { store: Store }): JSX.Element | null {
   const p = useStore(store, (s) => s.process);
   const row = useStore(store, (s) => s.state.gc);
-  const [detail, setDetail] = useState<{ row: number; of: Detail | null } | null>(null);
   const panel = useRef<HTMLDivElement>(null);
   const opener = useRef<Element | null>(null);
   const valid = p !== null && row !== null && row < p.rows;
 
-  useEffect(() => {
-    if (!valid) return;
-    let stale = false;
-    void store.data.detail(p, row).then((of) => !stale && setDetail({ row, of }));
-    return () => {
-      stale = true;
-    };
-  }, [p, row]);
-
+  const loaded = useLoaded(() => valid && store.data.detail(p, row).then((of) => ({ of })), [p, row]);
   useEffect(() => {
     if (!valid) return;
     opener.current ??= document.activeElement;
@@ -41,7 +32,7 @@ export function Details({ store }: { store: Store }): JSX.Element | null {
     opener.current = null;
   };
   const step = (by: number) => store.set({ gc: Math.min(p.rows - 1, Math.max(0, row + by)) });
-  const d = detail?.row === row ? detail.of : undefined;
+  const d = loaded?.of;
   const get = (name: string) => p.get(name)[row];
   const kind = columns.find((c) => c.id === "kind")!.text(p, row);
   const reason = columns.find((c) => c.id === "reason")!.text(p, row);
@@ -169,20 +160,22 @@ function phrase(name: string): string {
 /** Sizes, and where the page has them, what became of the objects. */
 function Generations({ p, row, of }: { p: Process; row: number; of: Record<string, number>[] }): JSX.Element {
   const more = of.length > 0 ? ["in", "survived", "survival", "free after", "budget", "pinned"] : [];
+  const rows = Object.keys(names).map((name, i) => {
+    const g = of[i];
+    const sizes = [p.get(`${name}_before_bytes`)[row], p.get(`${name}_after_bytes`)[row]].map(bytes);
+    const rest = g ? [bytes(g.in_bytes), bytes(g.out_bytes), percent(g.survival_centipct / 100), bytes(g.fragmentation_bytes), bytes(g.budget_bytes), bytes(g.pinned_bytes)] : more.map(() => unknown);
+    return { name: names[name], figures: [...sizes, ...rest] };
+  });
+  return <div class="wide"><Divided by="" headings={["before", "after", ...more]} rows={rows} /></div>;
+}
+
+/** Figures of the parts of a collection, a row each. */
+function Divided({ by, headings, rows }: { by: string; headings: string[]; rows: { name: string; title?: string; figures: string[] }[] }): JSX.Element {
   return (
-    <div class="wide">
-      <table class="plain">
-        <thead><tr><th scope="col" />{["before", "after", ...more].map((h) => <th scope="col" class="number" key={h}>{h}</th>)}</tr></thead>
-        <tbody>
-          {Object.keys(names).map((name, i) => {
-            const g = of[i];
-            const sizes = [p.get(`${name}_before_bytes`)[row], p.get(`${name}_after_bytes`)[row]].map(bytes);
-            const rest = g ? [bytes(g.in_bytes), bytes(g.out_bytes), percent(g.survival_centipct / 100), bytes(g.fragmentation_bytes), bytes(g.budget_bytes), bytes(g.pinned_bytes)] : more.map(() => unknown);
-            return <tr key={name}><th scope="row">{names[name]}</th>{[...sizes, ...rest].map((v, k) => <td class="number" key={k}>{v}</td>)}</tr>;
-          })}
-        </tbody>
-      </table>
-    </div>
+    <table class="plain">
+      <thead><tr><th scope="col">{by}</th>{headings.map((h) => <th scope="col" class="number" key={h}>{h}</th>)}</tr></thead>
+      <tbody>{rows.map(({ name, title, figures }) => <tr key={name}><th scope="row" title={title}>{name}</th>{figures.map((v, k) => <td class="number" key={k}>{v}</td>)}</tr>)}</tbody>
+    </table>
   );
 }
 
@@ -197,37 +190,15 @@ function Marks({ d, p }: { d: Detail; p: Process }): JSX.Element {
     roots.set(root, r);
   }
   const several = new Set(d.lists.marks.map((m) => m.heap)).size > 1;
-  return (
-    <table class="plain">
-      <thead><tr><th scope="col">root</th><th scope="col" class="number">{several ? "all heaps" : "time"}</th>{several && <th scope="col" class="number">slowest heap</th>}<th scope="col" class="number">marked</th></tr></thead>
-      <tbody>
-        {[...roots].sort((a, b) => b[1].us - a[1].us).map(([root, r]) => (
-          <tr key={root}><th scope="row" title={explain(p.head, root)}>{root}</th><td class="number">{duration(r.us)}</td>{several && <td class="number">{duration(r.longest)}</td>}<td class="number">{bytes(r.bytes)}</td></tr>
-        ))}
-      </tbody>
-    </table>
-  );
+  const rows = [...roots].sort((a, b) => b[1].us - a[1].us).map(([root, r]) => (
+    { name: root, title: explain(p.head, root), figures: [duration(r.us), ...(several ? [duration(r.longest)] : []), bytes(r.bytes)] }
+  ));
+  return <Divided by="root" headings={several ? ["all heaps", "slowest heap", "marked"] : ["time", "marked"]} rows={rows} />;
 }
 
 function Heaps({ d }: { d: Detail }): JSX.Element {
   const marking = new Map<number, number>();
   for (const m of d.lists.marks) marking.set(m.heap, (marking.get(m.heap) ?? 0) + m.us);
-  return (
-    <div class="wide">
-      <table class="plain">
-        <thead><tr><th scope="col">heap</th><th scope="col" class="number">before</th><th scope="col" class="number">after</th><th scope="col" class="number">survived</th><th scope="col" class="number">marking</th></tr></thead>
-        <tbody>
-          {d.lists.heaps.map((h) => (
-            <tr key={h.heap}>
-              <th scope="row">{h.heap}</th>
-              <td class="number">{bytes(h.before_bytes)}</td>
-              <td class="number">{bytes(h.after_bytes)}</td>
-              <td class="number">{bytes(h.out_bytes)}</td>
-              <td class="number">{duration(marking.get(h.heap))}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const rows = d.lists.heaps.map((h) => ({ name: String(h.heap), figures: [bytes(h.before_bytes), bytes(h.after_bytes), bytes(h.out_bytes), duration(marking.get(h.heap))] }));
+  return <div class="wide"><Divided by="heap" headings={["before", "after", "survived", "marking"]} rows={rows} /></div>;
 }

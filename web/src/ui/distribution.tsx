@@ -1,9 +1,8 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { written } from "../data/condition";
+import { percentile, written } from "../data/condition";
 import { alike, columnUnits, tenfold } from "../charts/axis";
 import { classes, lowerBound } from "../charts/series";
-import { percentile } from "../data/condition";
 import { type Pauses } from "../state/selection";
 import { useStore, type Store } from "../state/store";
 import { count, duration, plural, unknown } from "../units";

@@ -1,27 +1,20 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Objects as Data, Snapshot } from "../data/header";
 import { objectColumns } from "../data/objects";
-import { useStore, type Store } from "../state/store";
+import { useLoaded, useStore, type Store } from "../state/store";
 import { bytes, count, moment, percent, plural, unknown } from "../units";
 import { usePalette, type Palette } from "../charts/palette";
 import { namespaceOf } from "../data/stacks";
 import { Icicle, type Tree as Drawn } from "./icicle";
-import { Command, Figure, explain } from "./parts";
+import { Command, Figure, SortHeading, explain } from "./parts";
 import { marked } from "./summary";
 import { nodeName, TreeGrid } from "./treegrid";
 
 /** What is on the heap, and what holds it. */
 export function Objects({ store }: { store: Store }): JSX.Element | null {
   const p = useStore(store, (s) => s.process);
-  const [data, setData] = useState<Data | null>(null);
-  useEffect(() => {
-    let stale = false;
-    if (p?.header.objects) void store.data.objects(p).then((of) => !stale && setData(of));
-    return () => {
-      stale = true;
-    };
-  }, [p]);
+  const data = useLoaded(() => p?.header.objects && store.data.objects(p), [p]);
   return data && <Shown store={store} data={data} />;
 }
 
@@ -241,19 +234,14 @@ function Types({ store, data, shown, hold }: { store: Store; data: Data; shown: 
     return kept.sort((a, b) => (by(a) < by(b) ? -sign : by(a) > by(b) ? sign : b.bytes - a.bytes));
   }, [shown, find, generation, sort, up]);
   const visible = all ? rows : rows.slice(0, shownTypes);
-  const sorted = (column: Sort, number = true) => (
-    <th scope="col" class={`${number ? "number" : ""} ${column}`} aria-sort={sort === column ? (up ? "ascending" : "descending") : "none"}>
-      <button
-        type="button" title={explain(store.data.head, objectColumns[column].term)}
-        onClick={() => {
-          setUp(sort === column ? !up : !number);
-          setSort(column);
-        }}
-      >
-        {objectColumns[column].label}{sort === column && <span aria-hidden="true">{up ? " ▴" : " ▾"}</span>}
-      </button>
-    </th>
-  );
+  const sorted = (column: Sort, number = true) => {
+    const by = () => {
+      setUp(sort === column ? !up : !number);
+      setSort(column);
+    };
+    const { label, term } = objectColumns[column];
+    return <SortHeading label={label} direction={sort === column ? (up ? "ascending" : "descending") : null} kind={`${number ? "number" : ""} ${column}`} title={explain(store.data.head, term)} sort={by} />;
+  };
   const live = shown.live_bytes ?? NaN;
   return (
     <div class="of-types">

@@ -35,6 +35,18 @@ export function explain(head: Header, name: string): string {
   return head.terms.find((t) => t.name === name)?.text ?? "";
 }
 
+/** The direction of a sorted column: null where a table is sorted by another one. */
+export type Direction = "ascending" | "descending" | null;
+
+/** A heading that sorts. */
+export function SortHeading({ label, direction, kind, title, sort }: { label: string; direction: Direction; kind: string; title?: string; sort: () => void }): JSX.Element {
+  return (
+    <th scope="col" class={kind} aria-sort={direction ?? "none"}>
+      <button type="button" title={title} onClick={sort}>{label}{direction && <span aria-hidden="true">{direction === "ascending" ? " ▴" : " ▾"}</span>}</button>
+    </th>
+  );
+}
+
 /** Text with the first letter in upper case. */
 export function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
