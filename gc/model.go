@@ -280,9 +280,6 @@ func (m *Model) ready() iter.Seq[*Collection] {
 		m.fresh = false
 		defer func() { m.next = len(m.held) + batch }()
 		if m.crowded() {
-			if m.Ahead != nil {
-				m.survey()
-			}
 			m.release()
 		}
 		open := m.oldest()
@@ -292,8 +289,14 @@ func (m *Model) ready() iter.Seq[*Collection] {
 				open.expire()
 				open, c = m.oldest(), m.held[0]
 			}
-			if open != nil && open.pending[0].order() < c.order() || !m.known(c) && !m.crowded() {
+			if open != nil && open.pending[0].order() < c.order() {
 				return
+			}
+			if !m.known(c) {
+				if !m.crowded() {
+					return
+				}
+				m.survey() // only now, because open collections do not need it
 			}
 			m.held[0] = nil // so that the caller decides how long it is in memory
 			m.held = m.held[1:]
@@ -347,6 +350,9 @@ func (m *Model) known(c *Collection) bool {
 // survey reads the trace once more, for its loss and its processes. If the
 // trace cannot be opened again, survey does nothing.
 func (m *Model) survey() {
+	if m.Ahead == nil {
+		return
+	}
 	src, err := m.Ahead()
 	m.Ahead = nil
 	if err != nil {

@@ -424,6 +424,40 @@ func TestManyCollections(t *testing.T) {
 	}
 }
 
+// TestManyBehindOpen: a trace is not read a second time for a collection that never ends,
+// because a second reading does not end it.
+func TestManyBehindOpen(t *testing.T) {
+	const n = 20_000
+	s := newScript()
+	s.info.Processes = map[uint64]trace.Process{7: {Name: "app"}, 8: {Name: "app"}}
+	for _, s.pid = range []uint64{7, 8} {
+		s.raise(1, 1, clr.RuntimeProvider, 187, 0, s.clr, uint16(2), [4]uint16{9, 0, 4, 0}, [4]uint16{}, uint32(0), uint8(0), uint16(0), [16]byte{}, uint16(0))
+	}
+	s.pid = 7
+	s.start(2, 1, 1, 2, clr.GCTypeBackgroundGC)
+	s.pid = 8
+	for i := range n {
+		s.blocking(10*float64(i+1), 1, uint32(i+1))
+	}
+	var m gc.Model
+	m.Ahead = func() (trace.Source, error) {
+		t.Error("read again")
+		return s, nil
+	}
+	read := 0
+	for c, err := range m.Collections(s) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read++; c.Process.Name != "app" || c.Process.Runtime != ".NET 9.0.4" {
+			t.Fatalf("collection %d of %q, %q", c.Number, c.Process.Name, c.Process.Runtime)
+		}
+	}
+	if read != n+1 {
+		t.Errorf("%d collections", read)
+	}
+}
+
 // TestLive: collections of a trace that is still being written do not wait for its end.
 func TestLive(t *testing.T) {
 	s := newScript()
