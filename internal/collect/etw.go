@@ -106,7 +106,7 @@ func (c *etwCapture) start(providers []etw.Provider) (names, err error) {
 		Path: c.path, Providers: providers, PIDs: pidsOf(c.etw.Processes), BufferMB: c.etw.Options.Config.BufferMB,
 	}
 	if c.plan.Ring {
-		o.Limits = etw.Limits(c.plan.Keep)
+		o.Limits = c.plan.Keep
 	}
 	s, err := etw.Start(c.etw.System, o)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/units"
@@ -49,11 +50,8 @@ type Ring struct {
 	cut    bool   // something was dropped because limits.Size was exceeded
 }
 
-// Limits bound the contents of a ring.
-type Limits struct {
-	Time time.Duration // 0 for no limit
-	Size int64         // in bytes
-}
+// Limits bound the contents of a ring, as they bound an ETW session's.
+type Limits = etw.Limits
 
 const (
 	// maxSegment bounds a segment, but for a single object that is larger.
