@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -203,16 +202,9 @@ func (who *identity) user() string {
 
 // listenerOf asks the system who listens at the other end of a connection.
 func listenerOf(c conn) (*unix.Ucred, error) {
-	socket, ok := c.(*net.UnixConn)
-	if !ok {
-		return nil, syscall.ENOTSUP
-	}
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
 	var cred *unix.Ucred
-	ctlErr := raw.Control(func(fd uintptr) {
+	var err error
+	ctlErr := onDescriptor(c, func(fd uintptr) {
 		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	})
 	return cred, errors.Join(err, ctlErr)

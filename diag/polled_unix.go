@@ -34,16 +34,8 @@ const (
 
 // poll returns a polled stream in place of c, or c if that cannot be polled.
 func poll(c stream, interval time.Duration, hurried func() bool) stream {
-	in, ok := c.(syscall.Conn)
-	if !ok {
-		return c
-	}
-	raw, err := in.SyscallConn()
-	if err != nil {
-		return c
-	}
 	fd, failed := -1, error(nil)
-	if err := raw.Control(func(of uintptr) { fd, failed = duplicate(of) }); err != nil || failed != nil {
+	if err := onDescriptor(c, func(of uintptr) { fd, failed = duplicate(of) }); err != nil || failed != nil {
 		return c
 	}
 	c.Close()

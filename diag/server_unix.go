@@ -39,19 +39,11 @@ const hangupInterval = 100 * time.Millisecond
 // only with another event (poll_nocancel of bsd/kern/sys_generic.c), and for reading also
 // if the other side sends no more.
 func awaitHangup(c conn, over <-chan struct{}) {
-	socket, ok := c.(syscall.Conn)
-	if !ok {
-		return
-	}
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return
-	}
 	tick := time.NewTicker(hangupInterval)
 	defer tick.Stop()
 	for {
 		hung := false
-		err := raw.Control(func(fd uintptr) {
+		err := onDescriptor(c, func(fd uintptr) {
 			poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
 			_, err := unix.Poll(poll, 0)
 			hung = err == nil && poll[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0

@@ -35,6 +35,19 @@ func dialLocal(ctx context.Context, path string) (conn, error) {
 	return connOf(d.DialContext(ctx, "unix", short))
 }
 
+// onDescriptor calls f with the descriptor of a connection. It fails if the connection has none.
+func onDescriptor(c any, f func(fd uintptr)) error {
+	socket, ok := c.(syscall.Conn)
+	if !ok {
+		return syscall.ENOTSUP
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return raw.Control(f)
+}
+
 // reset reports whether the other side of a connection is gone.
 func reset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
