@@ -7,6 +7,7 @@ import (
 	"syscall/js"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -21,11 +22,7 @@ func main() {
 
 // formats lists the formats of exports.
 func formats() any {
-	var all []any
-	for _, f := range exportFormats() {
-		all = append(all, map[string]any{"name": f.Name, "suffix": f.Suffix, "says": f.Says})
-	}
-	return all
+	return text.Each(exportFormats(), func(f *exportFormat) any { return map[string]any{"name": f.Name, "suffix": f.Suffix, "says": f.Says} })
 }
 
 // answer carries a request out. report is called with bytes read, bytes in all and

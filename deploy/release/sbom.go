@@ -10,6 +10,8 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // sbom writes the list of modules of a program.
@@ -82,14 +84,8 @@ func describe(info *debug.BuildInfo, sum [sha256.Size]byte) bom {
 		}
 		components = append(components, library(*m))
 	}
-	all := dependency{Ref: program.Ref}
-	for i := range components {
-		all.DependsOn = append(all.DependsOn, components[i].Ref)
-	}
-	var settings []property
-	for _, s := range info.Settings {
-		settings = append(settings, property{"go:build:" + s.Key, s.Value})
-	}
+	all := dependency{program.Ref, text.Each(components, func(c *component) string { return c.Ref })}
+	settings := text.Each(info.Settings, func(s *debug.BuildSetting) property { return property{"go:build:" + s.Key, s.Value} })
 	return bom{
 		Format: "CycloneDX", SpecVersion: "1.6", Version: 1, Components: components, Dependencies: []dependency{all},
 		Metadata: metadata{Component: program, Properties: settings},

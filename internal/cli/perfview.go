@@ -105,20 +105,12 @@ func writeRollup(page *text.Page, rows []perfviewRow) {
 		sums.Add(rows[i].GC)
 	}
 	page.Section("GC Rollup By Generation")
-	columns := []text.Column{{Heading: "Gen"}}
 	figures := perfview.RollupColumns()
-	for _, c := range figures {
-		columns = append(columns, text.Column{Heading: c.Name})
-	}
-	var cells [][]string
-	for _, r := range sums.Rows() {
-		row := []string{r.Name}
-		for i := range figures {
-			row = append(row, figures[i].Text(&r))
-		}
-		cells = append(cells, row)
-	}
-	page.Table(columns, cells)
+	columns := text.Each(figures, func(c *perfview.RollupColumn) text.Column { return text.Column{Heading: c.Name} })
+	cells := text.Each(sums.Rows(), func(r *perfview.RollupRow) []string {
+		return append([]string{r.Name}, text.Each(figures, func(c *perfview.RollupColumn) string { return c.Text(r) })...)
+	})
+	page.Table(append([]text.Column{{Heading: "Gen"}}, columns...), cells)
 }
 
 // write writes a table, and below it the figures of gctrail that differ. Figures that

@@ -18,6 +18,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/lttng"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -129,11 +130,7 @@ func sizeOf(folder string) (size int64) {
 // innerPIDs returns the ids of processes in their own namespaces, by which LTTng
 // selects.
 func innerPIDs(processes []*diag.Process) []int {
-	var pids []int
-	for _, p := range processes {
-		pids = append(pids, cmp.Or(p.InnerPID, p.PID))
-	}
-	return pids
+	return text.Each(processes, func(p **diag.Process) int { return cmp.Or((*p).InnerPID, (*p).PID) })
 }
 
 // tracepoints returns the names, in every version, of the events that providers would

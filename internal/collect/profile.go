@@ -8,6 +8,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/live"
 )
 
@@ -132,11 +133,7 @@ func ProfileHelp() string {
 
 // ProfileNames returns the names of the profiles.
 func ProfileNames() []string {
-	names := make([]string, len(profiles))
-	for i := range profiles {
-		names[i] = profiles[i].Name
-	}
-	return names
+	return text.Each(profiles, func(p *Profile) string { return p.Name })
 }
 
 // A Request selects the events of a session.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 const (
@@ -28,11 +29,7 @@ func (l *Providers) String() string { return "" }
 
 // Spell returns providers as --providers takes them, without arguments.
 func (l Providers) Spell() string {
-	spelt := make([]string, len(l))
-	for i, p := range l {
-		spelt[i] = selection.SpellProvider(p.Name, p.Keywords, p.Level)
-	}
-	return strings.Join(spelt, ",")
+	return strings.Join(text.Each(l, func(p *diag.Provider) string { return selection.SpellProvider(p.Name, p.Keywords, p.Level) }), ",")
 }
 
 func (l *Providers) Set(s string) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // exitPoll is how often the processes of a system's session are checked for their end.
@@ -15,11 +16,7 @@ const exitPoll = time.Second
 
 // pidsOf returns the ids of processes.
 func pidsOf(processes []*diag.Process) []int {
-	var pids []int
-	for _, p := range processes {
-		pids = append(pids, p.PID)
-	}
-	return pids
+	return text.Each(processes, func(p **diag.Process) int { return (*p).PID })
 }
 
 // titleOf returns the name of a recording without its time: the process's name, if it has

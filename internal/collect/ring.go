@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/outfile"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -327,9 +328,5 @@ func (r *Ring) Remove() error {
 
 // Left returns the paths of the segments that were not joined.
 func (r *Ring) Left() []string {
-	paths := make([]string, len(r.segments))
-	for i, s := range r.segments {
-		paths[i] = s.path
-	}
-	return paths
+	return text.Each(r.segments, func(s **segment) string { return (*s).path })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // Names are patterns for the names of processes.
@@ -143,9 +144,5 @@ func ID(p *diag.Process) string {
 
 // Titles returns the titles of several processes.
 func Titles(all []*diag.Process) string {
-	names := make([]string, len(all))
-	for i, p := range all {
-		names[i] = Title(p)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(text.Each(all, func(p **diag.Process) string { return Title(*p) }), ", ")
 }

@@ -204,9 +204,5 @@ func steps(t *compare.Trend, labels []string) string {
 	if t.Verdict() == compare.CannotTell && len(labels) >= compare.MinTrend {
 		return "cannot tell: " + recordedIn(t)
 	}
-	var all []string
-	for _, s := range t.Steps {
-		all = append(all, labels[s.Run]+" "+Signed(s.Percent))
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(text.Each(t.Steps, func(s *compare.Step) string { return labels[s.Run] + " " + Signed(s.Percent) }), ", ")
 }

@@ -14,6 +14,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A ClickHouse is a ClickHouse server, or any server of a cluster, reached over HTTP.
@@ -89,8 +91,9 @@ func (c *ClickHouse) Query(ctx context.Context, query string) (*Result, error) {
 		return nil, err
 	}
 	defer body.Close()
+	type column struct{ Name string }
 	var answer struct {
-		Meta []struct{ Name string }
+		Meta []column
 		Data [][]any
 	}
 	limited := &io.LimitedReader{R: body, N: maxAnswer}
@@ -102,11 +105,7 @@ func (c *ClickHouse) Query(ctx context.Context, query string) (*Result, error) {
 		}
 		return nil, fmt.Errorf("reading ClickHouse's answer: %w", err)
 	}
-	r := &Result{Rows: answer.Data}
-	for _, m := range answer.Meta {
-		r.Names = append(r.Names, m.Name)
-	}
-	return r, nil
+	return &Result{text.Each(answer.Meta, func(m *column) string { return m.Name }), answer.Data}, nil
 }
 
 // selected yields the rows of a table that match a filter; the row is valid until the
@@ -162,11 +161,7 @@ func more(r io.Reader, buffer []byte) (_ []byte, all bool, _ error) {
 
 // names lists the columns for a statement.
 func (t *Table) names() string {
-	names := make([]string, len(t.Columns))
-	for i := range t.Columns {
-		names[i] = quoteName(t.Columns[i].Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(text.Each(t.Columns, func(c *Column) string { return quoteName(c.Name) }), ", ")
 }
 
 // post sends a request, and returns the body of a successful answer.

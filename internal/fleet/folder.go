@@ -19,6 +19,7 @@ import (
 	"github.com/gctrail/gctrail/export/parquet"
 	"github.com/gctrail/gctrail/gc/figure"
 	"github.com/gctrail/gctrail/internal/outfile"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A Folder stores rows as Parquet files, TABLE/day=YYYYMMDD/*.parquet, which DuckDB,
@@ -103,11 +104,7 @@ func (f *Folder) write(folder string, t *Table, rows iter.Seq2[Row, error]) erro
 
 // stored are a table's columns in a file.
 func (t *Table) stored() []parquet.Column {
-	columns := make([]parquet.Column, len(t.Columns))
-	for i, c := range t.Columns {
-		columns[i] = parquet.Column{Name: c.Name, Type: c.Type}
-	}
-	return columns
+	return text.Each(t.Columns, func(c *Column) parquet.Column { return parquet.Column{Name: c.Name, Type: c.Type} })
 }
 
 // join rewrites the small files of a day as one, once there are many, and removes

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/list"
 	"github.com/gctrail/gctrail/internal/otlp"
 )
 
@@ -182,7 +183,7 @@ func anyValue(typ figure.Type, message []byte) figure.Value {
 	_ = otlp.EachField(message, func(field protowire.Number, wire protowire.Type, value []byte) error {
 		switch {
 		case field == 1 && wire == protowire.BytesType && typ == figure.Text:
-			v = text(string(value))
+			v = list.Word(string(value))
 		case field == 2 && wire == protowire.VarintType && typ == figure.Bool:
 			bit, _ := protowire.ConsumeVarint(value)
 			v = figure.Value{Type: typ, Int: int64(bit & 1)}
@@ -193,19 +194,11 @@ func anyValue(typ figure.Type, message []byte) figure.Value {
 			bits, _ := protowire.ConsumeFixed64(value)
 			v = number(typ, math.Float64frombits(bits))
 		case field == 5 && wire == protowire.BytesType && typ == figure.Text:
-			v = text(words(value))
+			v = list.Word(words(value))
 		}
 		return nil
 	})
 	return v
-}
-
-// text returns s as a value; unknown if s is empty, as in RowBinary.
-func text(s string) figure.Value {
-	if s == "" {
-		return figure.Value{}
-	}
-	return figure.Value{Type: figure.Text, Text: s}
 }
 
 func integer(typ figure.Type, n int64) figure.Value {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A Group sums up the collections of processes that have something in common.
@@ -91,10 +92,7 @@ func Latest(ctx context.Context, s Store, t *Table, f *Filter, limit int, column
 
 // groups of a server.
 func (c *ClickHouse) groups(ctx context.Context, f *Filter, by []string, limit int) ([]Group, error) {
-	names := make([]string, len(by))
-	for i, name := range by {
-		names[i] = quoteName(name)
-	}
+	names := text.Each(by, func(name *string) string { return quoteName(*name) })
 	prefix := ""
 	if len(names) > 0 {
 		prefix = strings.Join(names, ", ") + ", "
@@ -179,10 +177,7 @@ func (f *Folder) groups(ctx context.Context, filter *Filter, by []string, limit 
 		if err != nil {
 			return nil, err
 		}
-		names := make([]string, len(by))
-		for i, name := range by {
-			names[i] = Text(t.Value(row, name))
-		}
+		names := text.Each(by, func(name *string) string { return Text(t.Value(row, *name)) })
 		key := strings.Join(names, "\x00")
 		s := sums[key]
 		if s == nil {

@@ -56,7 +56,7 @@ func (k *chunk) add(d detail, columns row) {
 					return 0
 				}
 				left := func() int64 {
-					sum := sumOf(listPlaces[i][f][0], columns)
+					sum := sumOf(l.fields[f].columns[0], columns)
 					for j := range item {
 						sum -= at(now, from+j*n+f)
 					}
@@ -77,7 +77,7 @@ func (k *chunk) add(d detail, columns row) {
 						likely = left()
 					}
 				case exact:
-					if of := listPlaces[i][f]; item < len(of) {
+					if of := l.fields[f].columns; item < len(of) {
 						likely = sumOf(of[item], columns)
 					}
 				}

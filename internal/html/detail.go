@@ -7,6 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A detail holds the figures of a collection that have no column, as whole numbers: first
@@ -41,8 +42,8 @@ type list struct {
 type field struct {
 	name  string
 	guess guess
-	// columns are the terms of the guess: for the first item, for the second.
-	columns [][]term
+	// columns are those that the guess adds up: for the first item, for the second.
+	columns [][]place
 }
 
 // A guess is how a figure is predicted.
@@ -59,18 +60,25 @@ const (
 
 var guessNames = [...]string{"zero", "previous", "above", "rest", "last", "exact"}
 
-func column1(name string) [][]term { return [][]term{same(name)} }
+// sums returns the columns of some items.
+func sums(items ...[]term) [][]place {
+	all := make([][]place, len(items))
+	for i, terms := range items {
+		all[i] = placesOf(terms)
+	}
+	return all
+}
 
 var lists = []list{
 	{"pauses", []field{
 		{"kind", previous, nil},
-		{"start_us", exact, [][]term{same("pause_start_us"), same("final_start_us")}},
-		{"duration_us", exact, [][]term{{{"pause_us", 0, 1}, {"final_pause_us", 0, -1}}, same("final_pause_us")}},
-		{"suspend_us", exact, [][]term{same("suspend_us")}},
+		{"start_us", exact, sums(same("pause_start_us"), same("final_start_us"))},
+		{"duration_us", exact, sums([]term{{"pause_us", 0, 1}, {"final_pause_us", 0, -1}}, same("final_pause_us"))},
+		{"suspend_us", exact, sums(same("suspend_us"))},
 		{"restart_us", previous, nil},
 	}, addPauses},
 	{"generations", []field{
-		{"out_bytes", rest, column1("promoted_bytes")},
+		{"out_bytes", rest, sums(same("promoted_bytes"))},
 		{"in_bytes", above, nil},
 		{"survival_centipct", zero, nil},
 		{"fragmentation_bytes", previous, nil},
@@ -81,9 +89,9 @@ var lists = []list{
 	{"marks", []field{{"heap", previous, nil}, {"root", previous, nil}, {"us", zero, nil}, {"bytes", zero, nil}}, addMarks},
 	{"heaps", []field{
 		{"heap", previous, nil},
-		{"before_bytes", last, column1("heap_before_bytes")},
-		{"after_bytes", last, column1("heap_after_bytes")},
-		{"out_bytes", last, column1("promoted_bytes")},
+		{"before_bytes", last, sums(same("heap_before_bytes"))},
+		{"after_bytes", last, sums(same("heap_after_bytes"))},
+		{"out_bytes", last, sums(same("promoted_bytes"))},
 	}, addHeaps},
 }
 
@@ -242,20 +250,13 @@ type headerField struct {
 }
 
 func detailsOfPage() headerDetails {
-	var h headerDetails
-	for i := range scalars {
-		h.Scalars = append(h.Scalars, scalars[i].name)
-	}
-	for i, l := range lists {
+	h := headerDetails{Scalars: text.Each(scalars, func(s *scalar) string { return s.name })}
+	for _, l := range lists {
 		of := headerList{Name: l.name}
-		for j, f := range l.fields {
+		for _, f := range l.fields {
 			columns := [][][2]int{}
-			for _, terms := range listPlaces[i][j] {
-				item := [][2]int{}
-				for _, p := range terms {
-					item = append(item, [2]int{p.column, int(p.sign)})
-				}
-				columns = append(columns, item)
+			for _, item := range f.columns {
+				columns = append(columns, text.Each(item, func(p *place) [2]int { return [2]int{p.column, int(p.sign)} }))
 			}
 			of.Fields = append(of.Fields, headerField{f.name, guessNames[f.guess], columns})
 		}
@@ -264,29 +265,12 @@ func detailsOfPage() headerDetails {
 	return h
 }
 
-// listPlaces holds where the columns are that fields are predicted from.
-var listPlaces = func() [][][][]place {
-	var all [][][][]place
-	for _, l := range lists {
-		var fields [][][]place
-		for _, f := range l.fields {
-			var items [][]place
-			for _, terms := range f.columns {
-				items = append(items, placesOf(terms))
-			}
-			fields = append(fields, items)
-		}
-		all = append(all, fields)
-	}
-	return all
-}()
-
 // guessColumns are the columns that fields are predicted from.
 var guessColumns = func() []int {
 	var all []int
-	for _, fields := range listPlaces {
-		for _, terms := range slices.Concat(fields...) {
-			for _, p := range terms {
+	for _, l := range lists {
+		for _, f := range l.fields {
+			for _, p := range slices.Concat(f.columns...) {
 				all = append(all, p.column)
 			}
 		}

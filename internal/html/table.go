@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A table holds the columns of a process. Each figure is stored as a varint: 0 if it is
@@ -22,13 +23,7 @@ type place struct {
 	sign         int64
 }
 
-var places = func() [][]place {
-	all := make([][]place, len(columns))
-	for i := range columns {
-		all[i] = placesOf(columns[i].from)
-	}
-	return all
-}()
+var places = text.Each(columns, func(c *column) []place { return placesOf(c.from) })
 
 // columnIndex holds where the columns are, by name.
 var columnIndex = func() map[string]int {
@@ -40,11 +35,7 @@ var columnIndex = func() map[string]int {
 }()
 
 func placesOf(terms []term) []place {
-	var all []place
-	for _, t := range terms {
-		all = append(all, place{columnIndex[t.name], t.back, t.sign})
-	}
-	return all
+	return text.Each(terms, func(t *term) place { return place{columnIndex[t.name], t.back, t.sign} })
 }
 
 func newTable() *table {

@@ -43,7 +43,7 @@ func (rep *Report) Document() *Document {
 		Format:        rep.info.Format,
 		StartTime:     rep.info.Start.Format(time.RFC3339Nano),
 		Duration:      Millis(rep.info.Last),
-		Processes:     []Process{},
+		Processes:     text.Each(rep.cases, func(c *Case) Process { return rep.process(c) }),
 		WithoutGC:     rep.withoutGCJSON(),
 		Lost:          rep.loss.Lost(),
 		Next:          rep.next(),
@@ -52,9 +52,6 @@ func (rep *Report) Document() *Document {
 		Omitted:       []string{},
 	}
 	var worst *Case
-	for i := range rep.cases {
-		j.Processes = append(j.Processes, rep.process(&rep.cases[i]))
-	}
 	if len(rep.cases) > 0 {
 		worst = &rep.cases[0]
 		j.Code, j.Verdict = j.Processes[0].Code, j.Processes[0].Verdict

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -18,10 +19,8 @@ func Live(found *findings.Result, totals ProcessTotals, lost uint64, dropped, pi
 		verdict, code = "No GC has happened yet.", findings.NoCollections
 	}
 	totals.PausePct = finite(totals.PausePct)
-	p := Process{Code: code, Verdict: verdict, Findings: []Finding{}, Suspensions: []Suspension{}, Longest: []LongPause{}, Totals: totals}
-	for i := range found.Findings {
-		p.Findings = append(p.Findings, findingJSON(&found.Findings[i], nil))
-	}
+	p := Process{Code: code, Verdict: verdict, Suspensions: []Suspension{}, Longest: []LongPause{}, Totals: totals}
+	p.Findings = text.Each(found.Findings, func(f *findings.Finding) Finding { return findingJSON(f, nil) })
 	j := Document{
 		SchemaVersion: schemaVersion, Format: "events of a running process", Duration: totals.Watched, Code: code, Verdict: verdict,
 		Processes: []Process{p}, Next: []string{}, CannotTell: []Gap{}, Omitted: []string{},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -32,11 +33,8 @@ func Named(info *trace.Info) []*gc.Process {
 	if len(info.Processes) == 0 && info.PID != trace.UnknownID {
 		return []*gc.Process{{PID: info.PID}}
 	}
-	var all []*gc.Process
-	for _, pid := range slices.Sorted(maps.Keys(info.Processes)) {
-		all = append(all, &gc.Process{PID: pid, Name: info.Processes[pid].Name})
-	}
-	return all
+	pids := slices.Sorted(maps.Keys(info.Processes))
+	return text.Each(pids, func(pid *uint64) *gc.Process { return &gc.Process{PID: *pid, Name: info.Processes[*pid].Name} })
 }
 
 // processNames returns the names of the first processes, and how many others there are.

@@ -35,10 +35,7 @@ func (c *Case) writePauses(p *text.Page) {
 		*stats.Totals
 	}
 	all := c.Summary.All()
-	var rows []row
-	for _, class := range c.Summary.Classes() {
-		rows = append(rows, row{className(class), class.Totals})
-	}
+	rows := text.Each(c.Summary.Classes(), func(class *stats.Class) row { return row{className(*class), class.Totals} })
 	if len(rows) > 1 {
 		rows = append(rows, row{"all", all})
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A ConditionError describes a mistake in the text of a condition, and its place.
@@ -240,9 +242,5 @@ func (w *word) parse(s string) (float64, bool) {
 func endsInDigit(s string) bool { return s != "" && '0' <= s[len(s)-1] && s[len(s)-1] <= '9' }
 
 func names() string {
-	var all []string
-	for _, w := range words() {
-		all = append(all, w.Until.Word)
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(text.Each(words(), func(w *word) string { return w.Until.Word }), ", ")
 }

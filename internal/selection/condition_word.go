@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -51,11 +52,7 @@ func pausedShare(s subject) figure.Value {
 // ConditionWords returns how conditions ask for figures, in the order of help texts: for the ones of
 // collections, and then for the ones of requests.
 func ConditionWords() []figure.Figure {
-	var all []figure.Figure
-	for _, w := range words() {
-		all = append(all, w.Figure)
-	}
-	return all
+	return text.Each(words(), func(w *word) figure.Figure { return w.Figure })
 }
 
 // dimensionOf returns how the values of a figure that is a number are written.

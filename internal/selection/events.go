@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A keyword is one of the runtime's provider, as dotnet-trace's --clrevents spells it.
@@ -32,11 +33,7 @@ var keywords = sync.OnceValue(func() (all []keyword) {
 // KeywordNames returns the names that --keywords takes, as dotnet-trace spells
 // them.
 func KeywordNames() []string {
-	var names []string
-	for _, k := range keywords() {
-		names = append(names, k.name)
-	}
-	return names
+	return text.Each(keywords(), func(k *keyword) string { return k.name })
 }
 
 // SpellKeywords names keywords as dotnet-trace does.

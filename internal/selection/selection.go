@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -83,10 +84,7 @@ func (s *Selection) Span(info *trace.Info) (from, to gc.Opt[time.Duration]) {
 func (s *Selection) Flags() []string {
 	var words []string
 	if len(s.PIDs) > 0 {
-		ids := make([]string, len(s.PIDs))
-		for i, pid := range s.PIDs {
-			ids[i] = strconv.FormatUint(pid, 10)
-		}
+		ids := text.Each(s.PIDs, func(pid *uint64) string { return strconv.FormatUint(*pid, 10) })
 		words = append(words, "--pid", strings.Join(ids, ","))
 	}
 	if s.Process != "" {

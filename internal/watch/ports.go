@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // portTime is how long a list waits for the answers of ports, as for answers of other processes.
@@ -17,10 +18,7 @@ const portTime = time.Second
 // listens on. Each may have another process behind it at any time, or none: then the list has
 // one without a name, with the port's address and the reason.
 func (s Source) WithPorts(ports []diag.Port) Source {
-	var all []*port
-	for _, p := range ports {
-		all = append(all, &port{at: p})
-	}
+	all := text.Each(ports, func(p *diag.Port) *port { return &port{at: *p} })
 	ask := func(ctx context.Context) (answers []<-chan struct{}) {
 		for _, p := range all {
 			answers = append(answers, p.ask(ctx))

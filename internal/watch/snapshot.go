@@ -8,6 +8,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/proc"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A Snapshot is the state of a watch at one time. It does not change.
@@ -55,11 +56,7 @@ func (w *Watcher) Snapshot() *Snapshot {
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := &Snapshot{Now: now, Looked: w.listed, Processes: make([]*Process, len(w.rows))}
-	for i, r := range w.rows {
-		s.Processes[i] = r.snapshot(now)
-	}
-	return s
+	return &Snapshot{Now: now, Looked: w.listed, Processes: text.Each(w.rows, func(r **row) *Process { return (*r).snapshot(now) })}
 }
 
 func (r *row) snapshot(now time.Time) *Process {
