@@ -15,7 +15,7 @@ func describe(head []byte) kind {
 	case len(head) == 0:
 		return kind{
 			looks: "an empty file",
-			hint:  "the program may still be running: .NET 8 and older write their trace when it exits",
+			hint:  "the program may still be running: .NET 8 and older write their trace when it exits; otherwise, " + hintCollect,
 		}
 	case len(bytes.Trim(head, "\x00")) == 0:
 		return kind{

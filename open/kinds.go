@@ -35,7 +35,7 @@ const (
 )
 
 const (
-	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also compressed with gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz, .tar.zst and .tar.xz"
+	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also compressed with gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz, .tar.zst and .tar.xz; " + hintCollect
 	hintCollect = "record a trace with: gctrail collect -p PID"
 	hintFolder  = "give its folder instead"
 	hintObjects = "it has no GC events; list its objects with: gctrail objects FILE"

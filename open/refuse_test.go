@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	reads   = "gctrail reads .nettrace, .netperf and .etl files, also compressed with gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz, .tar.zst and .tar.xz"
+	reads   = "gctrail reads .nettrace, .netperf and .etl files, also compressed with gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz, .tar.zst and .tar.xz; " + collect
 	collect = "record a trace with: gctrail collect -p PID"
+	empty   = "an empty file; the program may still be running: .NET 8 and older write their trace when it exits; otherwise, " + collect
 	folder  = "give its folder instead"
 	noGC    = "it has no GC events: " + collect
 	dump    = "open it with dotnet-dump analyze, WinDbg or Visual Studio. It has no GC events: " + collect
@@ -53,7 +54,7 @@ func TestRefusals(t *testing.T) {
 		data string
 		want string // after the name
 	}{
-		{"", "not a trace: an empty file; the program may still be running: .NET 8 and older write their trace when it exits"},
+		{"", "not a trace: " + empty},
 		{strings.Repeat("\x00", 5000), "not a trace: nothing but zeros at its start; it was preallocated but never written, or not copied completely: copy it again"},
 		{"2026-05-02 12:00:01 INFO  Starting the order service on port 8080\nnext", `not a trace: text that begins with "2026-05-02 12:00:01 INFO  Starting the…"; ` + reads},
 		{"hello", `not a trace: text that begins with "hello"; ` + reads},
@@ -164,7 +165,7 @@ func TestRefusalsByName(t *testing.T) {
 		{"a.dmp", elf, "a memory dump (ELF core); " + core},
 		{"a.mlpd", unknown, "unknown data that begins with 01 02 03 04 00, and by its name a recording of Mono's log profiler; open it with mprof-report. It has no GC events: " + collect},
 		{"dtp", unknown, "unknown data that begins with 01 02 03 04 00; " + reads},
-		{"a.dtp", "", "an empty file; the program may still be running: .NET 8 and older write their trace when it exits"},
+		{"a.dtp", "", empty},
 	} {
 		path := write(t, c.name, []byte(c.data))
 		_, err := open.File(path, open.Options{})
