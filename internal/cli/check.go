@@ -114,10 +114,10 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	return std.writeTo(o.init, o.traces, func(out *output) error {
+	return chosenBy("--init", "file", std.writeTo(o.init, o.traces, func(out *output) error {
 		_, err := out.Write(yaml)
 		return err
-	})
+	}))
 }
 
 // check compares runs with the budget and writes the result.
@@ -134,7 +134,7 @@ func (c *checkFlags) check(std *stdio, b *comparison.Budget, runs, baseline []*c
 			return comparison.WriteCheck(out, to.format, result)
 		})
 		if err != nil {
-			return err
+			return chosenBy("--out", "file", err)
 		}
 	}
 	if result.Failed() {

@@ -184,8 +184,8 @@ func TestSurviveFull(t *testing.T) {
 		limit func(c *collecting, t *testing.T, size int64)
 		says  string
 	}{
-		"disk":  {(*collecting).limitDisk, "no space left on device"},
-		"limit": {(*collecting).limitFile, "file too large"},
+		"disk":  {(*collecting).limitDisk, "no space left on device; make room, or choose another disk with -o"},
+		"limit": {(*collecting).limitFile, "file too large; choose another file with -o"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := patient(t)
@@ -205,7 +205,7 @@ func TestSurviveFull(t *testing.T) {
 			room := (info.Size()>>12 + 1<<7) << 12 // a disk has pages
 			test.limit(c, t, room)
 			c.Process.Signal(syscall.SIGCONT)
-			c.ends(exitUnreadable, c.path+": "+test.says+"; choose another file with -o", "everything written until then", "Total pause")
+			c.ends(exitUnreadable, c.path+": "+test.says, "everything written until then", "Total pause")
 			const block = 110_000 // the largest that a runtime writes, with what is around it
 			if info, err := os.Stat(c.path); err != nil || info.Size() > room || info.Size() < room-block {
 				t.Errorf("%d bytes of %d: %v", info.Size(), room, err)

@@ -305,7 +305,7 @@ func (o *convertOptions) create(std *stdio, paths []string) ([]*output, error) {
 		return []*output{out}, err
 	}
 	if err := os.MkdirAll(o.output, 0o777); err != nil {
-		return nil, &collect.OutputError{Name: o.output, Err: err}
+		return nil, &collect.OutputError{Name: o.output, Err: err, Kind: "folder"}
 	}
 	var outs []*output
 	for _, name := range o.format.Files(withoutSuffixes(filepath.Base(paths[0]))) {

@@ -17,6 +17,7 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etw"
 	"github.com/gctrail/gctrail/internal/lttng"
+	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
@@ -145,11 +146,7 @@ func sentence(err error) string {
 		return lttngErrorText(err)
 	}
 	if e, ok := errors.AsType[*collect.OutputError](err); ok {
-		remedy := "choose another file with -o"
-		if e.Name == stdoutName {
-			remedy = "redirect it elsewhere"
-		}
-		return fmt.Sprintf("%s: %s; %s", e.Name, reason(e.Err), remedy)
+		return fmt.Sprintf("%s: %s; %s", e.Name, reason(e.Err), instead(e))
 	}
 	if e, ok := errors.AsType[*collect.ReviewError](err); ok {
 		return (&inputError{e.Path, e.Err}).Error()
@@ -166,6 +163,29 @@ func sentence(err error) string {
 		}
 	}
 	return err.Error()
+}
+
+// instead returns what to do about an output that failed.
+func instead(e *collect.OutputError) string {
+	switch option := cmp.Or(e.Option, "-o"); {
+	case e.Name == stdoutName:
+		return "redirect it elsewhere"
+	case outfile.IsFull(e.Err), errors.Is(e.Err, etw.ErrDiskFull):
+		return "make room, or choose another disk with " + option
+	default:
+		return "choose another " + cmp.Or(e.Kind, "file") + " with " + option
+	}
+}
+
+// chosenBy notes, in the errors of outputs in err, their kind and the option that chooses
+// them, which is not that of a file with -o.
+func chosenBy(option, kind string, err error) error {
+	for _, e := range flatten(err) {
+		if out, ok := errors.AsType[*collect.OutputError](e); ok {
+			out.Option, out.Kind = option, kind
+		}
+	}
+	return err
 }
 
 // A saidError is an error that was printed when it happened.

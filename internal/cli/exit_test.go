@@ -55,6 +55,25 @@ func TestQuietEnds(t *testing.T) {
 	}
 }
 
+// An output that cannot be written is to be chosen with its own option, and on another disk
+// if this one is full.
+func TestOutputsInstead(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{&collect.OutputError{Name: "a", Err: syscall.ENOSPC}, "make room, or choose another disk with -o"},
+		{&collect.OutputError{Name: "a", Err: syscall.EACCES}, "choose another file with -o"},
+		{chosenBy("-o", "folder", &collect.OutputError{Name: "a", Err: syscall.EACCES}), "choose another folder with -o"},
+		{chosenBy("--init", "file", errors.Join(nil, &collect.OutputError{Name: "a", Err: syscall.ENOSPC})), "choose another disk with --init"},
+		{&collect.OutputError{Name: stdoutName, Err: syscall.ENOSPC}, "redirect it elsewhere"},
+	} {
+		if said := sentence(flatten(c.err)[0]); !strings.HasSuffix(said, c.want) {
+			t.Errorf("%q, want %q", said, c.want)
+		}
+	}
+}
+
 func TestComplainTellsEachErrorOnce(t *testing.T) {
 	var said bytes.Buffer
 	std := &stdio{err: text.NewPrinter(&said)}
@@ -64,7 +83,7 @@ func TestComplainTellsEachErrorOnce(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	const want = "gctrail: a.nettrace: no such file or directory; check the path\n" +
-		"gctrail: out.csv: no space left on device; choose another file with -o\n"
+		"gctrail: out.csv: no space left on device; make room, or choose another disk with -o\n"
 	if said.String() != want {
 		t.Errorf("got %q, want %q", said.String(), want)
 	}

@@ -87,7 +87,7 @@ func (o *runOptions) run(ctx context.Context, std *stdio) error {
 	}
 	runs, err := o.runAll(ctx, std)
 	if err != nil {
-		return err
+		return chosenBy("-o", "folder", err)
 	}
 	if b != nil {
 		return o.check(std, b, runs, baseline, []string{o.output})

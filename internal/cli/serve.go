@@ -94,7 +94,7 @@ func (o *serveOptions) run(ctx context.Context, std *stdio) error {
 	}
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {
-		return &collect.OutputError{Name: o.listen, Err: err}
+		return &collect.OutputError{Name: o.listen, Err: err, Kind: "address", Option: "--listen"}
 	}
 	server := web.New(web.Options{
 		Program: program(), Token: token, Files: files, Watch: len(o.files) == 0,

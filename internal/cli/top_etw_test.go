@@ -70,7 +70,7 @@ func TestETWErrors(t *testing.T) {
 // itself, and the exit code.
 func TestETWMissing(t *testing.T) {
 	full := &collect.OutputError{Name: "x.etl", Err: etw.ErrDiskFull}
-	if said := sentence(full); said != "x.etl: the disk is full; choose another file with -o" || exitCodeOf(full) != exitUnreadable {
+	if said := sentence(full); said != "x.etl: the disk is full; make room, or choose another disk with -o" || exitCodeOf(full) != exitUnreadable {
 		t.Errorf("%q, exit code %d", said, exitCodeOf(full))
 	}
 	for _, c := range []struct {

@@ -23,10 +23,12 @@ func (e *ProcessError) Unwrap() error { return e.Err }
 // Unreachable returns the error of a process that was found but cannot be queried.
 func Unreachable(p *diag.Process) error { return &ProcessError{Title(p), p.Err} }
 
-// An OutputError reports a fault of an output file.
+// An OutputError reports a fault of an output.
 type OutputError struct {
-	Name string
-	Err  error
+	Name   string
+	Err    error
+	Kind   string // such as "folder"; empty for a file
+	Option string // that chooses it; empty for -o
 }
 
 func (e *OutputError) Error() string { return e.Name + ": " + e.Err.Error() }
@@ -39,7 +41,7 @@ func outputFailed(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &OutputError{name, err}
+	return &OutputError{Name: name, Err: err}
 }
 
 // A ReviewError reports that a trace that was written cannot be read back.

@@ -67,7 +67,7 @@ func (p *Paths) Next(process *diag.Process, now time.Time) string {
 func (p *Paths) prepare(process *diag.Process) (string, error) {
 	if p.folder {
 		if err := os.MkdirAll(p.output, 0o777); err != nil {
-			return "", &OutputError{p.output, err}
+			return "", &OutputError{Name: p.output, Err: err, Kind: "folder"}
 		}
 	}
 	return p.Next(process, time.Now()), nil
