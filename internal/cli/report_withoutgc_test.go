@@ -31,7 +31,7 @@ event 2 DotNETRuntime:GCAllocationTick_V1 fields=[u32:AllocationAmount u32:Alloc
 		events, says string
 		allocated    int64 // 0 if unknown
 	}{
-		"ticks":    {begin + tick + tick + end, "process (pid 7) allocated ~6.00 MB, by allocation ticks.", 6e6},
+		"ticks":    {begin + tick + tick + end, "pid 7 allocated ~6.00 MB, by allocation ticks.", 6e6},
 		"no ticks": {begin + end, "Allocated bytes are unknown: no GC counted them, and the trace has no allocation ticks.", 0},
 		"loss":     {strings.Replace(begin, "discarded=0", "discarded=1", 1) + tick + end, "events are missing", 0},
 	} {

@@ -49,11 +49,11 @@ func TestLowerBounds(t *testing.T) {
 		{&plain, []string{
 			"Total pause   400 ms  (4.0 % of 10.0 s)",
 			"Total pause  >200 ms  (>2.0 % of 10.0 s)",
-			"process (pid 8)    2        400   4.0",
+			"pid 8      2        400   4.0",
 			"gen0 blocking      1       200  50.0     200     200     200     200              -",
 			"gen1 blocking      1       200  50.0     200     200     200     200           1.00",
 			"all                2       400   100     200     200     200     200          >1.00",
-			"process (pid 7)    2       >200  >2.0",
+			"pid 7      2       >200  >2.0",
 			"gen1 blocking      1         -    -",
 			"all                2      >200  100",
 		}},

@@ -12,6 +12,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // codeClasses are the classes of verdicts in the page's style.
@@ -249,13 +250,7 @@ func (p *Page) writeOthers(m *markup) {
 // base returns the name of a file, of any system.
 func base(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
-func (p *Process) title() string {
-	name := p.Name.Or("process")
-	if pid, known := p.PID.Get(); known {
-		return fmt.Sprintf("%s (pid %d)", name, pid)
-	}
-	return name
-}
+func (p *Process) title() string { return titled(p.Name.Or(""), p.PID.Or(trace.UnknownID)) }
 
 func pauseText(d Millis) string { return units.Duration(time.Duration(d)) }
 

@@ -41,11 +41,7 @@ func Named(info *trace.Info) []*gc.Process {
 func processNames(processes []*gc.Process) string {
 	var names []string
 	for _, p := range processes[:min(len(processes), maxNamed)] {
-		if p.Name == "" && p.PID != trace.UnknownID {
-			names = append(names, fmt.Sprintf("pid %d", p.PID))
-		} else {
-			names = append(names, processName(p))
-		}
+		names = append(names, processName(p))
 	}
 	if more := len(processes) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))

@@ -250,6 +250,7 @@ func sumText(b stats.Bytes) string {
 func (c *Case) process() string {
 	process := c.Summary.Process
 	parts := clauses{processName(process)}
+	parts.add(process.Name == "" && process.PID != trace.UnknownID, "name unknown")
 	parts.add(process.Runtime != "", process.Runtime)
 	parts.add(process.Server.Known(), flavour(process.Server.Or(false)))
 	if s := process.Settings; s != nil {

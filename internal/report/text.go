@@ -87,11 +87,19 @@ func (rep *Report) writeProcesses(p *text.Page) {
 
 // processName returns the name and the id of a process, for sentences.
 func processName(p *gc.Process) string {
-	name := cmp.Or(program.Inert(p.Name), "process")
-	if p.PID == trace.UnknownID {
-		return name
+	return titled(program.Inert(p.Name), p.PID)
+}
+
+// titled returns the name and the id of a process, of which both may be unknown. The title in
+// web/src/data/process.ts is the same.
+func titled(name string, pid uint64) string {
+	switch {
+	case pid == trace.UnknownID:
+		return cmp.Or(name, "unknown process")
+	case name == "":
+		return fmt.Sprintf("pid %d", pid)
 	}
-	return fmt.Sprintf("%s (pid %d)", name, p.PID)
+	return fmt.Sprintf("%s (pid %d)", name, pid)
 }
 
 func className(c stats.Class) string {

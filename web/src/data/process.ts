@@ -128,7 +128,8 @@ export class Process {
   }
 
   get title(): string {
-    const name = this.header.name || "process";
-    return this.header.pid === null ? name : `${name} (pid ${this.header.pid})`;
+    const { name, pid } = this.header;
+    if (pid === null) return name || "unknown process";
+    return name === "" ? `pid ${pid}` : `${name} (pid ${pid})`;
   }
 }
