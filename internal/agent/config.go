@@ -215,7 +215,7 @@ func (c *Config) Check() error {
 	}
 	if c.Profiles.URL != "" {
 		if _, err := profiler.New(c.profiler()); err != nil {
-			fail("profiles: %w", err)
+			fail("--profiles (profiles.url): %w", err)
 		}
 	}
 	if c.Profiles.Interval < time.Second || c.Profiles.Queue < 1<<16 {

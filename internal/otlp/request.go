@@ -44,14 +44,16 @@ func endpoints(opts *Options) (urls [numSignals]string, err error) {
 }
 
 func check(endpoint string) error {
-	u, err := url.Parse(endpoint)
-	if err != nil {
-		return err
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("%q is not an http or https URL", endpoint)
+	if !IsURL(endpoint) {
+		return fmt.Errorf("%q is not an http or https URL, such as http://127.0.0.1:4318", endpoint)
 	}
 	return nil
+}
+
+// IsURL reports whether an endpoint is an http or https URL.
+func IsURL(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
 // A verdict is the outcome of a request.

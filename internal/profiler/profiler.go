@@ -86,6 +86,9 @@ func New(opts Options) (*Profiler, error) {
 	if isOTLP {
 		p.encode = &encodings[toOTLP]
 	}
+	if !otlp.IsURL(url) { // before the path, which would pass for a host
+		return nil, fmt.Errorf("%q is not the http or https URL of a Pyroscope, such as http://127.0.0.1:4040, or of a Collector with %[2]s before it, such as %[2]shttp://127.0.0.1:4318", opts.URL, otlpScheme)
+	}
 	sender, err := otlp.NewSender(otlp.Options{
 		ProfilesEndpoint: strings.TrimSuffix(url, "/") + p.encode.path, Media: p.encode.media, Headers: opts.Headers,
 		Timeout: opts.Timeout, QueueBytes: opts.Queue, Refused: p.refused,
