@@ -117,7 +117,11 @@ func noticeText(n collect.Notice) string {
 		}
 		return said
 	case collect.Dumped:
-		return fmt.Sprintf("snapshot %d of %s took %s, with %s", n.Nth, collect.Title(n.Process), units.Duration(n.Took), text.Counted(n.Sessions, "session"))
+		by := "one session of the runtime requested and recorded it"
+		if n.Sessions > 1 {
+			by = "one session of the runtime requested it, another recorded it"
+		}
+		return fmt.Sprintf("snapshot %d of %s took %s: %s", n.Nth, collect.Title(n.Process), units.Duration(n.Took), by)
 	case collect.Retaken:
 		return fmt.Sprintf("the snapshot of %s has holes: taking it again (%d of at most %d)", collect.Title(n.Process), n.Nth, n.Most)
 	case collect.Recording:
