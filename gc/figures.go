@@ -113,6 +113,9 @@ func (rt *runtime) finish(n int) {
 	b.lacking = rt.completed && !b.Complete
 	if b.doubted || b.misses() || b.missesHistories(rt.pending[n+1:]) {
 		rt.model.missing(b.order(), max(b.order(), b.End.Or(0)))
+		if b.done() || rt.model.ending { // else it is given up
+			rt.model.gaps.Add(0, b.needs.From, rt.model.now)
+		}
 	}
 	if b.Complete && !rt.completed {
 		rt.completed, rt.first = true, b.Number
@@ -400,13 +403,13 @@ func (c *Collection) order() time.Duration {
 // (dotnet/runtime's pull request 100716).
 const firstCountingLarge = 9
 
-// account resolves whether lost events touch the collection, and takes back the
-// figures that then cannot be known.
-func (c *Collection) account(losses ...*trace.Loss) {
+// account resolves whether lost events touch the collection, as they may anywhere if a stream is
+// missing, and takes back the figures that then cannot be known.
+func (c *Collection) account(anywhere bool, losses ...*trace.Loss) {
 	if c.bySizes && c.Process.major < firstCountingLarge {
 		c.lowerQuality(LowerBound)
 	}
-	c.AffectedByLoss = c.doubted || slices.ContainsFunc(losses, func(l *trace.Loss) bool {
+	c.AffectedByLoss = anywhere || c.doubted || slices.ContainsFunc(losses, func(l *trace.Loss) bool {
 		// A damaged event can pass for one of another thread or time: what it
 		// leaves out is nowhere near the loss.
 		return l.Touches(c.needs.From, c.needs.To) || c.lacking && (l.Damaged > 0 || len(l.Ranges()) > 0)

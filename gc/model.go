@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -36,23 +37,25 @@ type Model struct {
 	// saves most of the Model's allocations.
 	Reuse bool
 
-	pass      *pass.Pass
-	processes []*Process
-	byProcess pass.Table[Process]
-	runtimes  []*runtime // of all processes
-	byRuntime pass.Table[runtime]
-	held      []*Collection // finished, not emitted; in order of start
-	weight    int           // of the held back collections
-	room      room
-	ran       *processors // nil unless asked for
-	dropped   trace.Loss  // data that there was no room for
-	fresh     bool        // a collection was finished since ready was last asked
-	next      int         // with how many held it is asked again
-	loss      *trace.Loss
-	info      *trace.Info
-	surveyed  bool // loss and processes cover the whole trace
-	ending    bool // the trace ended: missing events may have come later
-	recycled  recycled
+	pass       *pass.Pass
+	processes  []*Process
+	byProcess  pass.Table[Process]
+	runtimes   []*runtime // of all processes
+	byRuntime  pass.Table[runtime]
+	held       []*Collection // finished, not emitted; in order of start
+	weight     int           // of the held back collections
+	room       room
+	ran        *processors // nil unless asked for
+	dropped    trace.Loss  // data that there was no room for
+	gaps       trace.Loss  // of collections, by the numbers of later ones, and of their events
+	streamGone bool        // a whole stream of events is missing
+	fresh      bool        // a collection was finished since ready was last asked
+	next       int         // with how many held it is asked again
+	loss       *trace.Loss
+	info       *trace.Info
+	surveyed   bool // loss and processes cover the whole trace
+	ending     bool // the trace ended: missing events may have come later
+	recycled   recycled
 
 	event event
 	now   time.Duration // of the event
@@ -122,6 +125,7 @@ func (m *Model) Collections(src trace.Source, models ...pass.Model) iter.Seq2[*C
 		}
 		m.pass.End(src.Loss())
 		m.end()
+		src.Loss().StreamsUnknown = m.missesStream() || src.Loss().StreamsUnknown
 		src.Loss().Join(&m.dropped)
 		if !m.handOut(yield) {
 			return
@@ -282,7 +286,7 @@ func (m *Model) ready() iter.Seq[*Collection] {
 		if m.crowded() {
 			m.release()
 		}
-		open := m.oldest()
+		open, anywhere := m.oldest(), m.missesStream()
 		for len(m.held) > 0 {
 			c := m.held[0]
 			for m.crowded() && open != nil && open.pending[0].order() < c.order() {
@@ -292,16 +296,16 @@ func (m *Model) ready() iter.Seq[*Collection] {
 			if open != nil && open.pending[0].order() < c.order() {
 				return
 			}
+			if !m.crowded() && (!m.known(c) || !anywhere && m.awaitsGap()) {
+				return
+			}
 			if !m.known(c) {
-				if !m.crowded() {
-					return
-				}
 				m.survey() // only now, because open collections do not need it
 			}
 			m.held[0] = nil // so that the caller decides how long it is in memory
 			m.held = m.held[1:]
 			m.weight -= c.weight()
-			c.account(m.loss, &m.dropped)
+			c.account(anywhere, m.loss, &m.dropped)
 			c.boundFreed()
 			if !yield(c) {
 				return
@@ -316,6 +320,38 @@ func (m *Model) ready() iter.Seq[*Collection] {
 // lost reports whether events may be missing between two times.
 func (m *Model) lost(from, to time.Duration) bool {
 	return m.loss.Touches(from, to) || m.dropped.Touches(from, to)
+}
+
+// awaitsGap reports whether collections wait for the end of the trace, because a gap in later
+// ones may show that a stream is missing.
+func (m *Model) awaitsGap() bool {
+	return m.loss.StreamsUnknown && !m.surveyed && !m.Live
+}
+
+// unexplainedGaps is how many gaps show that a stream is missing, if nothing else suggests it:
+// damaged events may make a few.
+const unexplainedGaps = 3
+
+// missesStream reports whether a whole stream of events is missing, such as LTTng's file of a
+// processor: collections, or their events, are missing where the readable streams have no loss.
+// Other events may then be missing at any time.
+func (m *Model) missesStream() bool {
+	gaps := unexplainedGaps
+	switch {
+	case m.streamGone:
+		return true
+	case m.loss.StreamsUnknown:
+		gaps = 1
+	case m.loss.Damaged > 0 || len(m.loss.Ranges()) > 0 || m.info == nil || !strings.HasPrefix(m.info.Format, "CTF"):
+		return false
+	}
+	for _, r := range m.gaps.Ranges() {
+		if !m.loss.Touches(r.From, r.To) {
+			gaps--
+		}
+	}
+	m.streamGone = gaps <= 0
+	return m.streamGone
 }
 
 // crowded reports whether too many collections are held back for any to wait for

@@ -89,6 +89,7 @@ func (rt *runtime) numberTaken(number uint32, before time.Duration) {
 		rt.process.Missing += lost
 		after := max(r.at+1, rt.process.Started)
 		rt.model.missing(after, max(after, before-1))
+		rt.model.gaps.Add(0, after, max(after, before-1))
 	}
 	r.at = rt.model.now
 }
