@@ -2,6 +2,7 @@ package gc
 
 import (
 	"math"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
 )
@@ -14,6 +15,7 @@ type early struct {
 	runs      Opt[bool]     // unknown until a collection begins or ends, and after a lost start
 	unclaimed []*suspension // that prepare a collection, while it is unknown
 	seen      uint32        // number of the latest collection that began or ended
+	decided   time.Duration // when runs was known last
 }
 
 // prepared decides the purpose of a suspension that prepares a collection while no
@@ -42,10 +44,16 @@ func (s *suspension) numbered() bool { return s.number != 0 && s.number != math.
 // decideEarly notes whether a background collection whose start is not in the trace ran
 // until now.
 func (rt *runtime) decideEarly(runs bool) {
-	if rt.background != nil {
+	if b := rt.background; b != nil {
+		if b.initial && !runs { // its end is missing, or this is no such collection
+			rt.model.missing(b.order(), rt.model.now)
+		}
 		return
 	}
-	rt.early.runs = Some(runs)
+	if ran, known := rt.early.runs.Get(); known && runs != ran { // its start or end is missing, or one of the two is another collection
+		rt.model.missing(rt.early.decided, rt.model.now)
+	}
+	rt.early.runs, rt.early.decided = Some(runs), rt.model.now
 	for _, s := range rt.early.unclaimed {
 		switch {
 		case !runs:

@@ -15,6 +15,9 @@ func (m *Model) heapStats(e *event) {
 		return
 	}
 	b := rt.ended[e.TID]
+	if b == nil && rt.ends.raised { // its end is missing
+		m.missing(rt.regions.at, e.Time)
+	}
 	if b == nil || !plausible(v.GenerationSize0, v.GenerationSize1, v.GenerationSize2, v.GenerationSize3, v.GenerationSize4,
 		v.TotalPromotedSize0, v.TotalPromotedSize1, v.TotalPromotedSize2, v.TotalPromotedSize3, v.TotalPromotedSize4) {
 		return

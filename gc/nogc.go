@@ -28,6 +28,7 @@ type regions struct {
 	suspended time.Duration
 	since     int           // regions since the latest collection began
 	at        time.Duration // of the latest event that the numbers account for
+	named     time.Duration // of the latest event of a collection that has its number
 	suspends  bool          // the trace has suspensions: without them, a gap may be a region
 }
 
@@ -87,7 +88,10 @@ func (rt *runtime) numberTaken(number uint32, before time.Duration) {
 	r := &rt.regions
 	if lost := r.numbered(rt.process, number); lost > 0 {
 		rt.process.Missing += lost
-		after := max(r.at+1, rt.process.Started)
+		after, named := max(r.at+1, rt.process.Started), max(r.named+1, rt.process.Started)
+		if !rt.model.loss.Touches(named, rt.model.now) { // a restart since may be that of a missing one
+			after = named
+		}
 		rt.model.missing(after, max(after, before-1))
 		rt.model.gaps.Add(0, after, max(after, before-1))
 	}
@@ -115,7 +119,7 @@ func (rt *runtime) collecting(number uint32) {
 	}
 	rt.numberTaken(number-1, before)
 	r := &rt.regions
-	r.latest, r.at = Some(max(number, r.latest.Or(0))), now
+	r.latest, r.at, r.named = Some(max(number, r.latest.Or(0))), now, now
 }
 
 // regionsBefore notes that a collection begins, and returns the regions since the one

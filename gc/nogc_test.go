@@ -52,7 +52,7 @@ func TestNoGCRegions(t *testing.T) {
 		}
 		p = c.Process
 	}
-	if want := []trace.Range{{From: 50_500_001, To: 59_999_999}}; p.Missing != 2 || !slices.Equal(s.loss.Ranges(), want) {
+	if want := []trace.Range{{From: 50_300_001, To: 59_999_999}}; p.Missing != 2 || !slices.Equal(s.loss.Ranges(), want) {
 		t.Errorf("%d collections are missing, %v, want 2, %v", p.Missing, s.loss.Ranges(), want)
 	}
 	if want := (gc.NoGC{Regions: 3, Suspended: 600 * time.Microsecond, Perhaps: 1}); p.NoGC != want {

@@ -157,7 +157,7 @@ func (m *Model) gcStart(e *event) {
 	rt.decideEarly(v.Type == clr.GCTypeForegroundGC)
 	rt.early.seen = v.Count
 	b := rt.find(v.Count)
-	if b == nil || b.ended() && !b.Start.Known() { // none ends before it starts
+	if b == nil || b.ended() && !b.Start.Known() || rt.beganElsewhere(b) { // none ends before it starts
 		if b = rt.begin(v.Count); b == nil {
 			return
 		}
@@ -169,6 +169,7 @@ func (m *Model) gcStart(e *event) {
 	if e.Version > 0 { // version 0 has neither depth nor type
 		b.setGeneration(v.Depth)
 		b.setRequested(v.Type)
+		b.damaged = b.damaged || v.Depth > gen2 || v.Type > clr.GCTypeForegroundGC
 	}
 	if b.Requested == Background {
 		rt.leaveBackground()
@@ -177,6 +178,17 @@ func (m *Model) gcStart(e *event) {
 		rt.contradicted(b)
 		rt.blocking = b
 	}
+}
+
+// beganElsewhere reports whether collection b began in an earlier suspension than the current
+// one, so that the number of one of two starts is damaged.
+func (rt *runtime) beganElsewhere(b *building) bool {
+	s := rt.active()
+	if !b.Start.Known() || s == nil || !s.forGC() || slices.Contains(s.gcs, b) {
+		return false
+	}
+	rt.model.missing(b.Start.Or(0), rt.model.now)
+	return true
 }
 
 // beganBefore reports whether collection b began before all complete ones.

@@ -98,6 +98,9 @@ func (m *Model) suspendEnd(e *event) {
 	if s == nil {
 		return
 	}
+	if s.end.Known() { // threads are suspended once
+		m.missing(s.begin, e.Time)
+	}
 	s.end = Some(e.Time)
 	for i := len(rt.windows) - 1; i >= 0; i-- {
 		if o := rt.windows[i]; o != s && o.end.Known() {
