@@ -76,7 +76,7 @@ func intensive(m *Metric, f *figures) float64 {
 }
 
 func (c *Comparison) resampled(ch *Change, before, after []float64) {
-	ch.shift = Bounds{medianDifference(ch.least()), medianDifference(ch.most())}
+	ch.shift = Bounds{Low: medianDifference(ch.least()), High: medianDifference(ch.most())}
 	random := rand.New(rand.NewPCG(seed, uint64(len(ch.Name))))
 	noise := max(c.noise(ch.Metric), observedNoise(ch.before.low, ch.after.low))
 	noiseBefore := noise / math.Sqrt(float64(len(c.Before)))
@@ -89,7 +89,7 @@ func (c *Comparison) resampled(ch *Change, before, after []float64) {
 	}
 	interval := func(out float64) Bounds {
 		low, high := central(deviations, out)
-		return Bounds{ch.shift.Low + low, ch.shift.High + high}
+		return Bounds{Low: ch.shift.Low + low, High: ch.shift.High + high}
 	}
 	ch.wide, ch.narrow = interval(outside), interval(2*outside)
 }

@@ -261,7 +261,10 @@ func (r *Run) allocatedBounds(f *figures, whole bool) Bounds {
 	}
 	r.sums.From, r.sums.To = r.From, r.To
 	sum := r.sums.Allocated()
-	bounds := Bounds{float64(sum.Min()), math.Inf(1)}
+	bounds := Bounds{Low: float64(sum.Min()), High: math.Inf(1)}
+	if sum.Certainty() != gc.LowerBound {
+		bounds.Likely = float64(sum.Sum)
+	}
 	if r.From.Known() {
 		bounds.Low = r.exact
 	}
@@ -284,11 +287,11 @@ func (r *Run) gcTime() Bounds {
 	low := t.LeastPct().Or(0)
 	switch high, bounded := t.MostPct().Get(); {
 	case bounded:
-		return Bounds{low, high}
+		return Bounds{Low: low, High: high}
 	case t.Source == gc.ThreadTimes && r.Process.Processor.GC.Or(gc.CollectorTime{}).Server > 0: // its threads do the work
 		return Exactly(low)
 	}
-	return Bounds{low, math.Inf(1)}
+	return Bounds{Low: low, High: math.Inf(1)}
 }
 
 // estimate returns the bytes that the run likely allocated; NaN if unknown.

@@ -12,6 +12,7 @@ type Trend struct {
 	Basis  Basis
 	Values []float64 // by run; NaN if the run lacks it
 	Most   []float64 // upper bounds of the values, equal to them where they are exact
+	Likely []float64 // above the values of estimates
 	Steps  []Step
 
 	scale float64 // divisor of the totals of a median run
@@ -43,7 +44,7 @@ func Trends(runs []*Run) []Trend {
 	trends := make([]Trend, len(metrics))
 	for i := range trends {
 		t := &trends[i]
-		*t = Trend{Metric: &metrics[i], Basis: basis, Values: all[i].low, Most: all[i].high, scale: scale}
+		*t = Trend{Metric: &metrics[i], Basis: basis, Values: all[i].low, Most: all[i].high, Likely: all[i].likely, scale: scale}
 		t.open = t.hides()
 	}
 	stepped := make(map[string]bool)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -102,5 +103,38 @@ func TestBudgetOfIncomplete(t *testing.T) {
 	}
 	if out, said, code := on(t, 0, "check", "--budget", limits, whole); code != exitDone || !strings.Contains(out, "ok") {
 		t.Errorf("exit code %d: %s%s", code, out, said)
+	}
+}
+
+// TestOneTraceAllocatedOnce: report, check and diff show the same allocated bytes of a trace,
+// with the same mark.
+func TestOneTraceAllocatedOnce(t *testing.T) {
+	budget := filepath.Join(t.TempDir(), "budget.yaml")
+	if err := os.WriteFile(budget, []byte("version: 1\nlimits: {allocated_bytes: 1e12}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, mark := range map[string]string{
+		"net10-wks-allocs-snapshot.nettrace.gz": "~", "net10-wks-web-collect.nettrace.gz": ">", "net30-win-x64-survival.nettrace.gz": "",
+	} {
+		trace := filepath.Join("..", "..", "testdata", name)
+		var shown []string
+		for _, of := range []struct {
+			args []string
+			cell string
+		}{
+			{[]string{"report", trace}, `(?m)^  Allocated +(\S+ \S+)`},
+			{[]string{"check", "--budget", budget, trace}, ` allocated (\S+ \S+), limit`},
+			{[]string{"diff", trace, trace}, `(?m)^(?:same|cannot tell) +allocated per run +(\S+ \S+)`},
+		} {
+			_, out, said := gctrail(t.Context(), of.args...)
+			found := regexp.MustCompile(of.cell).FindStringSubmatch(out)
+			if found == nil {
+				t.Fatalf("%s of %s: %s%s", of.args[0], name, out, said)
+			}
+			shown = append(shown, found[1])
+		}
+		if shown[1] != shown[0] || shown[2] != shown[0] || strings.Trim(shown[0], "0123456789.MGkB ") != mark {
+			t.Errorf("%s: %q, want one figure, marked %q", name, shown, mark)
+		}
 	}
 }

@@ -28,6 +28,7 @@ type Check struct {
 	Run    string  // whose Value it is; empty for changes from a baseline
 	Value  float64 // NaN if unknown
 	Most   float64 // the upper bound of Value, equal to it where it is exact
+	Likely float64 // above Value if that is the lower bound of an estimate
 	Limit  float64
 	// Of changes from a baseline: Value and Limit are percentages, and the
 	// interval holds Value with a confidence of 95 %.
@@ -98,7 +99,7 @@ func limitRun(run *compare.Run, name string, most float64) Check {
 	}
 	value := m.Bounds(run, basis)
 	_, words := suffixOn(basis)
-	c := Check{Name: name, Text: m.Text + words, Unit: m.UnitOn(basis), Status: Within, Run: run.Name, Value: value.Low, Most: value.High, Limit: most}
+	c := Check{Name: name, Text: m.Text + words, Unit: m.UnitOn(basis), Status: Within, Run: run.Name, Value: value.Low, Most: value.High, Likely: value.Likely, Limit: most}
 	switch {
 	case math.IsNaN(c.Value):
 		c.Status = CannotTell

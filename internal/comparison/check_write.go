@@ -58,12 +58,12 @@ func (c *Check) sentence() string {
 	return b.String()
 }
 
-// value returns the value, marked if it is a lower bound.
+// value returns the value, marked if it is an estimate or a lower bound.
 func (c *Check) value() string {
 	if !finite(c.Value) {
 		return checkFigure(c.Value, c.Unit)
 	}
-	return bounded(compare.Bounds{Low: c.Value, High: c.Most}, c.Unit)
+	return bounded(compare.Bounds{Low: c.Value, High: c.Most, Likely: c.Likely}, c.Unit)
 }
 
 // figure returns a value in its unit. An unknown value and an unbounded one differ.

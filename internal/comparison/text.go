@@ -152,7 +152,7 @@ func WriteTrends(p *text.Page, labels []string, trends []compare.Trend) {
 }
 
 func valueAt(t *compare.Trend, run int) string {
-	return bounded(compare.Bounds{Low: t.Values[run], High: t.Most[run]}, t.Unit)
+	return bounded(compare.Bounds{Low: t.Values[run], High: t.Most[run], Likely: t.Likely[run]}, t.Unit)
 }
 
 func trendSummary(labels []string, trends []compare.Trend) string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -159,22 +160,29 @@ func Interval(low, high float64) string {
 // nearlyExact is the largest relative difference of bounds that are shown as one figure.
 const nearlyExact = 0.005
 
-// bounded returns a value that may be a lower bound, which is marked.
+// bounded returns a value that may be an estimate or a lower bound, marked as reports mark it.
 func bounded(b compare.Bounds, unit compare.Unit) string {
-	if b.High > b.Low+nearlyExact*math.Abs(b.Low) {
-		return ">" + figure(b.Low, unit)
+	value, is := max(b.Low, b.Likely), gc.Exact
+	switch {
+	case !(b.High > b.Low+nearlyExact*math.Abs(b.Low)):
+	case b.Likely > b.Low:
+		is = gc.Estimate
+	default:
+		is = gc.LowerBound
 	}
-	return figure(b.Low, unit)
+	return is.Mark() + figure(value, unit)
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// figure returns a value in its unit; - if unknown.
+// figure returns a value in its unit, or in that of a total where it is a part of one; - if
+// unknown.
 func figure(v float64, unit compare.Unit) string {
 	if !finite(v) {
 		return units.Unknown
 	}
-	switch unit {
+	total, _, _ := strings.Cut(string(unit), "_per_")
+	switch compare.Unit(total) {
 	case compare.Bytes:
 		return units.Bytes(int64(min(v, math.MaxInt64/2)))
 	case compare.Milliseconds:

@@ -69,6 +69,28 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// Estimates and lower bounds have the marks of reports.
+func TestBounded(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		bounds compare.Bounds
+		unit   compare.Unit
+		want   string
+	}{
+		{compare.Exactly(2e6), compare.Bytes, "2.00 MB"},
+		{compare.Bounds{Low: 2e6, High: 2.004e6, Likely: 2.002e6}, compare.Bytes, "2.00 MB"},
+		{compare.Bounds{Low: 2e6, High: 2.2e6, Likely: 2.1e6}, compare.Bytes, "~2.10 MB"},
+		{compare.Bounds{Low: 2e6, High: inf, Likely: 2.1e6}, compare.Bytes, "~2.10 MB"},
+		{compare.Bounds{Low: 2e6, High: 2.2e6}, compare.Bytes, ">2.00 MB"},
+		{compare.Bounds{Low: 2e6, High: inf}, "bytes_per_second", ">2.00 MB"},
+		{compare.Exactly(math.NaN()), compare.Bytes, "-"},
+	} {
+		if got := bounded(c.bounds, c.unit); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.bounds, got, c.want)
+		}
+	}
+}
+
 func TestSparkline(t *testing.T) {
 	nan := math.NaN()
 	for _, test := range []struct {
@@ -105,7 +127,7 @@ func TestTrendSummary(t *testing.T) {
 	}
 	nan := math.NaN()
 	trend := func(name string, values ...float64) compare.Trend {
-		return compare.Trend{Metric: metric(name), Values: values, Most: values}
+		return compare.Trend{Metric: metric(name), Values: values, Most: values, Likely: values}
 	}
 	level := make([]float64, 12)
 	changed := trend("collections", level...)
