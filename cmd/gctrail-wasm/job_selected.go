@@ -31,7 +31,7 @@ func (j *job) Select(process, from, to string) error {
 			return fmt.Errorf("%s %q: %w", flag.name, flag.value, err)
 		}
 	}
-	if s := &j.selected; s.From.Given && s.To.Given && s.From.At.IsZero() == s.To.At.IsZero() && s.From.After(s.To.At) >= s.To.After(s.To.At) {
+	if j.selected.Reversed() {
 		return errors.New("from must be before to")
 	}
 	return nil

@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +34,13 @@ var allocBys = map[string]alloc.By{
 	"type,stack": alloc.ByType | alloc.ByStack,
 	"method":     alloc.ByMethod,
 	"heap":       alloc.ByHeap,
+}
+
+// allocSources are the values of --source, but for auto.
+var allocSources = map[string]alloc.Source{
+	alloc.Sampled.String(): alloc.Sampled,
+	alloc.Tick.String():    alloc.Tick,
+	alloc.Object.String():  alloc.Object,
 }
 
 func newAllocsOptions() *allocsOptions {
@@ -71,10 +78,9 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 		},
 		none: lack{what: "allocation events", recording: report.RecordAllocations},
 	}
-	for _, s := range [...]alloc.Source{alloc.Sampled, alloc.Tick, alloc.Object} {
-		if s.String() == o.source.value {
-			l.none.what, l.none.partial = s.Event()+" events", true
-		}
+	asked := allocSources[o.source.value]
+	if asked != alloc.SourceUnknown {
+		l.none.what, l.none.partial = asked.Event()+" events", true
 	}
 	model.Types, model.KeepStarts = l.naming.wantTypes(), true
 	if by&(alloc.ByStack|alloc.ByMethod) != 0 {
@@ -87,10 +93,10 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 		l.below = func(r *alloc.Row) []string { return stackLines(model.Stacks, r.Stack) }
 	}
 	l.totals = func() []alloc.Total {
-		s.seconds = o.window(l.scan).Seconds()
+		s.seconds = o.Length(l.scan.Info()).Seconds()
 		loss := l.scan.Loss()
 		s.lossy = loss.Incomplete() || model.Rejected() > 0
-		return slices.DeleteFunc(model.Totals(), func(t alloc.Total) bool { return t.Source != o.choose(&model, t.PID) })
+		return slices.DeleteFunc(model.Totals(), func(t alloc.Total) bool { return t.Source != cmp.Or(asked, model.BestSource(t.PID)) })
 	}
 	l.head = func(p *text.Page, of *gc.Process, t alloc.Total) {
 		s.head(p, of, &t)
@@ -102,16 +108,6 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 		})
 	}
 	return l.list(ctx, &o.listing, std, out, paths)
-}
-
-// choose returns the source to take for a process.
-func (o *allocsOptions) choose(m *alloc.Model, pid uint64) alloc.Source {
-	for _, s := range [...]alloc.Source{alloc.Sampled, alloc.Tick, alloc.Object} {
-		if s.String() == o.source.value {
-			return s
-		}
-	}
-	return m.BestSource(pid)
 }
 
 // An allocSection holds the allocations of a process until their rows are written.
@@ -221,17 +217,4 @@ func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
 		p.Prose("Check: ", fmt.Sprintf("between collections, the events add up to %s and the heap histories to %s (%+.1f %%), in %s.",
 			units.Bytes(int64(events)), units.Bytes(sum.histories), 100*(events/float64(sum.histories)-1), text.Counted(sum.collections, "collection")))
 	}
-}
-
-// window returns how long the selected part of the trace is.
-func (l *listing) window(s *scanned) time.Duration {
-	info := s.Info()
-	from, to := time.Duration(0), info.Last
-	if l.From.Given {
-		from = max(from, l.From.After(info.Start))
-	}
-	if l.To.Given {
-		to = min(to, l.To.After(info.Start))
-	}
-	return max(0, to-from)
 }

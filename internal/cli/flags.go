@@ -124,10 +124,9 @@ func addSelection(flags *pflag.FlagSet, s *selection.Selection) {
 	flags.Var(&s.To, "to", "end at this time, in the same forms")
 }
 
-// timesConflict refuses an end that is not after the start. It cannot compare a time of day
-// with one from the start of the trace.
+// timesConflict refuses an end that is not after the start.
 func timesConflict(s *selection.Selection) error {
-	if s.From.Given && s.To.Given && s.From.At.IsZero() == s.To.At.IsZero() && s.From.After(s.To.At) >= s.To.After(s.To.At) {
+	if s.Reversed() {
 		return errors.New("--from must be before --to: give the earlier time to --from")
 	}
 	return nil

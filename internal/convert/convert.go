@@ -367,11 +367,5 @@ func (c *Converter) covered() (start time.Time, length time.Duration) {
 	case c.Snapshot != nil:
 		return c.start().Add(c.Snapshot.Start.Or(0)), 0
 	}
-	return c.start(), c.length()
-}
-
-// length returns how much time is converted.
-func (c *Converter) length() time.Duration {
-	from, to := c.selected.Span(c.info)
-	return max(0, to.Or(c.info.Last)-from.Or(0))
+	return c.start(), c.selected.Length(c.info)
 }

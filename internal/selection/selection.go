@@ -80,6 +80,18 @@ func (s *Selection) Span(info *trace.Info) (from, to gc.Opt[time.Duration]) {
 	return gc.SomeIf(s.From.After(info.Start), s.From.Given), gc.SomeIf(s.To.After(info.Start), s.To.Given)
 }
 
+// Length returns how long the selected part of a trace is.
+func (s *Selection) Length(info *trace.Info) time.Duration {
+	from, to := s.Span(info)
+	return max(0, min(to.Or(info.Last), info.Last)-max(0, from.Or(0)))
+}
+
+// Reversed reports whether the end is not after the start. A time of day cannot be compared with
+// one from the start of the trace.
+func (s *Selection) Reversed() bool {
+	return s.From.Given && s.To.Given && s.From.At.IsZero() == s.To.At.IsZero() && s.From.After(s.To.At) >= s.To.After(s.To.At)
+}
+
 // Flags returns the selection as flags of a command, with their values.
 func (s *Selection) Flags() []string {
 	var words []string
