@@ -231,7 +231,7 @@ func (o *collectOptions) again(command []string) string {
 	if len(command) > 0 {
 		words = append(append(words, "--"), command...)
 	}
-	return quoted(words)
+	return text.QuotedWords(words)
 }
 
 // joined returns values as a flag takes them.
@@ -241,36 +241,29 @@ func joined[T any](values []T) string {
 
 func (o *collectOptions) conflict() error {
 	launches := o.dash >= 0 // a command follows --
-	switch {
-	case o.dash < 0 && len(o.args) > 0 || o.dash > 0:
+	if !launches && len(o.args) > 0 || o.dash > 0 {
 		return fmt.Errorf("unexpected argument %q; for running processes: gctrail collect -n %[2]s; to start a command: gctrail collect -- %[2]s", o.args[0], text.Quoted(o.args[0]))
-	case launches && len(o.args) == 0:
-		return errors.New("no command after --: give the command to start, as in gctrail collect -- dotnet app.dll")
-	case launches && (len(o.PIDs) > 0 || o.Port.Path != ""):
-		return errors.New("-p and --diagnostic-port cannot be used with a command: leave them out, or the command")
-	case o.Port.Path != "" && len(o.PIDs) > 0, o.Port.Connect && len(o.Names) > 0:
-		return errors.New("-p and -n cannot be used with --diagnostic-port: the process that connects to it is traced")
-	case len(o.PIDs) > 0 && len(o.Names) > 0:
-		return errors.New("-p and -n cannot be used together: give an id or a name")
-	case launches && o.etw:
-		return errors.New("--etw records running processes: start the command, then run gctrail collect --etw -n NAME")
-	case launches && (o.lttng || o.live.Session != ""):
-		return errors.New("--lttng records running processes: run gctrail collect --lttng, then start the command")
-	case !launches && len(o.PIDs) == 0 && len(o.Names) == 0 && o.Port.Path == "" && !o.etw && !o.lttng && o.live.Session == "":
-		return errors.New("no process given: use -p PID, -n NAME, --diagnostic-port PATH, or -- COMMAND; list the .NET processes with: gctrail ps")
-	case len(o.dumps.values) > 0 && len(o.PIDs) == 0 && len(o.Names) == 0, len(o.dumps.values) > 0 && (o.etw || o.lttng):
-		return errors.New("--dump takes snapshots of running .NET processes: use -p PID or -n NAME, without --etw and --lttng")
-	case len(o.dumps.values) > 0 && o.output == "-":
-		return errors.New("--dump writes snapshots beside the trace: choose a file with -o")
-	case (o.showIO || o.hideIO) && !launches:
-		return errors.New("--show-child-io and --hide-child-io need a command after --")
-	case o.showIO && o.hideIO:
-		return errors.New("--show-child-io and --hide-child-io cannot be used together")
-	case o.showIO && o.output == "-":
-		return errors.New("--show-child-io and -o - both write to standard output")
-	case len(o.PIDs) > 1 && collect.NewPaths(o.output).Single():
-		return errors.New("-o is a single file, but there are several traces: give a folder, such as traces/, or use {pid} or {name} in the file name")
-	case o.lttng || o.live.Session != "":
+	}
+	ids, names, port, lttng, dumps := len(o.PIDs), len(o.Names) > 0, o.Port.Path != "", o.lttng || o.live.Session != "", len(o.dumps.values) > 0
+	err := firstBroken(
+		rule{launches && len(o.args) == 0, "no command after --: give the command to start, as in gctrail collect -- dotnet app.dll"},
+		rule{launches && (ids > 0 || port), "-p and --diagnostic-port cannot be used with a command: leave them out, or the command"},
+		rule{port && ids > 0 || o.Port.Connect && names, "-p and -n cannot be used with --diagnostic-port: the process that connects to it is traced"},
+		rule{ids > 0 && names, "-p and -n cannot be used together: give an id or a name"},
+		rule{launches && o.etw, "--etw records running processes: start the command, then run gctrail collect --etw -n NAME"},
+		rule{launches && lttng, "--lttng records running processes: run gctrail collect --lttng, then start the command"},
+		rule{!launches && ids == 0 && !names && !port && !o.etw && !lttng, "no process given: use -p PID, -n NAME, --diagnostic-port PATH, or -- COMMAND; list the .NET processes with: gctrail ps"},
+		rule{dumps && (ids == 0 && !names || o.etw || o.lttng), "--dump takes snapshots of running .NET processes: use -p PID or -n NAME, without --etw and --lttng"},
+		rule{dumps && o.output == "-", "--dump writes snapshots beside the trace: choose a file with -o"},
+		rule{(o.showIO || o.hideIO) && !launches, "--show-child-io and --hide-child-io need a command after --"},
+		rule{o.showIO && o.hideIO, "--show-child-io and --hide-child-io cannot be used together"},
+		rule{o.showIO && o.output == "-", "--show-child-io and -o - both write to standard output"},
+		rule{ids > 1 && collect.NewPaths(o.output).Single(), "-o is a single file, but there are several traces: give a folder, such as traces/, or use {pid} or {name} in the file name"},
+	)
+	switch {
+	case err != nil:
+		return err
+	case lttng:
 		return o.lttngConflict()
 	case o.etw:
 		return o.etwConflict()

@@ -47,15 +47,11 @@ func newDumpCmd(std *stdio) *cobra.Command {
 }
 
 func (o *dumpOptions) conflict() error {
-	switch {
-	case o.dump.Repeat < 1:
-		return errors.New("--repeat must be at least 1")
-	case len(o.PIDs) == 0 && len(o.Names) == 0 && o.Port.Path == "":
-		return errors.New("no process given: use -p PID or -n NAME; list the .NET processes with: gctrail ps")
-	case len(o.PIDs) > 0 && len(o.Names) > 0:
-		return errors.New("-p and -n cannot be used together: give an id or a name")
-	}
-	return connectConflict(&o.Target)
+	return cmp.Or(firstBroken(
+		rule{o.dump.Repeat < 1, "--repeat must be at least 1"},
+		rule{len(o.PIDs) == 0 && len(o.Names) == 0 && o.Port.Path == "", "no process given: use -p PID or -n NAME; list the .NET processes with: gctrail ps"},
+		rule{len(o.PIDs) > 0 && len(o.Names) > 0, "-p and -n cannot be used together: give an id or a name"},
+	), connectConflict(&o.Target))
 }
 
 func (o *dumpOptions) run(ctx context.Context, std *stdio) error {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/gctrail/gctrail/gc"
@@ -97,15 +96,12 @@ func rootOf(n *heap.TreeNode) (root, holder string) {
 }
 
 func (o *objectsOptions) treeConflict() error {
-	switch by := o.grouping(); {
-	case by != heap.ByType && by != heap.ByObject && by != heap.ByPath:
-		return errors.New("--tree folds dominators or paths by type; leave out --by, or use --by path")
-	case o.generation.value != "" || o.minSize > 0 || o.sort != "":
-		return errors.New("--tree has objects of all sizes and generations, the largest nodes first; leave out --min-size, --generation and --sort")
-	case o.depth < 0:
-		return errors.New("--depth is a number of levels")
-	}
-	return nil
+	by := o.grouping()
+	return firstBroken(
+		rule{by != heap.ByType && by != heap.ByObject && by != heap.ByPath, "--tree folds dominators or paths by type; leave out --by, or use --by path"},
+		rule{o.generation.value != "" || o.minSize > 0 || o.sort != "", "--tree has objects of all sizes and generations, the largest nodes first; leave out --min-size, --generation and --sort"},
+		rule{o.depth < 0, "--depth is a number of levels"},
+	)
 }
 
 // treeOf returns the tree of a snapshot that is asked for, nil if the snapshot has no graph.

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,6 +15,21 @@ type options interface {
 	// conflict returns an error for options that exclude each other.
 	conflict() error
 	run(ctx context.Context, std *stdio) error
+}
+
+// A rule is a combination of options that makes no sense, and what an error says of it.
+type rule struct {
+	broken bool
+	says   string
+}
+
+// firstBroken returns an error for the first rule that is broken.
+func firstBroken(rules ...rule) error {
+	i := slices.IndexFunc(rules, func(r rule) bool { return r.broken })
+	if i < 0 {
+		return nil
+	}
+	return errors.New(rules[i].says)
 }
 
 // newCmd returns the command that runs o. Its use begins with its name; take checks the arguments
