@@ -1,13 +1,13 @@
 package main
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"net/url"
 	"strings"
 
 	"github.com/gctrail/gctrail/internal/assets"
+	"github.com/gctrail/gctrail/internal/html"
 )
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3b6fb6" d="M2 9h3v5H2zM6.5 5h3v9h-3zM11 2h3v12h-3z"/></svg>` + "\n"
@@ -63,8 +63,8 @@ func (p *pageParts) page(attribute, connect, links, data string) string {
 func (p *pageParts) policy(connect string) string {
 	return strings.Join([]string{
 		"default-src 'none'",
-		fmt.Sprintf("script-src '%s' '%s' 'wasm-unsafe-eval'", hash(p.script), hash(assets.Script)),
-		fmt.Sprintf("style-src '%s' '%s'", hash(p.style), hash(assets.Style)),
+		fmt.Sprintf("script-src '%s' '%s' 'wasm-unsafe-eval'", html.Hash(p.script), html.Hash(assets.Script)),
+		fmt.Sprintf("style-src '%s' '%s'", html.Hash(p.style), html.Hash(assets.Style)),
 		"connect-src " + connect,
 		"worker-src 'self' blob:",
 		"frame-src blob:",
@@ -73,9 +73,4 @@ func (p *pageParts) policy(connect string) string {
 		"base-uri 'none'",
 		"form-action 'none'",
 	}, "; ")
-}
-
-func hash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/internal/assets"
+	"github.com/gctrail/gctrail/internal/html"
 )
 
 // editor is the folder of the extension for VS Code.
@@ -25,7 +26,7 @@ func (p *pageParts) vsix(module []byte) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	hashes, err := json.Marshal(map[string]string{"script": hash(assets.Script), "style": hash(assets.Style)})
+	hashes, err := json.Marshal(map[string]string{"script": html.Hash(assets.Script), "style": html.Hash(assets.Style)})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/internal/collect"
 )
 
 // Main runs gctrail with the given arguments and returns its exit code.
@@ -49,7 +51,7 @@ func newRootCmd(std *stdio) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if printVersion {
 				_, err := io.WriteString(std.out, version())
-				return outputFailed(stdoutName, err)
+				return collect.OutputFailed(stdoutName, err)
 			}
 			if len(args) == 0 {
 				return runBare(cmd.Context(), std)

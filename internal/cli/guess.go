@@ -103,12 +103,7 @@ func misspelt(root *cobra.Command, args []string) error {
 	return &usageError{whole: true, err: fmt.Errorf("no file or command named %q; did you mean: %s", args[0], strings.Join(like, " or "))}
 }
 
-func commandLine(args []string) string { return "gctrail " + quoted(args) }
-
-// quoted returns the words of a command line as a shell takes them.
-func quoted(words []string) string {
-	return strings.Join(text.Each(words, func(word *string) string { return text.Quoted(*word) }), " ")
-}
+func commandLine(args []string) string { return "gctrail " + text.QuotedWords(args) }
 
 // meantFlags maps flags of other tools, and of other commands, to the equivalent ones.
 var meantFlags = map[string][]string{

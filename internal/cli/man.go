@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/outfile"
 )
 
@@ -21,7 +22,7 @@ func newManCmd() *cobra.Command {
 		Args:   cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o777); err != nil {
-				return outputFailed(args[0], err)
+				return collect.OutputFailed(args[0], err)
 			}
 			return writeManPages(cmd.Root(), args[0])
 		},
@@ -31,7 +32,7 @@ func newManCmd() *cobra.Command {
 // writeManPages writes the pages of a command and of its subcommands.
 func writeManPages(cmd *cobra.Command, folder string) error {
 	path := filepath.Join(folder, manName(cmd)+".1")
-	errs := []error{outputFailed(path, outfile.WriteFile(path, manPage(cmd), 0o666))}
+	errs := []error{collect.OutputFailed(path, outfile.WriteFile(path, manPage(cmd), 0o666))}
 	for _, part := range cmd.Commands() {
 		if !part.Hidden && part.Name() != "help" {
 			errs = append(errs, writeManPages(part, folder))

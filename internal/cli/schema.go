@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/gc/figure"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/schema"
 )
 
@@ -22,7 +23,7 @@ func newSchemaCmd(std *stdio) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				_, err := fmt.Fprint(std.out, schemaHelp())
-				return outputFailed(stdoutName, err)
+				return collect.OutputFailed(stdoutName, err)
 			}
 			if !slices.Contains(schema.Names(), args[0]) {
 				return usagef(cmd, "unknown schema %q; valid names: %s", args[0], strings.Join(schema.Names(), ", "))
@@ -32,7 +33,7 @@ func newSchemaCmd(std *stdio) *cobra.Command {
 				return err
 			}
 			_, err = std.out.Write(b)
-			return outputFailed(stdoutName, err)
+			return collect.OutputFailed(stdoutName, err)
 		},
 	}
 }

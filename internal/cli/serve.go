@@ -106,7 +106,7 @@ func (o *serveOptions) run(ctx context.Context, std *stdio) error {
 		_ = std.err.Line("Other machines can connect%s, see command lines the names of types and methods, upload traces, and pause processes for heap snapshots.", map[bool]string{true: " without encryption"}[o.certificate == ""])
 	}
 	if _, err := std.out.Write([]byte(url + "\n")); err != nil {
-		return outputFailed(stdoutName, errors.Join(err, l.Close()))
+		return collect.OutputFailed(stdoutName, errors.Join(err, l.Close()))
 	}
 	if o.open.value == "yes" || o.open.value == "auto" && std.interactive() && hasDisplay() {
 		if err := browse(url); err != nil {

@@ -195,17 +195,17 @@ func (std *stdio) writeTo(path string, inputs []string, write func(*output) erro
 // Write writes p; the error names the output.
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.Writer.Write(p)
-	return n, outputFailed(o.name, err)
+	return n, collect.OutputFailed(o.name, err)
 }
 
 // WriteString writes s; the error names the output.
 func (o *output) WriteString(s string) (int, error) {
 	n, err := o.Writer.WriteString(s)
-	return n, outputFailed(o.name, err)
+	return n, collect.OutputFailed(o.name, err)
 }
 
 // Flush writes the buffered output; the error names the output.
-func (o *output) Flush() error { return outputFailed(o.name, o.Writer.Flush()) }
+func (o *output) Flush() error { return collect.OutputFailed(o.name, o.Writer.Flush()) }
 
 // end ends the output of work that may have failed, with err. A file that was there
 // before is replaced only if it has not.
@@ -223,15 +223,7 @@ func (o *output) end(err error) error {
 		}
 		failed = errors.Join(failed, o.file.Close())
 	}
-	return errors.Join(err, outputFailed(o.name, failed))
-}
-
-// outputFailed returns the *collect.OutputError for err, if there is one.
-func outputFailed(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &collect.OutputError{Name: name, Err: err}
+	return errors.Join(err, collect.OutputFailed(o.name, failed))
 }
 
 // newPage makes a page for out, that fits its terminal.

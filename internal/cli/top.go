@@ -339,7 +339,7 @@ func (l *collectionLog) write(c *watch.Collection) {
 // failed ends the log if a line was not written.
 func (l *collectionLog) failed(err error) {
 	if err != nil {
-		l.err = outputFailed(stdoutName, err)
+		l.err = collect.OutputFailed(stdoutName, err)
 		l.cancel()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/internal/assets"
+	"github.com/gctrail/gctrail/internal/collect"
 )
 
 func newVersionCmd(std *stdio) *cobra.Command {
@@ -22,7 +23,7 @@ func newVersionCmd(std *stdio) *cobra.Command {
 				printed = assets.Licenses()
 			}
 			_, err := fmt.Fprint(std.out, printed)
-			return outputFailed(stdoutName, err)
+			return collect.OutputFailed(stdoutName, err)
 		},
 	}
 	cmd.Flags().BoolVar(&withLicences, "licenses", false, "print the licences of third-party software in gctrail instead")

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/report"
@@ -82,5 +83,5 @@ func readWork(trace string) (float64, error) {
 // writeWork writes the amount of work of a run beside its trace.
 func writeWork(trace string, amount float64) error {
 	file := workFile(trace)
-	return outputFailed(file, outfile.WriteFile(file, []byte(strconv.FormatFloat(amount, 'g', -1, 64)+"\n"), 0o666))
+	return collect.OutputFailed(file, outfile.WriteFile(file, []byte(strconv.FormatFloat(amount, 'g', -1, 64)+"\n"), 0o666))
 }

@@ -167,7 +167,7 @@ func (c *capture) run(ctx context.Context) error {
 		c.release()
 	}
 	c.displaced = err == nil && !c.session.Stopped() && !c.reader.Loss().Truncated && goesOn(c.process)
-	return errors.Join(c.failed, undumped, err, outputFailed(c.path, c.sink.Close()))
+	return errors.Join(c.failed, undumped, err, OutputFailed(c.path, c.sink.Close()))
 }
 
 // dump takes a heap snapshot to a file beside the trace. It has a session of its own,
@@ -276,7 +276,7 @@ func (c *capture) finish() error {
 	case c.ring == nil:
 		return nil
 	case c.eventless:
-		return outputFailed(c.path, c.ring.Remove())
+		return OutputFailed(c.path, c.ring.Remove())
 	}
 	c.reader, c.pending = nil, nil // their memory serves to read the file
 	var err error
@@ -286,12 +286,12 @@ func (c *capture) finish() error {
 		c.out, err = c.ring.JoinLast(c.plan.Before)
 	}
 	if err == nil {
-		return outputFailed(c.path, c.ring.Remove())
+		return OutputFailed(c.path, c.ring.Remove())
 	}
 	if left := c.ring.Left(); len(left) > 0 {
 		c.notify(InPieces{left})
 	}
-	return outputFailed(c.path, err)
+	return OutputFailed(c.path, err)
 }
 
 // Read passes the bytes of the session to the reader, and retains them until the reader
@@ -345,7 +345,7 @@ func (c *capture) release() {
 	if c.out == nil || c.failed != nil {
 		return
 	}
-	if c.failed = outputFailed(c.path, c.out.Release()); c.failed != nil {
+	if c.failed = OutputFailed(c.path, c.out.Release()); c.failed != nil {
 		c.abort()
 	}
 }
@@ -369,7 +369,7 @@ func (c *capture) write(objects, end []byte) {
 	if err == nil {
 		return
 	}
-	c.failed = outputFailed(c.path, err)
+	c.failed = OutputFailed(c.path, err)
 	if _, ok := errors.AsType[*trace.FormatError](err); ok {
 		c.failed = &ProcessError{Title(c.process), ErrBlock}
 	}

@@ -36,8 +36,8 @@ func (e *OutputError) Error() string { return e.Name + ": " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// outputFailed returns the *OutputError for err, if there is one.
-func outputFailed(name string, err error) error {
+// OutputFailed returns the *OutputError for err, if there is one.
+func OutputFailed(name string, err error) error {
 	if err == nil {
 		return nil
 	}

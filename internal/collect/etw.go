@@ -166,14 +166,14 @@ func (c *etwCapture) result() (*Result, error) {
 		if left := c.follower.Left(); len(left) > 0 {
 			c.notify(InPieces{left})
 		}
-		return nil, outputFailed(c.path, err)
+		return nil, OutputFailed(c.path, err)
 	}
 	if len(c.sessions) == 1 {
 		_ = os.Remove(etw.KernelPath(c.path)) // of an earlier trace at the path
 	}
 	info, err := os.Stat(c.path)
 	if err != nil {
-		return nil, outputFailed(c.path, err)
+		return nil, OutputFailed(c.path, err)
 	}
 	loss := c.follower.Loss()
 	r := &Result{
@@ -183,7 +183,7 @@ func (c *etwCapture) result() (*Result, error) {
 	}
 	switch end := c.follower.End(); {
 	case errors.Is(end, etw.ErrDiskFull):
-		r.Failed = outputFailed(c.path, end)
+		r.Failed = OutputFailed(c.path, end)
 	case end != nil:
 		r.Displaced = true
 	}

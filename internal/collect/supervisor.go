@@ -152,7 +152,7 @@ func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path s
 	if name := numbered(path, nth, s.opts.Plan.Files); s.opts.Plan.Ring {
 		r, err := NewRing(name, s.opts.Plan.Keep)
 		if err != nil {
-			return nil, outputFailed(name, err)
+			return nil, OutputFailed(name, err)
 		}
 		r.Say = func(text string) { s.opts.Notify(Shortened{text}) }
 		c = newCapture(process, session, nil)
@@ -260,7 +260,7 @@ func create(path string, stdout io.Writer) (*File, error) {
 		return StreamTo(stdout, "standard output"), nil
 	}
 	f, err := CreateFile(path)
-	return f, outputFailed(path, err)
+	return f, OutputFailed(path, err)
 }
 
 // release resumes a process that waits at its start, also after an interruption. It does

@@ -46,14 +46,10 @@ type CheckResult struct {
 }
 
 // Failed reports whether the runs exceed the budget.
-func (r *CheckResult) Failed() bool {
-	return r.Status == Over || r.Strict && r.Status == CannotTell
-}
+func (r *CheckResult) Failed() bool { return r.fails(r.Status) }
 
-// fails reports whether a check makes the result fail.
-func (r *CheckResult) fails(c *Check) bool {
-	return c.Status == Over || r.Strict && c.Status == CannotTell
-}
+// fails reports whether a check of a status makes the result fail.
+func (r *CheckResult) fails(s CheckStatus) bool { return s == Over || r.Strict && s == CannotTell }
 
 // Check compares each run with the limits of the budget, and all runs together with the
 // baseline, which may be empty. Checks that are over come first.

@@ -130,7 +130,7 @@ func writeCheckGitHub(w io.Writer, r *CheckResult) error {
 	for i := range r.Checks {
 		c := &r.Checks[i]
 		switch {
-		case r.fails(c):
+		case r.fails(c.Status):
 			fmt.Fprintf(&b, "::error title=GC budget::%s\n", escape(c.sentence()))
 		case c.Status == CannotTell:
 			fmt.Fprintf(&b, "::warning title=GC budget::%s\n", escape(c.sentence()))
@@ -211,7 +211,7 @@ func writeCheckJUnit(w io.Writer, r *CheckResult) error {
 		test := junitCase{Name: c.Name, Class: "gctrail.check"}
 		suite.Tests++
 		switch {
-		case r.fails(c):
+		case r.fails(c.Status):
 			suite.Failures++
 			test.Failure = &junitMessage{text.Clean(c.sentence())}
 		case c.Status == CannotTell:

@@ -70,10 +70,11 @@ func ShellPolicy() string { return policy("default-src 'none'; connect-src 'self
 // style, by their hashes.
 func policy(rest string) string {
 	return fmt.Sprintf("%s; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
-		rest, hash(assets.Script), hash(assets.Style))
+		rest, Hash(assets.Script), Hash(assets.Style))
 }
 
-func hash(s string) string {
+// Hash returns a text as a policy names it.
+func Hash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }

@@ -238,7 +238,7 @@ func TestPolicy(t *testing.T) {
 		if strings.Contains(lower, "</script") || strings.Contains(lower, "<!--") || strings.Contains(lower, "</style") {
 			t.Error("the script or the style can end its element")
 		}
-		if !strings.Contains(page, strings.ReplaceAll(hash(text), "+", "&#43;")) && !strings.Contains(page, hash(text)) {
+		if !strings.Contains(page, strings.ReplaceAll(Hash(text), "+", "&#43;")) && !strings.Contains(page, Hash(text)) {
 			t.Error("the policy lacks a hash")
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 )
 
@@ -63,12 +64,8 @@ func guarded(path string) bool { return asRoot() && shared(filepath.Dir(path)) }
 // refuseInput returns an error if an output is one of the inputs, or the file that
 // standard input is.
 func refuseInput(path string, there fs.FileInfo, inputs []string) error {
-	for _, input := range inputs {
-		if in, err := os.Stat(input); err == nil && os.SameFile(there, in) {
-			return &fs.PathError{Op: "open", Path: path, Err: ErrInput}
-		}
-	}
-	if in, err := os.Stdin.Stat(); err == nil && os.SameFile(there, in) {
+	same := func(in fs.FileInfo, err error) bool { return err == nil && os.SameFile(there, in) }
+	if same(os.Stdin.Stat()) || slices.ContainsFunc(inputs, func(input string) bool { return same(os.Stat(input)) }) {
 		return &fs.PathError{Op: "open", Path: path, Err: ErrInput}
 	}
 	return nil

@@ -152,10 +152,7 @@ func (rep *Report) reads(c *Case, from, to gc.Opt[time.Duration], words ...strin
 		}
 		words = append(words, path)
 	}
-	for i := range words {
-		words[i] = text.Quoted(words[i])
-	}
-	return "gctrail " + strings.Join(words, " ")
+	return "gctrail " + text.QuotedWords(words)
 }
 
 // holds reports whether the trace has events of one of the names.

@@ -171,10 +171,7 @@ func Start(p *gc.Process) string {
 	if len(words) == 0 {
 		return ""
 	}
-	for i := range words {
-		words[i] = text.Quoted(words[i])
-	}
-	return "-- " + strings.Join(words, " ")
+	return "-- " + text.QuotedWords(words)
 }
 
 // target returns the flag that selects the program to record: by its name, because

@@ -61,6 +61,11 @@ func quotedFor(system, path string) string {
 	}
 }
 
+// QuotedWords writes the words of a command line as a shell takes them.
+func QuotedWords(words []string) string {
+	return strings.Join(Each(words, func(word *string) string { return Quoted(*word) }), " ")
+}
+
 // Words returns the words of a line that Quoted wrote, joined by spaces.
 func Words(line string) []string { return wordsFor(runtime.GOOS, line) }
 
