@@ -45,7 +45,7 @@ func (s *suspension) numbered() bool { return s.number != 0 && s.number != math.
 // until now.
 func (rt *runtime) decideEarly(runs bool) {
 	if b := rt.background; b != nil {
-		if b.initial && !runs { // its end is missing, or this is no such collection
+		if b.initial && !runs && rt.ends.raised { // its end is missing, or this is no such collection
 			rt.model.missing(b.order(), rt.model.now)
 		}
 		return
