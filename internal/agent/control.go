@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/gctrail/gctrail/internal/guard"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // minToken is the length from which a token is hard to guess, in bytes.
@@ -107,11 +109,9 @@ func (a *Agent) captureAsked(r *http.Request) (*captureRequest, error) {
 }
 
 func (a *Agent) listCaptures(w http.ResponseWriter, _ *http.Request) {
-	all := []captured{}
-	for _, f := range a.captures.list() {
-		all = append(all, captured{filepath.Join(a.config.Captures.Folder, f.Name()), f.Size()})
-	}
-	answer(w, http.StatusOK, all)
+	answer(w, http.StatusOK, text.Each(a.captures.list(), func(f *fs.FileInfo) captured {
+		return captured{filepath.Join(a.config.Captures.Folder, (*f).Name()), (*f).Size()}
+	}))
 }
 
 func (a *Agent) getCapture(w http.ResponseWriter, r *http.Request) {

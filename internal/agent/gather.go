@@ -13,6 +13,8 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A content selects the parts of a scrape beyond classic histograms that a format can
@@ -76,16 +78,9 @@ func newFamilies(generation string, c content) *families {
 	f := &families{content: c, pairs: make(map[pair]*dto.LabelPair), labelled: [...]*string{proto.String("gc"), proto.String("trace_id"), proto.String("span_id")}, threshold: proto.Float64(zeroThreshold)}
 	for _, m := range metrics {
 		f.all = append(f.all, &dto.MetricFamily{Name: proto.String(m.prometheusName()), Help: proto.String(m.help), Type: dtoTypes[m.kind].Enum()})
-		labels := m.named(generation)
-		for i, name := range labels {
-			labels[i] = underscored(name)
-		}
-		f.labels = append(f.labels, labels)
+		f.labels = append(f.labels, text.Each(m.named(generation), func(name *string) string { return underscored(*name) }))
 	}
-	for _, bound := range bounds {
-		f.bounds = append(f.bounds, &bound)
-	}
-	f.bounds = append(f.bounds, proto.Float64(math.Inf(1)))
+	f.bounds = append(text.Each(bounds[:], func(bound *float64) *float64 { return proto.Float64(*bound) }), proto.Float64(math.Inf(1)))
 	return f
 }
 
@@ -102,10 +97,7 @@ func (f *families) list() []*dto.MetricFamily {
 
 // add adds the series of a group.
 func (f *families) add(g *group, values gauges) {
-	common := make([]*dto.LabelPair, len(g.pairs))
-	for i := range g.pairs {
-		common[i] = &dto.LabelPair{Name: &g.pairs[i].name, Value: &g.pairs[i].value}
-	}
+	common := text.Each(g.pairs, func(p *pair) *dto.LabelPair { return &dto.LabelPair{Name: &p.name, Value: &p.value} })
 	created := timestamppb.New(g.created)
 	for _, k := range ordered(g.counters) {
 		f.metric(k, common).Counter = &dto.Counter{Value: proto.Float64(g.counters[k]), CreatedTimestamp: created}

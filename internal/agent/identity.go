@@ -43,8 +43,8 @@ func identify(p *diag.Process, outside *outside, host string, configured map[str
 		id[otlp.UID] = fmt.Sprintf("%s-%d-%d", host, p.PID, p.Started.Unix())
 	}
 	id.addEnvironment(outside.environment, p.Name)
-	id["k8s.namespace.name"] = cmp.Or(outside.namespace, text(id["k8s.namespace.name"]))
-	id["k8s.pod.uid"] = cmp.Or(outside.pod, text(id["k8s.pod.uid"]))
+	id["k8s.namespace.name"] = cmp.Or(outside.namespace, id.text("k8s.namespace.name"))
+	id["k8s.pod.uid"] = cmp.Or(outside.pod, id.text("k8s.pod.uid"))
 	for key, value := range id {
 		if s, ok := value.(string); ok {
 			id[key] = clean(s, maxValue)
@@ -66,7 +66,7 @@ func (id identity) addEnvironment(environment map[string]string, name string) {
 		id["k8s.pod.name"] = cmp.Or(environment["POD_NAME"], environment["HOSTNAME"])
 		id["k8s.namespace.name"] = environment["POD_NAMESPACE"]
 		id["k8s.container.name"] = environment["CONTAINER_NAME"]
-		id["k8s.node.name"] = cmp.Or(environment["NODE_NAME"], text(id["k8s.node.name"]))
+		id["k8s.node.name"] = cmp.Or(environment["NODE_NAME"], id.text("k8s.node.name"))
 	}
 	own, err := otlp.ParsePairs(environment["OTEL_RESOURCE_ATTRIBUTES"])
 	if err == nil && len(own) <= maxOwnAttributes {
@@ -86,8 +86,9 @@ func isReserved(key string) bool {
 	return strings.HasPrefix(key, "process.") || strings.HasPrefix(key, "gctrail.") || key == "container.id"
 }
 
-func text(v any) string {
-	s, _ := v.(string)
+// text returns the value of an attribute, empty if it is not a text.
+func (id identity) text(key string) string {
+	s, _ := id[key].(string)
 	return s
 }
 

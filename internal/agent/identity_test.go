@@ -11,7 +11,7 @@ import (
 func TestLongValues(t *testing.T) {
 	for _, char := range []string{"a", "é", "€", "𝄞"} {
 		o := outside{environment: map[string]string{"OTEL_SERVICE_NAME": "x" + strings.Repeat(char, 200)}}
-		service := text(identify(program(1, "web"), &o, "", nil)["service.name"])
+		service := identify(program(1, "web"), &o, "", nil).text("service.name")
 		if len(service) > maxValue || len(service) <= maxValue-len(char) || !utf8.ValidString(service) {
 			t.Errorf("%q: %d bytes: %q", char, len(service), service)
 		}
@@ -39,10 +39,10 @@ func TestNamespaceOfPod(t *testing.T) {
 		{outside{environment: map[string]string{}}, "", ""},
 	} {
 		id := identify(program(1, "web"), &tt.of, "", nil)
-		if got := text(id["k8s.namespace.name"]); got != tt.namespace {
+		if got := id.text("k8s.namespace.name"); got != tt.namespace {
 			t.Errorf("%+v: namespace %q", tt.of, got)
 		}
-		if got := text(id["k8s.pod.uid"]); got != tt.pod {
+		if got := id.text("k8s.pod.uid"); got != tt.pod {
 			t.Errorf("%+v: pod %q", tt.of, got)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A label distinguishes processes: in Prometheus under its name, in the
@@ -30,11 +32,7 @@ const portKey = "gctrail.diagnostic_port"
 
 // LabelNames returns the labels that a configuration can choose.
 func LabelNames() []string {
-	names := make([]string, len(labels))
-	for i := range labels {
-		names[i] = labels[i].name
-	}
-	return names
+	return text.Each(labels, func(l *label) string { return l.name })
 }
 
 // chosenLabels returns the labels with these names, in the order of the table.

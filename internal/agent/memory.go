@@ -183,8 +183,8 @@ func (a *Agent) openLedger(p *process, now time.Time) {
 	}
 	w, err := ledger.Create(m.path, ledger.Process{
 		PID: cmp.Or(p.PID, p.InnerPID), Name: p.Name, Command: clean(command, maxCommand), Attached: m.began, Host: a.host,
-		Runtime: text(p.identity["process.runtime.version"]), UID: text(p.identity[otlp.UID]), Service: text(p.identity["service.name"]),
-		Container: text(p.identity["container.id"]), Namespace: text(p.identity["k8s.namespace.name"]), Pod: text(p.identity["k8s.pod.name"]),
+		Runtime: p.identity.text("process.runtime.version"), UID: p.identity.text(otlp.UID), Service: p.identity.text("service.name"),
+		Container: p.identity.text("container.id"), Namespace: p.identity.text("k8s.namespace.name"), Pod: p.identity.text("k8s.pod.name"),
 	})
 	if err == nil {
 		m.ledger = w

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A key identifies a series within its group: its metric, and the values of the metric's
@@ -53,11 +55,7 @@ func newGroup(id identity, chosen []label, now time.Time) *group {
 }
 
 func groupName(id identity, chosen []label) string {
-	values := make([]string, len(chosen))
-	for i, l := range chosen {
-		values[i] = id.value(l)
-	}
-	return strings.Join(values, "\x00")
+	return strings.Join(text.Each(chosen, func(l *label) string { return id.value(*l) }), "\x00")
 }
 
 func (g *group) count(m *metric, n float64, values ...string) {

@@ -16,6 +16,8 @@ import (
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // WritePNG draws the series from a time to another as a light PNG image.
@@ -36,11 +38,9 @@ func (s *Series) WritePNG(w io.Writer, title, below string, from, to time.Durati
 
 // colors is the light palette.
 func colors() stdcolor.Palette {
-	var all stdcolor.Palette
-	for _, of := range palette {
-		all = append(all, stdcolor.RGBA{uint8(of.light >> 16), uint8(of.light >> 8), uint8(of.light), 0xff})
-	}
-	return all
+	return text.Each(palette[:], func(of *struct{ light, dark uint32 }) stdcolor.Color {
+		return stdcolor.RGBA{uint8(of.light >> 16), uint8(of.light >> 8), uint8(of.light), 0xff}
+	})
 }
 
 // draw draws a line of text, a bold one twice, a pixel apart.

@@ -118,8 +118,8 @@ func (q *question) addFlags(cmd *cobra.Command) {
 }
 
 func (q *question) addFilterFlags(flags *pflag.FlagSet) {
-	flags.Var(&q.from, "from", "only records since then: 90m, 24h or 7d ago, or a time such as 2026-03-01T12:00:00Z; all for no bound")
-	flags.Var(&q.to, "to", "only records before then")
+	flags.Var(agoFlag(&q.from), "from", "only records since then: 90m, 24h or 7d ago, or a time such as 2026-03-01T12:00:00Z; all for no bound")
+	flags.Var(agoFlag(&q.to), "to", "only records before then")
 	flags.StringVar(&q.service, "service", "", "only this service, a `pattern` such as 'shop*'")
 	flags.StringVar(&q.pod, "pod", "", "only this Kubernetes pod, a `pattern`")
 	flags.StringArrayVar(&q.where, "where", nil, "only rows that meet this `term`, such as host_name=node-1 or pause_ms>=50; may be given several times")
@@ -160,40 +160,33 @@ func (q *question) filter(t *fleet.Table) (*fleet.Filter, error) {
 	return f, nil
 }
 
-// ago is a flag that takes a point of time, or how long ago it was.
+// An ago is a point of time, or how long ago it was.
 type ago struct {
 	given bool
 	after time.Duration // ago
 	at    time.Time     // zero if after has it
 }
 
-func (a *ago) Type() string { return "TIME" }
+func agoFlag(to *ago) pflag.Value { return parsed[ago]{to, "TIME", parseAgo} }
 
-func (a *ago) String() string { return "" }
-
-func (a *ago) Set(s string) error {
-	*a = ago{given: true}
+func parseAgo(s string) (ago, error) {
 	if s == "all" {
-		a.given = false
-		return nil
+		return ago{}, nil
 	}
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		if n, err := strconv.ParseFloat(days, 64); err == nil && n >= 0 && n < 36500 {
-			a.after = time.Duration(n * 24 * float64(time.Hour))
-			return nil
+			return ago{given: true, after: time.Duration(n * 24 * float64(time.Hour))}, nil
 		}
 	}
 	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
-		a.after = d
-		return nil
+		return ago{given: true, after: d}, nil
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04", time.DateTime, time.DateOnly} {
 		if at, err := time.ParseInLocation(layout, s, time.Local); err == nil {
-			a.at = at
-			return nil
+			return ago{given: true, at: at}, nil
 		}
 	}
-	return errors.New("must be how long ago, such as 90m, 24h or 7d, or a time such as 2026-03-01T12:00:00Z")
+	return ago{}, errors.New("must be how long ago, such as 90m, 24h or 7d, or a time such as 2026-03-01T12:00:00Z")
 }
 
 func (a *ago) before(now time.Time) time.Time {

@@ -29,7 +29,7 @@ func newFleetCompareCmd(std *stdio) *cobra.Command {
 	opts.storeFlag.addFlags(flags)
 	opts.addFilterFlags(flags)
 	flags.Var(&opts.as, "format", "text, json (one line) or markdown")
-	flags.Var(&opts.at, "at", "compare before this time with after it")
+	flags.Var(agoFlag(&opts.at), "at", "compare before this time with after it")
 	flags.IntVar(&opts.processes, "processes", opts.processes, "compare at most `N` processes of each side, those with the most collections")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	return cmd
