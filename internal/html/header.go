@@ -11,7 +11,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/stats"
-	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -113,9 +112,14 @@ type Term struct {
 }
 
 func headerColumns() []headerColumn {
-	return text.Each(columns, func(c *column) headerColumn {
-		return headerColumn{c.name, text.Each(placesOf(c.from), func(p *place) [3]int { return [3]int{p.column, p.back, int(p.sign)} })}
-	})
+	all := make([]headerColumn, len(columns))
+	for i := range columns {
+		all[i] = headerColumn{columns[i].name, [][3]int{}}
+		for _, p := range places[i] {
+			all[i].From = append(all[i].From, [3]int{p.column, p.back, int(p.sign)})
+		}
+	}
+	return all
 }
 
 func wordsOfPage() words {
@@ -168,16 +172,22 @@ func (t *Trace) listed() []*process {
 }
 
 func (t *Trace) header() headerTrace {
-	return headerTrace{
+	h := headerTrace{
 		Name: t.Name, Report: t.Report, Beside: t.Beside, Start: t.Start.Format(time.RFC3339Nano), LastUS: t.Last.Microseconds(),
-		Processes: text.Each(t.processes, func(p **process) headerProcess { return t.headerProcess(*p) }),
+		Processes: []headerProcess{},
 	}
+	for _, p := range t.processes {
+		h.Processes = append(h.Processes, t.headerProcess(p))
+	}
+	return h
 }
 
 func (t *Trace) headerProcess(p *process) headerProcess {
 	h := processHeader(p.Process)
 	h.Rows, h.LeftOut, h.PauseAtLeast = p.table.rows, p.leftOut, t.PauseAtLeast[p.Process]
-	h.Lengths = text.Each(p.table.data, func(data *[]byte) int { return len(*data) })
+	for _, data := range p.table.data {
+		h.Lengths = append(h.Lengths, len(data))
+	}
 	h.Record = t.Record[p.Process]
 	h.Phases = append(h.Phases, t.phases[p.PID]...)
 	h.Allocations, h.Objects, h.Requests = partOf(t.Allocations, p) != nil, partOf(t.Objects, p) != nil, partOf(t.Requests, p) != nil

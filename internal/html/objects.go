@@ -6,7 +6,6 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/heap"
-	"github.com/gctrail/gctrail/internal/text"
 )
 
 // The bounds of a page's heap snapshots of a process, and of each snapshot.
@@ -123,7 +122,10 @@ func NewObjects(pid uint64, snapshots []Snapshot) *Part {
 		n.page.Snapshots = append(n.page.Snapshots, of)
 	}
 	if len(snapshots) > 1 {
-		all := text.Each(snapshots, func(s *Snapshot) *heap.Snapshot { return s.Snapshot })
+		all := make([]*heap.Snapshot, len(snapshots))
+		for i := range snapshots {
+			all[i] = snapshots[i].Snapshot
+		}
 		found := heap.Suspects(all)
 		for i := range found {
 			s := &found[i]
@@ -213,7 +215,7 @@ func (n *names) ofRoot(words string) int {
 func (n *names) snapshot(s *heap.Snapshot) pageSnapshot {
 	of := pageSnapshot{
 		Label: s.Label(), About: s.About(), Lacks: s.Lacks(), Objects: s.Objects, Bytes: s.Bytes, WeakRoots: s.WeakRoots,
-		Generations: []generationRow{}, Types: [][]int64{}, Tree: [][6]int64{}, Paths: [][]int64{},
+		Roots: []rootRow{}, Generations: []generationRow{}, Types: [][]int64{}, Tree: [][6]int64{}, Paths: [][]int64{},
 	}
 	start, known := s.Start.Get()
 	of.StartUS = gc.SomeIf(start.Microseconds(), known)
@@ -231,7 +233,9 @@ func (n *names) snapshot(s *heap.Snapshot) pageSnapshot {
 		q := heap.TreeQuery{Least: max(1, tree.LiveBytes()/foldBelow), Depth: maxLevels, Max: maxNodes}
 		n.addNodes(&of, tree.Tree(q), -1)
 	}
-	of.Roots = text.Each(s.Groups(heap.Query{By: heap.ByRoot}, tree), func(g *heap.Group) rootRow { return rootRow{g.Name, g.Roots, g.Retained} })
+	for _, g := range s.Groups(heap.Query{By: heap.ByRoot}, tree) {
+		of.Roots = append(of.Roots, rootRow{g.Name, g.Roots, g.Retained})
+	}
 	n.addTypes(&of, s, tree)
 	return of
 }

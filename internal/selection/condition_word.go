@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/gctrail/gctrail/gc/figure"
-	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -52,7 +51,11 @@ func pausedShare(s subject) figure.Value {
 // ConditionWords returns how conditions ask for figures, in the order of help texts: for the ones of
 // collections, and then for the ones of requests.
 func ConditionWords() []figure.Figure {
-	return text.Each(words(), func(w *word) figure.Figure { return w.Figure })
+	var all []figure.Figure
+	for _, w := range words() {
+		all = append(all, w.Figure)
+	}
+	return all
 }
 
 // dimensionOf returns how the values of a figure that is a number are written.
