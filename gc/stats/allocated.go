@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"time"
+
 	"github.com/gctrail/gctrail/gc"
 )
 
@@ -9,6 +11,7 @@ import (
 type Rate struct {
 	PerSecond float64
 	Certainty gc.Certainty
+	Over      time.Duration // the time in which AllocationRate knows the bytes; 0 for the time of a caller
 }
 
 // Known reports whether the rate is known.
@@ -88,5 +91,5 @@ func (p *Summary) AllocationRate() Rate {
 	if is == gc.LowerBound {
 		sum = sum.atLeast()
 	}
-	return Rate{float64(sum.Sum) / span.Seconds(), is}
+	return Rate{float64(sum.Sum) / span.Seconds(), is, span}
 }

@@ -94,7 +94,7 @@ func (b *Bytes) Per(d time.Duration) Rate {
 	if is == gc.LowerBound {
 		sum = b.Min()
 	}
-	return Rate{float64(sum) / d.Seconds(), is}
+	return Rate{PerSecond: float64(sum) / d.Seconds(), Certainty: is}
 }
 
 func (b *Bytes) add(v gc.Opt[int64], is gc.Certainty, affected bool) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -71,11 +72,7 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 	s := &allocSection{model: &model}
 	l := modelList[alloc.Total, alloc.Row]{
 		model: &model, beside: []pass.Model{&snapshots}, rejected: model.Rejected, collection: s.collection, fields: s.fields(by),
-		pid: func(t alloc.Total) uint64 { return t.PID },
-		rows: func(t alloc.Total) []alloc.Row {
-			s.total = t
-			return model.Rows(t.PID, t.Source, by)
-		},
+		pid:  func(t alloc.Total) uint64 { return t.PID },
 		none: lack{what: "allocation events", recording: report.RecordAllocations},
 	}
 	asked := allocSources[o.source.value]
@@ -93,10 +90,13 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 		l.below = func(r *alloc.Row) []string { return stackLines(model.Stacks, r.Stack) }
 	}
 	l.totals = func() []alloc.Total {
-		s.seconds = o.Length(l.scan.Info()).Seconds()
 		loss := l.scan.Loss()
 		s.lossy = loss.Incomplete() || model.Rejected() > 0
 		return slices.DeleteFunc(model.Totals(), func(t alloc.Total) bool { return t.Source != cmp.Or(asked, model.BestSource(t.PID)) })
+	}
+	l.rows = func(t alloc.Total) []alloc.Row {
+		s.total, s.seconds = t, o.watched(l.scan, t.PID).Seconds()
+		return model.Rows(t.PID, t.Source, by)
 	}
 	l.head = func(p *text.Page, of *gc.Process, t alloc.Total) {
 		s.head(p, of, &t)
@@ -113,9 +113,9 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 // An allocSection holds the allocations of a process until their rows are written.
 type allocSection struct {
 	model   *alloc.Model
-	seconds float64
 	lossy   bool
 	total   alloc.Total // of the process whose rows are written
+	seconds float64     // that this process was watched
 	sums    sums[uint64, collectedAllocs]
 }
 
@@ -217,4 +217,13 @@ func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
 		p.Prose("Check: ", fmt.Sprintf("between collections, the events add up to %s and the heap histories to %s (%+.1f %%), in %s.",
 			units.Bytes(int64(events)), units.Bytes(sum.histories), 100*(events/float64(sum.histories)-1), text.Counted(sum.collections, "collection")))
 	}
+}
+
+// watched returns how long a process was watched in the selected part of the trace, or how long
+// that part is if no event of the process has a time.
+func (l *listing) watched(s *scanned, pid uint64) time.Duration {
+	from, to := l.Span(s.Info())
+	p := *s.model.Process(pid)
+	p.Stopped = cmp.Or(p.Stopped, s.Info().Last)
+	return p.Watched(from, to)
 }

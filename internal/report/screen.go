@@ -222,11 +222,21 @@ func (c *Case) classes() string {
 	return strings.Join(kinds, ", ")
 }
 
-// allocation returns how fast memory was allocated, and what was freed.
+// mostOf is the share of the watched time from which a rate is known over all of it, as far as
+// its digits show.
+const mostOf = 0.9
+
+// allocation returns how fast memory was allocated, and what was freed. A rate that is known
+// over a part of the time only names that, because it differs from the bytes over all of it,
+// which allocs shows.
 func (c *Case) allocation() string {
 	var parts []string
 	if rate := c.Summary.AllocationRate(); rate.Known() {
-		parts = append(parts, "("+rate.Certainty.Mark()+units.Bytes(units.IntCapped(rate.PerSecond))+"/s)")
+		said := rate.Certainty.Mark() + units.Bytes(units.IntCapped(rate.PerSecond)) + "/s"
+		if float64(rate.Over) < mostOf*float64(c.Summary.Watched()) {
+			said += " over " + units.Duration(rate.Over)
+		}
+		parts = append(parts, "("+said+")")
 	}
 	freed := c.Summary.All().Freed
 	if freed.Known > 0 {
