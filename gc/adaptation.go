@@ -10,6 +10,9 @@ type Adaptation struct {
 	Cost, FullCost       float64 // sums over the tunings, in percent of the time
 }
 
+// Known reports whether the process is known to adapt.
+func (a *Adaptation) Known() bool { return a.Tunings+a.FullTunings > 0 }
+
 // MeanCost returns the mean measured throughput cost in percent: GC pauses and
 // waits for memory over the time. It is unknown without a tuning.
 func (a *Adaptation) MeanCost() Opt[float64] { return mean(a.Cost, a.Tunings) }

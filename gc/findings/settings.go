@@ -193,7 +193,7 @@ func (j *judgement) fewerHeaps() int {
 
 // datas reports whether a process is known to adapt its heaps to the program.
 func datas(p *gc.Process) bool {
-	return p != nil && p.Adaptation.Tunings+p.Adaptation.FullTunings > 0
+	return p != nil && p.Adaptation.Known()
 }
 
 // mayAdapt reports whether DATAS may be on: the runtime has it, and the GC is server GC, as

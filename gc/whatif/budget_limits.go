@@ -51,7 +51,7 @@ func (l *BudgetLearner) add(g int, budget int64) {
 
 // Limits returns the limits of a process whose collections were added.
 func (l *BudgetLearner) Limits(p *gc.Process) BudgetLimits {
-	out := BudgetLimits{Server: p.Server.Or(false), Adapts: p.Adaptation.Tunings+p.Adaptation.FullTunings > 0}
+	out := BudgetLimits{Server: p.Server.Or(false), Adapts: p.Adaptation.Known()}
 	out.Static = statics(out.Server)
 	switch set, known := conserve(p.Limits); {
 	case known:

@@ -135,12 +135,8 @@ func (p *Program) budget() (usual, least, largest float64) {
 	return float64(sorted[len(sorted)/2]), float64(sorted[0]), float64(sorted[len(sorted)-1])
 }
 
-// server reports whether the process has server GC, and adapts whether DATAS is on.
+// server reports whether the process has server GC.
 func (p *Program) server() bool { return p.Process.Server.Or(p.heaps > 1) }
-
-func (p *Program) adapts() bool {
-	return p.Process.Adaptation.Tunings+p.Process.Adaptation.FullTunings > 0
-}
 
 // major returns the major version of .NET; 0 if unknown, and for the .NET Framework.
 func (p *Program) major() int {

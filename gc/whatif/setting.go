@@ -91,7 +91,7 @@ const noBudgets = "the trace has no histories of collections (GCPerHeapHistory),
 func (p *Program) young0(least, largest float64, note string) effect {
 	least *= float64(p.heaps)
 	e := effect{note: note, least: least, most: max(least, p.grown(least, largest))}
-	if p.adapts() {
+	if p.Process.Adaptation.Known() {
 		e.note = strings.TrimPrefix(note+"; DATAS takes it as the least budget, and may give more", "; ")
 	}
 	return e
@@ -154,7 +154,7 @@ func heapCount(p *Program, v units.Setting) effect {
 	switch {
 	case !p.server():
 		return effect{note: "workstation GC ignores GCHeapCount"}
-	case int64(v.Value) == int64(p.heaps) && !p.adapts():
+	case int64(v.Value) == int64(p.heaps) && !p.Process.Adaptation.Known():
 		return effect{note: "server GC has this number of heaps already"}
 	}
 	return effect{cannotTell: "how threads and their objects would be divided among another number of heaps"}
@@ -166,7 +166,7 @@ func adaptation(p *Program, v units.Setting) effect {
 		return effect{note: "workstation GC ignores GCDynamicAdaptationMode"}
 	case p.major() > 0 && p.major() < 8:
 		return effect{note: "runtimes before .NET 8 ignore GCDynamicAdaptationMode"}
-	case (v.Value != 0) == p.adapts():
+	case (v.Value != 0) == p.Process.Adaptation.Known():
 		return effect{note: "GCDynamicAdaptationMode has this value already, as far as the events show"}
 	}
 	return effect{cannotTell: "how many heaps DATAS would use, or the program without it"}

@@ -109,13 +109,13 @@ var general = []generalSetting{
 		return "large objects cause gen 2 GCs"
 	}},
 	{"GCDynamicAdaptationMode=0", func(t *traced) string {
-		if !t.adapts() {
+		if !t.process.Adaptation.Known() {
 			return ""
 		}
 		return "server GC adapts its heaps to the program (DATAS)"
 	}},
 	{"GCDGen0GrowthPercent=0x12C", func(t *traced) string {
-		if !t.adapts() || !strings.HasPrefix(t.process.Runtime, ".NET 1") {
+		if !t.process.Adaptation.Known() || !strings.HasPrefix(t.process.Runtime, ".NET 1") {
 			return ""
 		}
 		return "server GC adapts its heaps to the program (DATAS), by the live size"
@@ -185,10 +185,4 @@ func (t *traced) share(reason clr.GCReason) float64 {
 		}
 	}
 	return 0
-}
-
-// adapts reports whether the process is known to run DATAS.
-func (t *traced) adapts() bool {
-	a := &t.process.Adaptation
-	return a.Tunings+a.FullTunings > 0
 }
