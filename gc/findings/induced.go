@@ -33,12 +33,12 @@ var inducedRules = []rule{
 				text: "Also try to call GC.RemoveMemoryPressure with the same amount when that memory is freed: pressure that is added and never removed grows for ever.",
 			},
 			{
-				when: "the trace does not record such calls", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level < levelVerbose },
+				when: "the trace does not record such calls", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level < clr.LevelVerbose },
 				text: "Find out which it is: GC.AddMemoryPressure, or GC.Collect with GCCollectionMode.Optimized or blocking: false.",
 				next: []Step{{Action: Record, Purpose: "record calls to GC.AddMemoryPressure (IncreaseMemoryPressure)", Recording: Verbose, Events: []string{"IncreaseMemoryPressure"}}},
 			},
 			{
-				when: "the trace records such calls, and they add too little", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level >= levelVerbose },
+				when: "the trace records such calls, and they add too little", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level >= clr.LevelVerbose },
 				text: "Try without the calls to GC.Collect with GCCollectionMode.Optimized or blocking: false.",
 				next: []Step{{Action: Record, Purpose: "record the callers, with the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}},
 			},
@@ -100,7 +100,7 @@ func memoryPressure(j *judgement) (Finding, bool) {
 		f.Confidence = High
 		f.Description += fmt.Sprintf(" GC.AddMemoryPressure was called %s for %s; %s of that was removed.",
 			plural(p.Increases, "time"), units.Bytes(p.Added), units.Bytes(p.Removed))
-	case j.Trace.Level >= levelVerbose:
+	case j.Trace.Level >= clr.LevelVerbose:
 		called := "not called"
 		if p.Added > 0 {
 			called = "called for " + units.Bytes(p.Added) + " only"

@@ -59,5 +59,3 @@ const (
 	otherShare    = 10 // percent of the pauses that other suspensions add; own
 	tracingShare  = 10 // percent of the pauses that tracing itself causes; own
 )
-
-const levelVerbose = 5

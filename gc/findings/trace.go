@@ -141,12 +141,14 @@ var traceRules = []rule{
 		source:    "own",
 		find:      eventsLost,
 		advice: []advice{{
-			when: "the level is below verbose", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Loss.Dropped() > 0 && j.Trace.Level < levelVerbose },
+			when: "the level is below verbose", fits: func(j *judgement, _ *Finding) bool {
+				return j.Trace.Loss.Dropped() > 0 && j.Trace.Level < clr.LevelVerbose
+			},
 			text: "Record with a larger buffer.",
 			next: []Step{{Action: Record, Purpose: "record with a larger buffer", Recording: LargeBuffer}},
 		}, {
 			when: "otherwise", fits: func(j *judgement, _ *Finding) bool {
-				return j.Trace.Loss.Dropped() == 0 || j.Trace.Level >= levelVerbose
+				return j.Trace.Loss.Dropped() == 0 || j.Trace.Level >= clr.LevelVerbose
 			},
 			text: "Treat sums as lower bounds.",
 		}},
@@ -210,7 +212,7 @@ func tracingCosts(j *judgement) (Finding, bool) {
 }
 
 func verboseOverflow(j *judgement) (Finding, bool) {
-	if j.Trace.Loss.Dropped() == 0 || j.Trace.Level < levelVerbose {
+	if j.Trace.Loss.Dropped() == 0 || j.Trace.Level < clr.LevelVerbose {
 		return Finding{}, false
 	}
 	rate := 0.0

@@ -16,8 +16,8 @@ const (
 	// snapshotKeywords have a collection that a session asks for list the objects, with
 	// their types and generations.
 	snapshotKeywords = clr.KeywordGC | clr.KeywordType | clr.KeywordGCHeapDump | clr.KeywordGCHeapSurvivalAndMovement | clr.KeywordGCHeapAndTypeNames
-	// snapshotLevel is informational: the higher ones add events of allocations.
-	snapshotLevel = 4
+	// snapshotLevel adds no events of allocations, as the higher ones do.
+	snapshotLevel = clr.LevelInformational
 	// dumpLimit is how long a snapshot may take.
 	dumpLimit = time.Hour
 )

@@ -31,8 +31,8 @@ var profiles = []Profile{
 		Name: selection.GCCollect, help: "collections: why, how long, how much",
 		Cost: "0 to 8 %; 25 % under constant memory pressure",
 		providers: []diag.Provider{
-			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: levelInformational},
-			{Name: clr.PrivateProvider, Keywords: clr.KeywordGCPrivate, Level: levelInformational},
+			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational},
+			{Name: clr.PrivateProvider, Keywords: clr.KeywordGCPrivate, Level: clr.LevelInformational},
 		},
 		rundown: diag.RundownGC,
 	},
@@ -40,8 +40,8 @@ var profiles = []Profile{
 		Name: selection.GCTicks, help: "plus how much is allocated, up to the end: what run records",
 		Cost: "little on .NET 10; on .NET 8, by up to as much as gc-verbose",
 		providers: []diag.Provider{
-			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: levelVerbose, Except: notOfTicks},
-			{Name: clr.PrivateProvider, Keywords: clr.KeywordGCPrivate, Level: levelInformational},
+			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelVerbose, Except: notOfTicks},
+			{Name: clr.PrivateProvider, Keywords: clr.KeywordGCPrivate, Level: clr.LevelInformational},
 		},
 		rundown: diag.RundownGC,
 	},
@@ -49,13 +49,13 @@ var profiles = []Profile{
 		Name: selection.GCVerbose, help: "plus what is allocated, pinned and held by handles",
 		Cost:      "0 to 25 %; 40 % with many pins, 50 % with many handles",
 		Cheaper:   selection.GCCollect + " records why collections happen, how long they take and how much they free",
-		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordGCHandle | clr.KeywordException, Level: levelVerbose}},
+		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordGCHandle | clr.KeywordException, Level: clr.LevelVerbose}},
 		rundown:   diag.RundownGC,
 	},
 	{
 		Name: selection.GCAlloc, help: "what is allocated, by type and stack, with method names",
 		providers: []diag.Provider{{
-			Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordAllocationSampling, Level: levelVerbose,
+			Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordAllocationSampling, Level: clr.LevelVerbose,
 			Except: notOfAllocations,
 		}},
 		rundown: diag.RundownMethods, stacks: true,
@@ -63,7 +63,7 @@ var profiles = []Profile{
 	{
 		Name: "dotnet-common", help: "runtime diagnostics: GC, JIT, exceptions, threads",
 		Cost:      "10 % in a web server",
-		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: common, Level: levelInformational}},
+		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: common, Level: clr.LevelInformational}},
 		rundown:   diag.RundownFull,
 		stacks:    true,
 	},
@@ -71,16 +71,16 @@ var profiles = []Profile{
 		Name: "dotnet-sampled-thread-time", help: "stacks of all threads, 100 times a second; disturbs GC figures",
 		Cost:      "10 % in a web server",
 		Cheaper:   selection.GCCollect + " records how long GCs pause threads",
-		providers: []diag.Provider{{Name: clr.SampleProvider, Level: levelInformational}},
+		providers: []diag.Provider{{Name: clr.SampleProvider, Level: clr.LevelInformational}},
 		rundown:   diag.RundownFull,
 		stacks:    true,
 	},
 	{
 		Name: "database", help: "commands of ADO.NET and Entity Framework",
 		providers: []diag.Provider{
-			{Name: "System.Threading.Tasks.TplEventSource", Keywords: 0x80, Level: levelInformational},
+			{Name: "System.Threading.Tasks.TplEventSource", Keywords: 0x80, Level: clr.LevelInformational},
 			{
-				Name: "Microsoft-Diagnostics-DiagnosticSource", Keywords: 0x3, Level: levelVerbose,
+				Name: "Microsoft-Diagnostics-DiagnosticSource", Keywords: 0x3, Level: clr.LevelVerbose,
 				Arguments: `FilterAndPayloadSpecs="` + databaseSpecs + `"`,
 			},
 		},
@@ -173,7 +173,7 @@ func (r *Request) Config() (config diag.Config, ignored bool) {
 		all.add(live.Requests())
 	}
 	if r.CLREvents != 0 {
-		p := diag.Provider{Name: clr.RuntimeProvider, Keywords: uint64(r.CLREvents), Level: levelInformational}
+		p := diag.Provider{Name: clr.RuntimeProvider, Keywords: uint64(r.CLREvents), Level: clr.LevelInformational}
 		if r.CLRLevel.Given {
 			p.Level = r.CLRLevel.Max
 		}
@@ -217,12 +217,12 @@ func NamesAllocations(config *diag.Config) bool {
 	if p == nil || config.NoStacks || config.Rundown&diag.RundownMethods != diag.RundownMethods {
 		return false
 	}
-	return p.Keywords&clr.KeywordGC != 0 && p.Level >= levelVerbose || p.Keywords&clr.KeywordAllocationSampling != 0
+	return p.Keywords&clr.KeywordGC != 0 && p.Level >= clr.LevelVerbose || p.Keywords&clr.KeywordAllocationSampling != 0
 }
 
 // AsksForCollections reports whether a config requests events of collections.
 func AsksForCollections(config *diag.Config) bool {
 	providers := Providers(config.Providers)
 	p := providers.Find(clr.RuntimeProvider)
-	return p != nil && p.Keywords&clr.KeywordGC != 0 && (p.Level == levelLogAlways || p.Level >= levelInformational)
+	return p != nil && p.Keywords&clr.KeywordGC != 0 && (p.Level == levelLogAlways || p.Level >= clr.LevelInformational)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/selection"
 )
 
 var (
@@ -53,7 +54,7 @@ func TestOneTable(t *testing.T) {
 			return nil
 		}
 		if m := maskLiteral.Find(text); m != nil {
-			t.Errorf("%s: %s…: use Spell", path, m)
+			t.Errorf("%s: %s…: use selection.SpellProvider", path, m)
 		}
 		if m := providers.Find(text); m != nil && !strings.HasSuffix(path, "s_gen.go") {
 			t.Errorf("%s: %s: use the constants of clr", path, m)
@@ -77,7 +78,7 @@ func TestCommon(t *testing.T) {
 	}
 }
 
-// TestSpell: --providers reads the output of Spell.
+// TestSpell: --providers reads the output of selection.SpellProvider.
 func TestSpell(t *testing.T) {
 	for _, want := range []string{
 		"Microsoft-Windows-DotNETRuntime:0x1:4",
@@ -87,7 +88,11 @@ func TestSpell(t *testing.T) {
 		if err := l.Set(want); err != nil {
 			t.Fatal(err)
 		}
-		if got := l.Spell(); got != want {
+		var spelt []string
+		for _, p := range l {
+			spelt = append(spelt, selection.SpellProvider(p.Name, p.Keywords, p.Level))
+		}
+		if got := strings.Join(spelt, ","); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

@@ -7,16 +7,12 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/selection"
-	"github.com/gctrail/gctrail/internal/text"
 )
 
-const (
-	levelLogAlways     = 0
-	levelInformational = selection.LevelInformational
-	levelVerbose       = 5
-)
+const levelLogAlways = 0
 
 // Providers is a flag that takes providers as dotnet-trace's --providers
 // does (its ProviderUtils.cs): Name[:Keywords[:Level[:key=value;...]]] with
@@ -26,11 +22,6 @@ type Providers []diag.Provider
 func (l *Providers) Type() string { return "PROVIDER,..." }
 
 func (l *Providers) String() string { return "" }
-
-// Spell returns providers as --providers takes them, without arguments.
-func (l Providers) Spell() string {
-	return strings.Join(text.Each(l, func(p *diag.Provider) string { return selection.SpellProvider(p.Name, p.Keywords, p.Level) }), ",")
-}
 
 func (l *Providers) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
@@ -88,7 +79,7 @@ func (l *Providers) Find(name string) *diag.Provider {
 func parseProvider(s string) (diag.Provider, error) {
 	var parts [4]string
 	copy(parts[:], strings.SplitN(s, ":", len(parts)))
-	p := diag.Provider{Name: parts[0], Level: levelInformational}
+	p := diag.Provider{Name: parts[0], Level: clr.LevelInformational}
 	if strings.TrimSpace(p.Name) == "" {
 		return p, errors.New("a provider has no name")
 	}
@@ -124,7 +115,7 @@ func parseProviderKeywords(s string) (uint64, error) {
 // parseProviderLevel takes any number: numbers beyond verbose mean verbose.
 func parseProviderLevel(s string) (uint8, error) {
 	if n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 32); err == nil && n >= 0 {
-		return uint8(min(n, levelVerbose)), nil
+		return uint8(min(n, clr.LevelVerbose)), nil
 	}
 	var l selection.Level
 	if err := l.Set(s); err != nil {

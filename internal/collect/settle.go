@@ -9,7 +9,6 @@ import (
 )
 
 const (
-	levelCritical = 1 // at which the GC raises no events
 	// settleTime bounds how long a runtime is waited for, because nothing is lost but its speed.
 	settleTime = 3 * time.Second
 )
@@ -21,7 +20,7 @@ const (
 func Settle(ctx context.Context, client *diag.Client) error {
 	s, err := client.Collect(ctx, diag.Config{
 		BufferMB: 1, NoStacks: true,
-		Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: levelCritical}},
+		Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelCritical}},
 	})
 	if err != nil {
 		return err

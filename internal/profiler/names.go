@@ -58,7 +58,7 @@ func (n *names) list(ctx context.Context, client *diag.Client) error {
 	defer cancel()
 	session, err := client.Collect(ctx, diag.Config{
 		BufferMB: 16, Rundown: diag.RundownMethods, NoStacks: true,
-		Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: levelCritical}},
+		Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelCritical}},
 	})
 	if err != nil {
 		return err

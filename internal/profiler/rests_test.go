@@ -65,7 +65,7 @@ func (r *raiser) serve(t *testing.T, c net.Conn) {
 		return
 	}
 	s, err := r.provider.Start(c, emit.SessionOptions{NoRundown: true, Providers: []emit.Wanted{
-		{Provider: clr.RuntimeProvider, Keywords: clr.KeywordAllocationSampling, Level: levelInformational},
+		{Provider: clr.RuntimeProvider, Keywords: clr.KeywordAllocationSampling, Level: clr.LevelInformational},
 	}})
 	if err != nil {
 		t.Error(err)

@@ -19,9 +19,6 @@ import (
 )
 
 const (
-	levelCritical      = 1
-	levelInformational = 4
-	levelVerbose       = 5
 	// polling is the interval of reading: the runtime writes every 100 ms, which would wake the
 	// agent hundreds of times a second for tens of processes.
 	polling = 250 * time.Millisecond
@@ -56,12 +53,12 @@ func sampled(version string, unloading bool) diag.Config {
 	major, err := strconv.Atoi(number)
 	switch {
 	case err != nil || major < firstSampling:
-		of.Keywords, of.Level = clr.KeywordGC, levelVerbose
+		of.Keywords, of.Level = clr.KeywordGC, clr.LevelVerbose
 	case unloading:
-		of.Keywords, of.Level = of.Keywords|clr.KeywordEndEnumeration, levelVerbose
+		of.Keywords, of.Level = of.Keywords|clr.KeywordEndEnumeration, clr.LevelVerbose
 		of.Events = []uint32{clr.KindAllocationSampled.ID(), clr.KindMethodUnloadVerbose.ID()}
 	default:
-		of.Keywords, of.Level = of.Keywords|clr.KeywordLoader, levelInformational
+		of.Keywords, of.Level = of.Keywords|clr.KeywordLoader, clr.LevelInformational
 		of.Events = []uint32{clr.KindAllocationSampled.ID(), clr.KindMethodUnloadVerbose.ID(), assemblyUnload}
 	}
 	return diag.Config{BufferMB: bufferMB, Providers: []diag.Provider{of}}

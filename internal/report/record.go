@@ -25,7 +25,7 @@ func CollectSelf(windows bool) string {
 	for _, v := range [...][2]string{
 		{"DOTNET_EnableEventPipe", "1"},
 		{"DOTNET_EventPipeOutputPath", "app.nettrace"},
-		{"DOTNET_EventPipeConfig", selection.SpellProvider(clr.RuntimeProvider, clr.KeywordGC, selection.LevelInformational)},
+		{"DOTNET_EventPipeConfig", selection.SpellProvider(clr.RuntimeProvider, clr.KeywordGC, clr.LevelInformational)},
 	} {
 		fmt.Fprintf(&b, assign, v[0], v[1])
 	}

@@ -104,9 +104,6 @@ func SpellProvider(name string, keywords uint64, level uint8) string {
 	return fmt.Sprintf("%s:%#x:%d", name, keywords, level)
 }
 
-// LevelInformational is the level of the events of collections.
-const LevelInformational = 4
-
 // LevelNames are the words for the levels 0 to 5.
 var LevelNames = []string{"logalways", "critical", "error", "warning", "informational", "verbose"}
 
