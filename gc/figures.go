@@ -403,13 +403,13 @@ func (c *Collection) order() time.Duration {
 // (dotnet/runtime's pull request 100716).
 const firstCountingLarge = 9
 
-// account resolves whether lost events touch the collection, as they may anywhere if a stream is
-// missing, and takes back the figures that then cannot be known.
-func (c *Collection) account(anywhere bool, losses ...*trace.Loss) {
+// account resolves whether lost events touch the collection, as those of a missing stream may, and
+// takes back the figures that then cannot be known.
+func (c *Collection) account(touched bool, losses ...*trace.Loss) {
 	if c.bySizes && c.Process.major < firstCountingLarge {
 		c.lowerQuality(LowerBound)
 	}
-	c.AffectedByLoss = anywhere || c.doubted || slices.ContainsFunc(losses, func(l *trace.Loss) bool {
+	c.AffectedByLoss = touched || c.doubted || slices.ContainsFunc(losses, func(l *trace.Loss) bool {
 		// A damaged event can pass for one of another thread or time: what it
 		// leaves out is nowhere near the loss.
 		return l.Touches(c.needs.From, c.needs.To) || c.lacking && (l.Damaged > 0 || len(l.Ranges()) > 0)

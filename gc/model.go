@@ -48,6 +48,7 @@ type Model struct {
 	ran        *processors // nil unless asked for
 	dropped    trace.Loss  // data that there was no room for
 	gaps       trace.Loss  // of collections, by the numbers of later ones, and of their events
+	unnamed    trace.Loss  // from an event with a collection's number to one by which others are missing between
 	streamGone bool        // a whole stream of events is missing
 	fresh      bool        // a collection was finished since ready was last asked
 	next       int         // with how many held it is asked again
@@ -126,6 +127,7 @@ func (m *Model) Collections(src trace.Source, models ...pass.Model) iter.Seq2[*C
 		m.pass.End(src.Loss())
 		m.end()
 		src.Loss().StreamsUnknown = m.missesStream() || src.Loss().StreamsUnknown
+		m.widenUnexplained()
 		src.Loss().Join(&m.dropped)
 		if !m.handOut(yield) {
 			return
@@ -305,7 +307,7 @@ func (m *Model) ready() iter.Seq[*Collection] {
 			m.held[0] = nil // so that the caller decides how long it is in memory
 			m.held = m.held[1:]
 			m.weight -= c.weight()
-			c.account(anywhere, m.loss, &m.dropped)
+			c.account(anywhere || m.mayEndAnother(c), m.loss, &m.dropped)
 			c.boundFreed()
 			if !yield(c) {
 				return
@@ -320,6 +322,25 @@ func (m *Model) ready() iter.Seq[*Collection] {
 // lost reports whether events may be missing between two times.
 func (m *Model) lost(from, to time.Duration) bool {
 	return m.loss.Touches(from, to) || m.dropped.Touches(from, to)
+}
+
+// mayEndAnother reports whether the restart in a collection may be that of a missing one after it,
+// because no loss explains where that one's other events are. The loss may become known later
+// than the number by which the collection is missing.
+func (m *Model) mayEndAnother(c *Collection) bool {
+	return slices.ContainsFunc(m.unnamed.Ranges(), func(r trace.Range) bool {
+		return r.From <= c.needs.To && c.needs.From <= r.To && !m.loss.Touches(r.From, r.To)
+	})
+}
+
+// widenUnexplained counts as loss where the restarts of missing collections may be, when the
+// whole loss of the trace is known.
+func (m *Model) widenUnexplained() {
+	for _, r := range m.unnamed.Ranges() {
+		if !m.loss.Touches(r.From, r.To) {
+			m.missing(r.From, r.To)
+		}
+	}
 }
 
 // awaitsGap reports whether collections wait for the end of the trace, because a gap in later

@@ -89,9 +89,7 @@ func (rt *runtime) numberTaken(number uint32, before time.Duration) {
 	if lost := r.numbered(rt.process, number); lost > 0 {
 		rt.process.Missing += lost
 		after, named := max(r.at+1, rt.process.Started), max(r.named+1, rt.process.Started)
-		if !rt.model.loss.Touches(named, rt.model.now) { // a restart since may be that of a missing one
-			after = named
-		}
+		rt.model.unnamed.Add(0, named, max(named, before-1))
 		rt.model.missing(after, max(after, before-1))
 		rt.model.gaps.Add(0, after, max(after, before-1))
 	}
