@@ -222,13 +222,13 @@ func (c *Case) classes() string {
 	return strings.Join(kinds, ", ")
 }
 
-// mostOf is the share of the watched time from which a rate is known over all of it, as far as
-// its digits show.
+// mostOf is the share of the watched time over which a rate must be known to be printed without
+// its own time.
 const mostOf = 0.9
 
-// allocation returns how fast memory was allocated, and what was freed. A rate that is known
-// over a part of the time only names that, because it differs from the bytes over all of it,
-// which allocs shows.
+// allocation returns the bytes allocated and freed, and the allocation rate. If the rate is known
+// over a part of the watched time only, that part follows it, because the bytes divided by the
+// whole time would give another rate.
 func (c *Case) allocation() string {
 	var parts []string
 	if rate := c.Summary.AllocationRate(); rate.Known() {
