@@ -48,7 +48,7 @@ type Model struct {
 	ran        *processors // nil unless asked for
 	dropped    trace.Loss  // data that there was no room for
 	gaps       trace.Loss  // of collections, by the numbers of later ones, and of their events
-	unnamed    trace.Loss  // from an event with a collection's number to one by which others are missing between
+	unnamed    trace.Loss  // from events of numbered collections to later numbers that show missing ones between
 	streamGone bool        // a whole stream of events is missing
 	fresh      bool        // a collection was finished since ready was last asked
 	next       int         // with how many held it is asked again
