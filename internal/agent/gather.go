@@ -80,7 +80,7 @@ func newFamilies(generation string, c content) *families {
 		f.all = append(f.all, &dto.MetricFamily{Name: proto.String(m.prometheusName()), Help: proto.String(m.help), Type: dtoTypes[m.kind].Enum()})
 		f.labels = append(f.labels, text.Each(m.named(generation), func(name *string) string { return underscored(*name) }))
 	}
-	f.bounds = append(text.Each(bounds[:], func(bound *float64) *float64 { return proto.Float64(*bound) }), proto.Float64(math.Inf(1)))
+	f.bounds = append(text.Each(bounds, func(bound *float64) *float64 { return proto.Float64(*bound) }), proto.Float64(math.Inf(1)))
 	return f
 }
 
