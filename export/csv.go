@@ -49,6 +49,9 @@ func appendLine(dst []byte, n int, field func(dst []byte, i int) []byte) []byte 
 func (w *CSV) appendValue(dst []byte, v figure.Value) []byte {
 	switch v.Type {
 	case figure.Text:
+		if ordinary(v.Text) {
+			return append(dst, v.Text...)
+		}
 		return appendText(dst, w.word(v.Text))
 	case figure.Numbers:
 		return append(dst, v.Text...)
@@ -75,6 +78,18 @@ func appendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	dst = append(dst, strings.ReplaceAll(s, `"`, `""`)...)
 	return append(dst, '"')
+}
+
+// ordinary reports whether all of a text is ASCII letters, digits, periods and underscores,
+// as almost all words in collections are.
+func ordinary(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if letter := c | 0x20; (letter < 'a' || letter > 'z') && (c < '0' || c > '9') && c != '.' && c != '_' {
+			return false
+		}
+	}
+	return true
 }
 
 // word returns a word that neither a spreadsheet nor a terminal obeys.
