@@ -89,6 +89,21 @@ func TestUnrecorded(t *testing.T) {
 	}
 }
 
+// TestOvercounted: a page does not claim that all was allocated that the allocation ticks of
+// .NET Core 3 count.
+func TestOvercounted(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, size{1280, 900})
+	b.open(pageOf(t, fixture("net30-win-x64-survival.nettrace.gz")))
+	b.wait(`document.querySelector(".allocations .types tbody tr")`)
+	if got := b.textOf(".allocations .hint"); !strings.HasPrefix(got, "4.24 GB, counted from 35,458 GCAllocationTick events. That is more than the 1.12 GB that were allocated:") {
+		b.Errorf("the page says %q", got)
+	}
+	if eval[bool](b, `document.querySelector(".allocations .types tbody tr").hasAttribute("title")`) {
+		b.Errorf("the page gives an interval of 95 %%")
+	}
+}
+
 // TestFurther: the page names everything else that a trace does not have, each with the command
 // that records it.
 func TestFurther(t *testing.T) {

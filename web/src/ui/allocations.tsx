@@ -12,6 +12,9 @@ import { marked } from "./summary";
 
 const shownTypes = 60;
 
+/** The factor above which allocation ticks count more than was allocated, as in gctrail allocs. */
+const overcounted = 1.1;
+
 /** The bytes of each stack that were allocated before the selected collections; null where all are selected. */
 function narrowed(data: Data, selection: Selection, state: State): Float64Array | null {
   const p = selection.process;
@@ -36,10 +39,13 @@ function narrowed(data: Data, selection: Selection, state: State): Float64Array 
 export function Allocations({ store }: { store: Store }): JSX.Element | null {
   const p = useStore(store, (s) => s.process);
   const data = useLoaded(() => p?.header.allocations && store.data.allocations(p), [p]);
-  return data && <Shown store={store} data={data} />;
+  if (!data) return null;
+  const allocated = p?.report?.totals.allocated_max_bytes ?? NaN;
+  return <Shown store={store} data={data} allocated={data.source === "tick" && data.bytes > overcounted * allocated ? allocated : null} />;
 }
 
-function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
+/** Allocated, in bytes, is less than the events count; null if they agree, or it is unknown. */
+function Shown({ store, data, allocated }: { store: Store; data: Data; allocated: number | null }): JSX.Element {
   const state = useStore(store, (s) => s.state);
   const palette = usePalette(state.theme);
   const [sort, setSort] = useState<"bytes" | "objects" | "type">("bytes");
@@ -61,7 +67,7 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
   }, [data, sort, part]);
   const shown = types.slice(0, shownTypes);
   /** Marks figures that are estimates. */
-  const about = (text: string, { low_bytes, high_bytes }: { low_bytes: number; high_bytes: number | null } = data) => marked(low_bytes === high_bytes ? "" : "~", text);
+  const about = (text: string, { low_bytes, high_bytes }: { low_bytes: number; high_bytes: number | null } = data) => marked(low_bytes === high_bytes || allocated !== null ? "" : "~", text);
   const total = useMemo(() => (part ? part.reduce((a, b) => a + b, 0) : data.bytes), [data, part]);
   const id = (t: { type: string; heap: string }) => `${t.type}|${t.heap}`;
   const selected = data.types.findIndex((t) => id(t) === state.type);
@@ -74,7 +80,7 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
       <header class="section-head">
         <h2 id="allocations-title">Allocations</h2>
         <p class="hint">
-          {part ? <><b>{about(bytes(total))} allocated before the selected GCs</b>, of {about(bytes(data.bytes))}</> : about(bytes(data.bytes))}, {data.low_bytes === data.high_bytes ? "" : "estimated "}from {plural(data.samples, `${data.event} event`)}. {plural(types.length, "type")} by heap{types.length > shownTypes && `, the ${shownTypes} first below; gctrail allocs has all`}.
+          {part ? <><b>{about(bytes(total))} {allocated !== null ? "counted" : "allocated"} before the selected GCs</b>, of {about(bytes(data.bytes))}</> : about(bytes(data.bytes))}, {allocated !== null ? "counted " : data.low_bytes === data.high_bytes ? "" : "estimated "}from {plural(data.samples, `${data.event} event`)}.{allocated !== null && ` That is more than the ${bytes(allocated)} that were allocated: the events count whole allocation contexts, and .NET 5 and earlier count parts of them again.`} {plural(types.length, "type")} by heap{types.length > shownTypes && `, the ${shownTypes} first below; gctrail allocs has all`}.
           {part && data.group > 1 && ` The page distinguishes allocations by groups of ${data.group} GCs: a group with a selected GC counts as a whole.`}
         </p>
       </header>
@@ -84,7 +90,7 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
             <thead><tr>{heading("type", "type", false)}<th scope="col">heap</th>{heading("bytes", "bytes")}<th scope="col" class="number">share</th>{heading("objects", "objects")}</tr></thead>
             <tbody>
               {shown.map((t) => (
-                <tr key={id(t)} class={t.i === selected ? "chosen" : ""} title={part ? undefined : `95 % confidence: ${bytes(t.low_bytes)} to ${t.high_bytes === null ? "more" : bytes(t.high_bytes)}, from ${plural(t.samples, "sample")}`}>
+                <tr key={id(t)} class={t.i === selected ? "chosen" : ""} title={part || allocated !== null ? undefined : `95 % confidence: ${bytes(t.low_bytes)} to ${t.high_bytes === null ? "more" : bytes(t.high_bytes)}, from ${plural(t.samples, "sample")}`}>
                   <td class="code" data-heap={t.heap === "small" ? undefined : t.heap}>
                     <button type="button" aria-pressed={t.i === selected} onClick={() => store.set({ type: t.i === selected ? "" : id(t) })}>{t.type || "(unknown type)"}</button>
                   </td>
