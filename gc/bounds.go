@@ -1,7 +1,6 @@
 package gc
 
 import (
-	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/gc/pass"
@@ -78,10 +77,18 @@ func (x *expected) seen(m *Model) {
 	x.raised, x.early = true, Opt[trace.Range]{}
 }
 
+// tracer returns what recorded the trace.
+func (m *Model) tracer() trace.Tracer {
+	if m.info == nil {
+		return trace.TracerUnknown
+	}
+	return trace.TracerOf(m.info.Format)
+}
+
 // oneRuntime reports whether a process has one runtime in traces of this format: a
 // .NET Framework process, which only ETW traces, may have two.
 func (m *Model) oneRuntime() bool {
-	return m.info != nil && (strings.HasPrefix(m.info.Format, "net") || strings.HasPrefix(m.info.Format, "CTF"))
+	return m.tracer() == trace.EventPipe || m.tracer() == trace.LTTng
 }
 
 // reserveText reserves room for a text of n bytes about a process, and reports whether

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -363,7 +362,7 @@ func (m *Model) missesStream() bool {
 		return true
 	case m.loss.StreamsUnknown:
 		gaps = 1
-	case m.loss.Damaged > 0 || len(m.loss.Ranges()) > 0 || m.info == nil || !strings.HasPrefix(m.info.Format, "CTF"):
+	case m.loss.Damaged > 0 || len(m.loss.Ranges()) > 0 || m.tracer() != trace.LTTng:
 		return false
 	}
 	for _, r := range m.gaps.Ranges() {

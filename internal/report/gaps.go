@@ -95,7 +95,7 @@ func (rep *Report) missing(c *Case) gaps {
 	if unexplained(rep.loss) {
 		found.add("", "Some events%s: they are missing, and nothing shows how many.", rep.lostWhen())
 	}
-	if len(rep.recorded) == 0 && strings.HasPrefix(rep.info.Format, "CTF") {
+	if len(rep.recorded) == 0 && trace.TracerOf(rep.info.Format) == trace.LTTng {
 		found.add("", "Any event: the stream files of this LTTng trace hold none. The session recorded nothing, still runs (lttng stop writes its buffers), or could not write, as to a full disk.")
 	}
 	if rep.loss.StreamsUnknown {

@@ -26,7 +26,7 @@ func (c *clauses) add(applies bool, words string) {
 }
 
 // isFolder reports whether a trace consists of the files of a folder, as LTTng's do.
-func isFolder(in *open.Input) bool { return strings.HasPrefix(in.Source.Info().Format, "CTF") }
+func isFolder(in *open.Input) bool { return trace.TracerOf(in.Source.Info().Format) == trace.LTTng }
 
 // Missing describes the loss of a trace that was read to its end, and which collections
 // that leaves incomplete. It is empty if nothing is missing.

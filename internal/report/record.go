@@ -35,10 +35,10 @@ func CollectSelf(windows bool) string {
 // windows reports whether the trace is of Windows; if that is unknown, whether this
 // system is.
 func (rep *Report) windows() bool {
-	switch format, _, _ := strings.Cut(rep.info.Format, " "); format {
-	case "etl":
+	switch trace.TracerOf(rep.info.Format) {
+	case trace.ETW:
 		return true
-	case "CTF":
+	case trace.LTTng:
 		return false
 	}
 	for _, p := range rep.others {
@@ -117,13 +117,16 @@ func Record(p *gc.Process, format string, r Recording) string {
 			return strings.Join(append(words, recordings[r].flags, start), " ")
 		}
 	}
-	switch framework := p != nil && strings.HasPrefix(p.Runtime, ".NET Framework"); {
-	case framework, format == "etl" && mayLackPort(p, format):
-		words = append(words, "--etw")
-	case strings.HasPrefix(format, "CTF") && mayLackPort(p, format) && recordings[r].lttng:
-		words = append(words, "--lttng")
-	case mayLackPort(p, format):
-		return ""
+	framework := p != nil && strings.HasPrefix(p.Runtime, ".NET Framework")
+	if framework || mayLackPort(p, format) {
+		switch tracer := trace.TracerOf(format); {
+		case framework, tracer == trace.ETW:
+			words = append(words, "--etw")
+		case tracer == trace.LTTng && recordings[r].lttng:
+			words = append(words, "--lttng")
+		default:
+			return ""
+		}
 	}
 	return strings.Join(append(words, target(p), recordings[r].flags), " ")
 }
