@@ -141,13 +141,18 @@ func (o *tryOptions) run(ctx context.Context, std *stdio) error {
 	}
 	round := 0
 	e.Progress = func(_ *trial.Setting, n int) {
-		if n != round {
-			round = n
-			std.warn("try", fmt.Sprintf("round %d, after %s", n, units.Duration(time.Since(began).Round(100*time.Millisecond))))
+		if n == round {
+			return
 		}
+		round = n
+		begins := fmt.Sprintf("round %d", n)
+		if n > 1 {
+			begins += ", after " + units.Duration(time.Since(began).Round(100*time.Millisecond))
+		}
+		std.warn("try", begins)
 	}
-	result := e.Do(ctx)
-	err := std.writeTo(o.output, nil, func(out *output) error { return o.write(std, out, result) })
+	// The output is opened first: if that fails, no run is in vain.
+	err := std.writeTo(o.output, nil, func(out *output) error { return o.write(std, out, e.Do(ctx)) })
 	return cmp.Or(err, ctx.Err())
 }
 

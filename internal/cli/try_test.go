@@ -123,6 +123,15 @@ func TestTryShell(t *testing.T) {
 	}
 }
 
+// TestTryOutput: an output that cannot be written ends a trial before it runs the program.
+func TestTryOutput(t *testing.T) {
+	folder, begun := t.TempDir(), filepath.Join(t.TempDir(), "begun")
+	code, out, talk := gctrail(t.Context(), "try", "--set", "gcServer=1", "--output-dir", t.TempDir(), "-o", folder, "--", "sh", "-c", `echo >"$0"`, begun)
+	if _, err := os.Stat(begun); err == nil || code == exitDone || !strings.Contains(talk, folder) {
+		t.Errorf("exit code %d, the program ran: %t: %s%s", code, err == nil, out, talk)
+	}
+}
+
 // TestTryRuntime checks the program and the environment of each candidate, as a host that only
 // prints them sees them: that of --runtime is the folder's own, with the folder as DOTNET_ROOT.
 func TestTryRuntime(t *testing.T) {
