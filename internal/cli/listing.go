@@ -192,11 +192,13 @@ type scanned struct {
 
 // called returns the name of a process in a heading.
 func called(p *gc.Process) string {
-	who := cmp.Or(p.Name, "a process")
-	if p.PID != trace.UnknownID {
-		who += fmt.Sprintf(" (pid %d)", p.PID)
+	switch {
+	case p.PID == trace.UnknownID:
+		return cmp.Or(p.Name, "a process")
+	case p.Name == "":
+		return fmt.Sprintf("pid %d, name unknown", p.PID)
 	}
-	return who
+	return fmt.Sprintf("%s (pid %d)", p.Name, p.PID)
 }
 
 // A rowWriter writes the rows of one process after the other.
