@@ -77,6 +77,18 @@ func TestDamages(t *testing.T) {
 		{"a little nonsense", patch(4, nonsense[:16]...)},
 		{"much nonsense", patch(4, nonsense...)},
 		{"nonsense late", patch(7, nonsense[:256]...)},
+		{"another trace behind it", func(b []byte) []byte { return slices.Concat(b, b) }},
+		{"a block begins with the mark of the end", func(b []byte) []byte {
+			tags := []byte{5, 5, 1, 2} // V4
+			if bytes.Contains(b[:64], []byte{4, 4, 1, 4}) {
+				tags = []byte{4, 4, 1, 1} // V3
+			}
+			b = bytes.Clone(b)
+			if i := bytes.Index(b[len(b)/2:], tags); i >= 0 {
+				b[len(b)/2+i] = 1
+			}
+			return b
+		}},
 		{"zeros early", patch(1, make([]byte, 256)...)},
 		{"zeros", patch(4, make([]byte, 4096)...)},
 	}

@@ -197,6 +197,10 @@ func (r *Reader) open() error {
 	return r.traceObject(&b)
 }
 
+// errMore reports bytes after the mark of the end. Where they are another trace, its clock
+// and its numbers of kinds and threads differ, so that it cannot continue this one.
+var errMore = errors.New("the trace ends there, but more data follows; store each trace in its own file")
+
 // step reads and processes a block. It returns an error if reading cannot continue.
 func (r *Reader) step() (ended bool, err error) {
 	var b walkedBlock
@@ -212,6 +216,9 @@ func (r *Reader) step() (ended bool, err error) {
 	}
 	if b.Kind == eventpipe.BlockEnd {
 		r.ended = true
+		if b.More {
+			r.loss.AddDamage(trace.Damage{Off: b.Off, Err: errMore})
+		}
 		return true, nil
 	}
 	if b.Mended != "" {

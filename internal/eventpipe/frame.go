@@ -82,6 +82,7 @@ type Block struct {
 	Cut     bool   // the input ends within the block
 	Mended  string // how its type is spelt in the file, if that differs in one bit
 	Moved   bool   // its padding shows that bytes are missing before it
+	More    bool   // of BlockEnd: the input continues, with another trace or nonsense
 }
 
 // A Framer splits a trace into blocks, without knowing their contents.
@@ -166,6 +167,9 @@ func (f *Framer) Read(b *Block) error {
 		}
 	}
 	err := f.Next(b)
+	if err == nil && b.Kind == BlockEnd {
+		b.Off, b.More = f.Off, len(f.in.look(1)) > 0
+	}
 	var damage *trace.FormatError
 	f.Damaged = f.Version != 6 && errors.As(err, &damage)
 	return err
@@ -215,7 +219,7 @@ func (f *Framer) nextObject(b *Block) error {
 	if err != nil {
 		return err
 	}
-	if tag[0] == tagNull {
+	if tag[0] == tagNull && !f.blockFollows() {
 		b.Kind = BlockEnd
 		f.Whole = f.Off + 1
 		return f.skip(1)
@@ -232,6 +236,14 @@ func (f *Framer) nextObject(b *Block) error {
 		return f.Fail("trace object", binread.Malformed("%v where it belongs", b.Kind))
 	}
 	return f.blockObject(b)
+}
+
+// blockFollows reports whether the bytes after the next tag are those of a block: the tag
+// of its beginning, which differs in one bit from the mark of the trace's end, is damaged.
+func (f *Framer) blockFollows() bool {
+	begin := f.blockBegin()
+	b := f.in.look(len(begin))
+	return len(b) == len(begin) && bytes.Equal(b[1:], begin[1:])
 }
 
 // objectType reads the type of an object: its kind, its version, and the least version of
@@ -380,15 +392,19 @@ var (
 	beginV4 = []byte{tagBeginPrivate, tagBeginPrivate, tagNull, 2, 0, 0, 0, 2, 0, 0, 0}
 )
 
+func (f *Framer) blockBegin() []byte {
+	if f.Version == 3 {
+		return beginV3
+	}
+	return beginV4
+}
+
 // resyncStep is how much of the input resync searches at a time.
 const resyncStep = 64 << 10
 
 // resync looks for the start of the next object of V3 or V4, after damage.
 func (f *Framer) resync() error {
-	mark := beginV4
-	if f.Version == 3 {
-		mark = beginV3
-	}
+	mark := f.blockBegin()
 	f.inside, f.adrift = false, true
 	for {
 		b, err := f.peek(min(f.in.size.Most, resyncStep))
