@@ -113,8 +113,8 @@ func (rep *Report) missing(c *Case) gaps {
 		found.add("", "What came after %s: the trace is truncated, its program or collector was stopped.", units.Duration(rep.info.Last))
 	}
 	if rep.loss.Damaged > 0 {
-		found.add("", "The contents of %s that cannot be read: the file is damaged, and whole GCs may be missing.%s",
-			text.Counted(rep.loss.Damaged, "place"), affected)
+		found.add("", "The contents of %s that cannot be read, the first at byte %s: whole GCs may be missing.%s",
+			text.Counted(rep.loss.Damaged, "place"), firstDamage(&rep.loss.Damage[0]), affected)
 	}
 	return found
 }

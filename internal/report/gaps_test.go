@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -56,18 +57,18 @@ func TestLossInWords(t *testing.T) {
 		}},
 		{
 			"one lost, and damaged",
-			trace.Loss{Events: 1, Exactness: trace.LowerBound, Damaged: 1},
+			trace.Loss{Events: 1, Exactness: trace.LowerBound, Damaged: 1, Damage: []trace.Damage{{File: "channel0_1", Off: 4096, Err: new(trace.FormatError)}}},
 			"at least 1 event lost, damaged (1 unreadable place)",
 			[]string{
 				"At least 1 event lost. This may affect the figures of 1 GC; sums are lower bounds.",
-				"The contents of 1 place that cannot be read: the file is damaged, and whole GCs may be missing.",
+				"The contents of 1 place that cannot be read, the first at byte 4,096 of channel0_1: whole GCs may be missing.",
 			},
 		},
 		{
 			"damaged",
-			trace.Loss{Exactness: trace.LowerBound, Damaged: 2},
+			trace.Loss{Exactness: trace.LowerBound, Damaged: 2, Damage: []trace.Damage{{Err: errors.New("why")}}},
 			"damaged (2 unreadable places)",
-			[]string{"The contents of 2 places that cannot be read: the file is damaged, and whole GCs may be missing. This may affect the figures of 1 GC; sums are lower bounds."},
+			[]string{"The contents of 2 places that cannot be read, the first at byte 0 (why): whole GCs may be missing. This may affect the figures of 1 GC; sums are lower bounds."},
 		},
 	} {
 		process := &gc.Process{PID: 7, Stopped: time.Second}
@@ -80,7 +81,7 @@ func TestLossInWords(t *testing.T) {
 		}
 		var got []string
 		for _, g := range rep.gaps(&c) {
-			if strings.Contains(g.What, "lost") || strings.Contains(g.What, "left out") || strings.Contains(g.What, "damaged") {
+			if strings.Contains(g.What, "lost") || strings.Contains(g.What, "left out") || strings.Contains(g.What, "cannot be read") {
 				got = append(got, g.What)
 			}
 		}

@@ -66,10 +66,13 @@ func Unreadable(l *trace.Loss) string {
 		text.Plural(int64(l.Damaged), "place could", "places could"), firstDamage(&l.Damage[0]))
 }
 
-// firstDamage says where damage is, and why it cannot be read where that is not in the
-// trace, but in what it is packed or stored in.
+// firstDamage says where damage is, in which file where a trace has several, and why it cannot
+// be read where that is not in the trace, but in what it is packed or stored in.
 func firstDamage(d *trace.Damage) string {
 	at := units.Count(d.Off)
+	if d.File != "" {
+		at += " of " + d.File
+	}
 	if format := (*trace.FormatError)(nil); errors.As(d.Err, &format) {
 		return at
 	}
