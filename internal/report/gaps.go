@@ -110,7 +110,7 @@ func (rep *Report) missing(c *Case) gaps {
 			units.Duration(silence))
 	}
 	if rep.loss.Truncated {
-		found.add("", "What came after %s: the trace is truncated, its program or collector was stopped.", units.Duration(rep.info.Last))
+		found.add("", "What came after %s: the trace is truncated. Its program or collector was stopped, or the copy of the file is incomplete.", units.Duration(rep.info.Last))
 	}
 	if rep.loss.Damaged > 0 {
 		found.add("", "The contents of %s that cannot be read, the first at byte %s: whole GCs may be missing.%s",

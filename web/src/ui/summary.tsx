@@ -45,7 +45,7 @@ function Missing({ report, process }: { report: Document; process: ProcessReport
   const { lost } = report;
   const incomplete = process?.totals.incomplete ?? 0;
   const parts = [
-    lost.cut && `the trace is truncated: it ends at ${duration(report.duration_ms * 1e3)}, its program or collector was stopped`,
+    lost.cut && `the trace is truncated: it ends at ${duration(report.duration_ms * 1e3)}, its program or collector was stopped, or the copy of the file is incomplete`,
     lost.events > 0 && `${lost.events_is === "exact" ? "" : "at least "}${plural(lost.events, "event")} lost`,
     lost.events === 0 && lost.events_is !== "exact" && lost.at.length > 0 && "an unknown number of events is missing",
     lost.left_out > 0 && `${plural(lost.left_out, "event")} of further processes left out`,
