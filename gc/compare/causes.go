@@ -89,14 +89,18 @@ func notes(c *Comparison) []Note {
 	differ := func(f *fact) bool {
 		b, a := f.values(before), f.values(after)
 		if b != a {
-			add(f.kind, "The runs differ in %s: %s before, %s after.", f.text, b, a)
+			verb := "differ"
+			if strings.Contains(b+a, unrecorded) {
+				verb = "may differ"
+			}
+			add(f.kind, "The runs %s in %s: %s before, %s after.", verb, f.text, b, a)
 		}
 		return b != a
 	}
 	for i := range facts {
 		differ(&facts[i])
 	}
-	if !differ(&recordedSettings) {
+	if !differ(&recordedSettings) { // otherwise, no setting of some run is known
 		for i := range settings {
 			differ(&settings[i])
 		}
@@ -107,6 +111,8 @@ func notes(c *Comparison) []Note {
 var recordedSettings = setting("GC settings", func(*clr.GCSettingsRundown) string { return "recorded" })
 
 var settings = [...]fact{
+	// Without the setting, the event has 0, not the machine's memory.
+	recorded("memory", "memory set by GCTotalPhysicalMemory", func(s *clr.GCSettingsRundown) string { return size(s.PhysicalMemoryConfig, "default") }),
 	setting("hard limit of the heap", func(s *clr.GCSettingsRundown) string { return size(s.HardLimit, "none") }),
 	setting("LOH threshold", func(s *clr.GCSettingsRundown) string { return size(s.LOHThreshold, "default") }),
 	setting("smallest gen 0 budget", func(s *clr.GCSettingsRundown) string { return size(s.Gen0MinBudgetConfig, "default") }),
@@ -156,8 +162,10 @@ func size(n uint64, zero string) string {
 	return units.Bytes(int64(min(n, math.MaxInt64)))
 }
 
-// A fact is a property that runs should have in common. It is "unknown" if a run does not
-// record it.
+// unrecorded is the value of a fact that a run does not record: it may equal any other.
+const unrecorded = "unknown"
+
+// A fact is a property that runs should have in common.
 type fact struct {
 	kind, text string
 	of         func(*Run) string
@@ -174,7 +182,6 @@ var facts = [...]fact{
 		}
 		return "workstation"
 	}},
-	recorded("memory", "memory of the machine or container", func(s *clr.GCSettingsRundown) string { return size(s.PhysicalMemoryConfig, "0 B") }),
 	{"heaps", "number of heaps", func(r *Run) string { return number(r.heaps) }},
 	{"processors", "number of processors", func(r *Run) string { return number(r.Processors) }},
 	{"platform", "platform", func(r *Run) string {
@@ -197,7 +204,7 @@ func number(n int) string {
 func (f *fact) values(runs []*Run) string {
 	seen := make(map[string]bool)
 	for _, r := range runs {
-		v := "unknown"
+		v := unrecorded
 		if r.Process != nil {
 			v = cmp.Or(f.of(r), v)
 		}
