@@ -79,12 +79,12 @@ func (e *effect) add(r *Result, o effect) {
 func (p *Program) assumptions(usual float64, e *effect) []string {
 	all := []string{
 		"the program does the same work per byte that it allocates, on the same machine",
-		"runs differ as much from each other as equal runs did that were measured",
+		"repeated runs vary as much as those of the programs that were measured",
 	}
 	if e.least != usual || e.most != usual {
 		all = append(all, p.rule(),
-			"of a larger gen 0, at least as many bytes survive as now, and at most as many more as it is larger",
-			"collections for other reasons than gen 0's budget stay, or become up to half as many or more")
+			"with a larger gen 0, as many bytes survive as now or more, at most in proportion to its size",
+			"collections for reasons other than gen 0's budget stay as frequent as now, or drop by up to half")
 	}
 	return all
 }

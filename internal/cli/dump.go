@@ -108,7 +108,7 @@ func (std *stdio) agreeToDump(processes []*diag.Process, yes bool) (bool, error)
 func dumpCostText(p *diag.Process, cost gc.Opt[collect.DumpCost]) string {
 	says := "a snapshot pauses it for up to 0.75 seconds for each million objects, and how many it has is unknown"
 	if c, known := cost.Get(); known {
-		says = fmt.Sprintf("a snapshot pauses it for up to %s and has up to %s: as much as if all of its memory were objects of 50 bytes", units.Duration(c.Pause), units.Bytes(c.Bytes))
+		says = fmt.Sprintf("a snapshot pauses it for up to %s and is up to %s large, an estimate for memory full of objects of 50 bytes", units.Duration(c.Pause), units.Bytes(c.Bytes))
 	}
 	if collect.CollectsTwice(p) {
 		says += "; its runtime collects twice for each snapshot"

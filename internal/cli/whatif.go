@@ -133,7 +133,7 @@ var whatIfWords = map[string]string{
 	"pause_p50_ms":        "pause p50",
 	"pause_p99_ms":        "pause p99",
 	"pause_max_ms":        "longest pause",
-	"committed_max_bytes": "committed, at most",
+	"committed_max_bytes": "peak committed",
 }
 
 // whatIfValue writes a figure of a metric.

@@ -134,7 +134,7 @@ var figures = append(figure.Definitions(), []figure.Definition{
 		Source: "the spans",
 	},
 	{
-		Name: "what-if", Unit: "as shown", Keys: []string{"gcs_per_minute", "GCs a minute", "paused_pct", "committed, at most", "pause p50", "pause p99", "at least", "at most", "assumes"},
+		Name: "what-if", Unit: "as shown", Keys: []string{"gcs_per_minute", "GCs a minute", "paused_pct", "peak committed", "pause p50", "pause p99", "at least", "at most", "assumes"},
 		Text: "Figures of a program as it is in the trace (now), and bounds of what they would be with other settings (at least, low; at most, high): collections a minute, the share of the time paused, the most memory committed at a collection. " +
 			"What the bounds assume is said with them. They are unknown, with the reason, where the events do not determine them.",
 		Source: "pause, budget, survivors and reasons of the collections, and the runtime's rule for budgets (dynamic_tuning.cpp)",
