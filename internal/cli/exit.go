@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -155,8 +156,11 @@ func sentence(err error) string {
 		return e.Error() + "; to see its output, run without --hide-child-io and with -o FILE"
 	}
 	if e, ok := errors.AsType[*collect.CommandError](err); ok {
-		if errors.Is(e.Err, collect.ErrNotDotnet) {
+		switch {
+		case errors.Is(e.Err, collect.ErrNotDotnet):
 			return e.Error() + ": " + noDotnet
+		case errors.Is(e.Err, exec.ErrNotFound):
+			return e.Name + ": no command of this name; give its path, as in ./" + e.Name
 		}
 		if _, ok := errors.AsType[*fs.PathError](e.Err); ok {
 			return e.Name + ": " + reason(e.Err)
