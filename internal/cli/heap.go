@@ -96,14 +96,14 @@ type heapTable struct {
 	collections int
 	rows        []heapRow
 	peak        int64
-	committed   heap.Committed // at its largest
+	committed   heap.Committed // at its largest after a collection
 	at          uint32         // the collection
 }
 
 func heapHead(p *text.Page, of *gc.Process, t *heapTable) {
-	p.Heading("%s: %s, at most %s", called(of), text.Plural(int64(t.collections), "GC", "GCs"), units.Bytes(t.peak))
+	p.Heading("%s: %s, largest heap %s", called(of), text.Plural(int64(t.collections), "GC", "GCs"), units.Bytes(t.peak))
 	if c := &t.committed; c.Total() > 0 {
-		p.Prose("Committed: ", fmt.Sprintf("at most %s (GC %d): %s in use, %s in free regions; plus %s to be decommitted and %s of bookkeeping.",
+		p.Prose("Committed: ", fmt.Sprintf("up to %s after a GC (GC %d): %s in use, %s in free regions; plus %s to be decommitted and %s of bookkeeping.",
 			units.Bytes(c.Total()), t.at, units.Bytes(c.InUse), units.Bytes(c.Free+c.GlobalFree), units.Bytes(c.Decommit), units.Bytes(c.Bookkeeping)))
 	}
 }
