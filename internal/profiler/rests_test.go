@@ -53,13 +53,15 @@ func (r *raiser) serve(t *testing.T, c net.Conn) {
 		return
 	}
 	stops := request[17] == stopTracing
+	samples := bytes.Contains(request[:n], binary.LittleEndian.AppendUint64(nil, wantsSamples))
+	if !stops {
+		r.sampled = append(r.sampled, samples) // before the answer, after which the next command may come
+	}
 	dotnettest.Answer(c, dotnettest.OK, make([]byte, 8))
 	if stops {
 		r.stop <- struct{}{}
 		return
 	}
-	samples := bytes.Contains(request[:n], binary.LittleEndian.AppendUint64(nil, wantsSamples))
-	r.sampled = append(r.sampled, samples)
 	if !samples {
 		<-r.stop
 		return
