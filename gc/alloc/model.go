@@ -42,6 +42,17 @@ var sourceEvents = [...]string{"", "GCAllocationTick", "AllocationSampled", "GCS
 // Event returns the name of the source's event, "" for SourceUnknown.
 func (s Source) Event() string { return units.Name("Source", sourceEvents[:], s) }
 
+// overcounted is the ratio of ticks to what was allocated above which ticks are wrong. Unused ends
+// of allocation contexts account for a few percent of them.
+const overcounted = 1.1
+
+// Overcounts reports whether events of the source count more than was allocated, both in bytes.
+// Ticks of .NET 5 and earlier may: when the runtime extends an allocation context, they count the
+// rest of it again (gc.cpp, alloc_context_bytes; dotnet/runtime#45375).
+func (s Source) Overcounts(counted, allocated int64) bool {
+	return s == Tick && allocated > 0 && float64(counted) > overcounted*float64(allocated)
+}
+
 // Heap is the heap that an object is allocated on.
 type Heap uint8
 

@@ -96,7 +96,7 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 	}
 	l.rows = func(t alloc.Total) []alloc.Row {
 		s.total, s.seconds = t, o.watched(l.scan, t.PID).Seconds()
-		_, _, s.over = s.compare(&t)
+		s.over = s.overcounts(&t)
 		return model.Rows(t.PID, t.Source, by)
 	}
 	l.head = func(p *text.Page, of *gc.Process, t alloc.Total) {
@@ -128,6 +128,7 @@ type collectedAllocs struct {
 	known       bool
 	collections int // that have both
 	histories   int64
+	atLeast     bool // histories is a lower bound
 	events      alloc.BySource
 }
 
@@ -138,6 +139,7 @@ func (s *allocSection) collection(c *gc.Collection) {
 	if allocated, ok := c.Allocated.Get(); ok && known && sum.known {
 		sum.collections++
 		sum.histories += allocated
+		sum.atLeast = sum.atLeast || c.AllocatedQuality == gc.LowerBound
 		for i := range before {
 			sum.events[i] += before[i] - sum.before[i]
 		}
@@ -197,24 +199,17 @@ func (s *allocSection) mark(t *alloc.Total) string {
 	return gc.Estimate.Mark()
 }
 
-// overcounted is the factor above which ticks count more than was allocated. Unused ends of
-// allocation contexts explain a few percent. .NET 5 and earlier count what is left of a context
-// once more when they extend it (gc.cpp, alloc_context_bytes; dotnet/runtime#45375).
-const overcounted = 1.1
-
-// compare returns what the events and the histories add up to between collections, in
-// bytes, and whether the events count too much.
-func (s *allocSection) compare(t *alloc.Total) (events, histories float64, over bool) {
-	if sum := s.sums.by[t.PID]; sum != nil {
-		events, histories = sum.events[t.Source], float64(sum.histories)
-	}
-	return events, histories, t.Source == alloc.Tick && histories > 0 && events > overcounted*histories
+// overcounts reports whether the events of a total count more than was allocated. Where collections
+// are missing or their figures lower bounds, the histories are no measure.
+func (s *allocSection) overcounts(t *alloc.Total) bool {
+	sum := s.sums.by[t.PID]
+	return sum != nil && !s.lossy && !sum.atLeast && t.Source.Overcounts(int64(sum.events[t.Source]), sum.histories)
 }
 
 // head prints the total, the events that it is counted from, and how far they agree with the
 // heap histories.
 func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
-	events, histories, over := s.compare(t)
+	over := s.overcounts(t)
 	counted, rate, mark := "allocated", "", s.mark(t)
 	if over {
 		counted, mark = "counted, more than was allocated,", ""
@@ -235,9 +230,10 @@ func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
 		source += fmt.Sprintf(" (95 %%: %s to %s)", units.Bytes(t.Low), units.Bytes(t.High))
 	}
 	p.Prose("Source: ", source+".")
-	if histories > 0 {
+	if sum := s.sums.by[of.PID]; sum != nil && sum.histories > 0 {
+		events := sum.events[t.Source]
 		check := fmt.Sprintf("between collections, the events add up to %s and the heap histories to %s (%+.1f %%), in %s.",
-			units.Bytes(int64(events)), units.Bytes(int64(histories)), 100*(events/histories-1), text.Counted(s.sums.by[of.PID].collections, "collection"))
+			units.Bytes(int64(events)), units.Bytes(sum.histories), 100*(events/float64(sum.histories)-1), text.Counted(sum.collections, "collection"))
 		if over {
 			check += " Trust the histories: the events count whole allocation contexts, and .NET 5 and earlier count parts of them again."
 		}

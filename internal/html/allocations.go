@@ -24,16 +24,19 @@ const (
 
 // allocations is the page's data about a process's allocations.
 type allocations struct {
-	Source  string        `json:"source"`
-	Event   string        `json:"event"`
-	Bytes   int64         `json:"bytes"`
-	Low     int64         `json:"low_bytes"`
-	High    gc.Opt[int64] `json:"high_bytes"`
-	Samples int64         `json:"samples"`
-	Types   []typeRow     `json:"types"`
-	Frames  []string      `json:"frames"` // names of methods
-	Nodes   [][2]int      `json:"nodes"`  // frame, caller's node; -1 for none
-	Stacks  []stackBytes  `json:"stacks"`
+	Source string        `json:"source"`
+	Event  string        `json:"event"`
+	Bytes  int64         `json:"bytes"`
+	Low    int64         `json:"low_bytes"`
+	High   gc.Opt[int64] `json:"high_bytes"`
+	// Allocated is how much the heap histories show at most, if that is less than Bytes
+	// counts; null otherwise.
+	Allocated gc.Opt[int64] `json:"allocated_bytes"`
+	Samples   int64         `json:"samples"`
+	Types     []typeRow     `json:"types"`
+	Frames    []string      `json:"frames"` // names of methods
+	Nodes     [][2]int      `json:"nodes"`  // frame, caller's node; -1 for none
+	Stacks    []stackBytes  `json:"stacks"`
 	// LeftOut are bytes of stacks for which there was no room. They are in Stacks by
 	// type, with node -2.
 	LeftOut int64 `json:"left_out_bytes"`
@@ -64,13 +67,14 @@ type stackBytes [3]int64
 // leftOut is the node of stacks for which there was no room.
 const leftOut = -2
 
-// NewAllocations returns the allocations of a process, which are by type and stack,
-// and when its collections begin.
-func NewAllocations(a *export.Allocations, total alloc.Total, types []alloc.Row, begins []time.Duration) *Part {
+// NewAllocations returns the allocations of a process, which are by type and stack. It takes the most
+// bytes that the process may have allocated, and when its collections begin.
+func NewAllocations(a *export.Allocations, total alloc.Total, most gc.Opt[int64], types []alloc.Row, begins []time.Duration) *Part {
 	page := &allocations{
 		Source: a.Source.String(), Event: a.Source.Event(),
 		Bytes: total.Bytes, Low: total.Low, High: gc.SomeIf(total.High, !total.Open), Samples: total.Samples,
-		Types: []typeRow{}, Frames: []string{}, Nodes: [][2]int{}, Stacks: []stackBytes{},
+		Allocated: gc.SomeIf(most.Or(0), a.Source.Overcounts(total.Bytes, most.Or(0))),
+		Types:     []typeRow{}, Frames: []string{}, Nodes: [][2]int{}, Stacks: []stackBytes{},
 	}
 	index := make(map[on]int64)
 	for _, r := range types[:min(len(types), maxTypes)] {

@@ -31,7 +31,7 @@ func TestParts(t *testing.T) {
 			}
 		}
 		slices.SortFunc(rows, func(a, b alloc.Row) int { return int(b.Bytes - a.Bytes) })
-		page := NewAllocations(&export.Allocations{Process: &gc.Process{}, Rows: rows, Timeline: slices.Values(all)}, alloc.Total{}, rows, begins).data.(*allocations)
+		page := NewAllocations(&export.Allocations{Process: &gc.Process{}, Rows: rows, Timeline: slices.Values(all)}, alloc.Total{}, gc.Opt[int64]{}, rows, begins).data.(*allocations)
 		if page.Group != c.group {
 			t.Errorf("%v: groups of %d", c, page.Group)
 		}

@@ -144,7 +144,7 @@ func (page *Page) Gather(p *Paged, budget Budget, complete func(*Report)) (*Repo
 		t.Quote(rep.cases[i].Summary.Process, rep.cases[i].Findings)
 		t.PauseAtLeast[rep.cases[i].Summary.Process] = rep.cases[i].Summary.All().PauseAtLeast()
 	}
-	t.Allocations = p.details.allocations(t.Order, t)
+	t.Allocations = p.details.allocations(rep.cases, t)
 	t.Objects = p.objects(t.Order)
 	t.Requests = p.details.requestsOn(t.Order, rep.info.Last)
 	for i := range rep.cases {
@@ -223,10 +223,11 @@ func Terms() []html.Term {
 	})
 }
 
-// allocations returns the allocations of some processes.
-func (d *Details) allocations(of []*gc.Process, t *html.Trace) []*html.Part {
+// allocations returns the allocations of the processes of some cases.
+func (d *Details) allocations(cases []Case, t *html.Trace) []*html.Part {
 	var all []*html.Part
-	for _, p := range of {
+	for i := range cases {
+		p, allocated := cases[i].Summary.Process, cases[i].Summary.Allocated()
 		source := d.allocs.BestSource(p.PID)
 		for _, total := range d.allocs.Totals() {
 			if total.PID != p.PID || total.Source != source {
@@ -235,7 +236,7 @@ func (d *Details) allocations(of []*gc.Process, t *html.Trace) []*html.Part {
 			all = append(all, html.NewAllocations(&export.Allocations{
 				Process: p, Source: source, Stacks: d.allocs.Stacks,
 				Rows: d.allocs.Rows(p.PID, source, alloc.ByType|alloc.ByStack), Timeline: d.allocs.Timeline(p.PID, source),
-			}, total, d.allocs.Rows(p.PID, source, alloc.ByType), t.Begins(p)))
+			}, total, allocated.Max(), d.allocs.Rows(p.PID, source, alloc.ByType), t.Begins(p)))
 		}
 	}
 	return all

@@ -86,6 +86,7 @@ export interface Allocations {
   bytes: number;
   low_bytes: number;
   high_bytes: number | null;
+  allocated_bytes: number | null;
   samples: number;
   types: { type: string; heap: string; bytes: number; low_bytes: number; high_bytes: number | null; samples: number; objects: number }[];
   frames: string[];

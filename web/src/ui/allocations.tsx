@@ -12,9 +12,6 @@ import { marked } from "./summary";
 
 const shownTypes = 60;
 
-/** The factor above which allocation ticks count more than was allocated, as in gctrail allocs. */
-const overcounted = 1.1;
-
 /** The bytes of each stack that were allocated before the selected collections; null where all are selected. */
 function narrowed(data: Data, selection: Selection, state: State): Float64Array | null {
   const p = selection.process;
@@ -39,13 +36,11 @@ function narrowed(data: Data, selection: Selection, state: State): Float64Array 
 export function Allocations({ store }: { store: Store }): JSX.Element | null {
   const p = useStore(store, (s) => s.process);
   const data = useLoaded(() => p?.header.allocations && store.data.allocations(p), [p]);
-  if (!data) return null;
-  const allocated = p?.report?.totals.allocated_max_bytes ?? NaN;
-  return <Shown store={store} data={data} allocated={data.source === "tick" && data.bytes > overcounted * allocated ? allocated : null} />;
+  return data && <Shown store={store} data={data} />;
 }
 
-/** Allocated, in bytes, is less than the events count; null if they agree, or it is unknown. */
-function Shown({ store, data, allocated }: { store: Store; data: Data; allocated: number | null }): JSX.Element {
+function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
+  const allocated = data.allocated_bytes;
   const state = useStore(store, (s) => s.state);
   const palette = usePalette(state.theme);
   const [sort, setSort] = useState<"bytes" | "objects" | "type">("bytes");
