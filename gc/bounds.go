@@ -77,7 +77,7 @@ func (x *expected) seen(m *Model) {
 	x.raised, x.early = true, Opt[trace.Range]{}
 }
 
-// tracer returns what recorded the trace.
+// tracer returns what recorded the trace, TracerUnknown if no trace is read.
 func (m *Model) tracer() trace.Tracer {
 	if m.info == nil {
 		return trace.TracerUnknown

@@ -13,7 +13,7 @@ const (
 	LTTng                // of Linux
 )
 
-// TracerOf returns the tracer of an Info's format.
+// TracerOf returns the tracer whose traces have the format, an Info's Format.
 func TracerOf(format string) Tracer {
 	switch {
 	case strings.HasPrefix(format, "etl"):

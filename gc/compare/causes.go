@@ -90,7 +90,7 @@ func notes(c *Comparison) []Note {
 		b, a := f.values(before), f.values(after)
 		if b != a {
 			verb := "differ"
-			if strings.Contains(b+a, unrecorded) {
+			if strings.Contains(b, unrecorded) || strings.Contains(a, unrecorded) {
 				verb = "may differ"
 			}
 			add(f.kind, "The runs %s in %s: %s before, %s after.", verb, f.text, b, a)
@@ -100,7 +100,7 @@ func notes(c *Comparison) []Note {
 	for i := range facts {
 		differ(&facts[i])
 	}
-	if !differ(&recordedSettings) { // otherwise, no setting of some run is known
+	if !differ(&recordedSettings) { // otherwise some run has no settings to compare
 		for i := range settings {
 			differ(&settings[i])
 		}

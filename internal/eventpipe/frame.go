@@ -238,8 +238,8 @@ func (f *Framer) nextObject(b *Block) error {
 	return f.blockObject(b)
 }
 
-// blockFollows reports whether the bytes after the next tag are those of a block: the tag
-// of its beginning, which differs in one bit from the mark of the trace's end, is damaged.
+// blockFollows reports whether the next tag, which should end the trace, is the damaged first
+// tag of a block, because the block's other first bytes follow.
 func (f *Framer) blockFollows() bool {
 	begin := f.blockBegin()
 	b := f.in.look(len(begin))
@@ -392,6 +392,7 @@ var (
 	beginV4 = []byte{tagBeginPrivate, tagBeginPrivate, tagNull, 2, 0, 0, 0, 2, 0, 0, 0}
 )
 
+// blockBegin returns the bytes that a block of V3 or V4 begins with.
 func (f *Framer) blockBegin() []byte {
 	if f.Version == 3 {
 		return beginV3

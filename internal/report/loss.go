@@ -66,8 +66,8 @@ func Unreadable(l *trace.Loss) string {
 		text.Plural(int64(l.Damaged), "place could", "places could"), firstDamage(&l.Damage[0]))
 }
 
-// firstDamage says where damage is, in which file where a trace has several, and why it cannot
-// be read where that is not in the trace, but in what it is packed or stored in.
+// firstDamage says where damage is, with the file if a trace has several, and with the reason if
+// not the trace is damaged, but what it is packed or stored in.
 func firstDamage(d *trace.Damage) string {
 	at := units.Count(d.Off)
 	if d.File != "" {
