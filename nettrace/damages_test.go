@@ -78,6 +78,7 @@ func TestDamages(t *testing.T) {
 		{"much nonsense", patch(4, nonsense...)},
 		{"nonsense late", patch(7, nonsense[:256]...)},
 		{"another trace behind it", func(b []byte) []byte { return slices.Concat(b, b) }},
+		{"zeros behind it", func(b []byte) []byte { return slices.Concat(b, make([]byte, 4096)) }},
 		{"a block begins with the mark of the end", func(b []byte) []byte {
 			tags := []byte{5, 5, 1, 2} // V4
 			if bytes.Contains(b[:64], []byte{4, 4, 1, 4}) {

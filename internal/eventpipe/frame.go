@@ -156,6 +156,10 @@ func (f *Framer) openV6() error {
 	return nil
 }
 
+// maxBehind is how many bytes behind a trace are looked at. Zeros are no loss: programs that make
+// room for a file beforehand leave them.
+const maxBehind = 64
+
 // Read is Next, but after damage in V3 or V4 it continues at the next object. It can be
 // called again after a *trace.FormatError in these versions.
 func (f *Framer) Read(b *Block) error {
@@ -168,7 +172,7 @@ func (f *Framer) Read(b *Block) error {
 	}
 	err := f.Next(b)
 	if err == nil && b.Kind == BlockEnd {
-		b.Off, b.More = f.Off, len(f.in.look(1)) > 0
+		b.Off, b.More = f.Off, bytes.ContainsFunc(f.in.look(maxBehind), func(r rune) bool { return r != 0 })
 	}
 	var damage *trace.FormatError
 	f.Damaged = f.Version != 6 && errors.As(err, &damage)
